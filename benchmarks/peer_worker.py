@@ -1,0 +1,141 @@
+"""One codec in its own process and environment, driven by one JSON request per line on stdin, one answer on stdout.
+
+Started by the driver as ``python peer_worker.py ADAPTER``. The requests are::
+
+    {"do": "hello"}                                                          its versions
+    {"do": "load", "workload": "W1"}                                         build, encode, decode, encode again
+    {"do": "freeze"}                                                         all is loaded; exempt it from collection
+    {"do": "calibrate", "workload": "W1", "operation": "decode", "seconds": 0.04}    repetitions per sample
+    {"do": "time", "workload": "W1", "operation": "decode", "loops": 1000}           CPU seconds per message
+
+An answer holds ``"error"`` with the traceback when the request failed.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import platform
+import sys
+import traceback
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from importlib import import_module, metadata
+from itertools import repeat
+from time import process_time
+from types import ModuleType
+
+from codec import OPERATIONS, Case, Operation
+from workloads import WORKLOADS
+
+Answer = dict[str, object]
+
+# The result is dropped within the loop, so that its release is part of the measurement and only one is alive at a time.
+LOOP = """
+def run(loops, message, data):
+    begin = process_time()
+    for _ in loops:
+        {statement}
+        del {result}
+    return process_time() - begin
+"""
+
+
+class Loaded:
+    """A workload that was built, encoded, decoded and encoded again, with its two timing loops."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.data = self._encode(case.message)
+        self.again = self._encode(self._run(case.decode, data=self.data)["message"])
+        self.loops = {operation: self._compile(operation) for operation in OPERATIONS}
+
+    def time(self, operation: Operation, loops: int) -> float:
+        """CPU seconds of this process for that many repetitions."""
+        return self.loops[operation](repeat(None, loops), self.case.message, self.data)
+
+    def calibrate(self, operation: Operation, seconds: float) -> int:
+        """How many repetitions take about that long."""
+        loops = 1
+        while (elapsed := self.time(operation, loops)) < seconds / 4:
+            loops *= 2
+        return max(1, round(loops * seconds / elapsed))
+
+    def _encode(self, message: object) -> bytes:
+        data = self._run(self.case.encode, message=message)["data"]
+        assert isinstance(data, bytes | bytearray)
+        return bytes(data)
+
+    def _run(self, statement: str, **variables: object) -> dict[str, object]:
+        names: dict[str, object] = {**self.case.names, **variables}
+        exec(statement, names)
+        return names
+
+    def _compile(self, operation: Operation) -> Callable[[Iterator[None], object, bytes], float]:
+        statement, result = (self.case.decode, "message") if operation == "decode" else (self.case.encode, "data")
+        names = self._run(LOOP.format(statement=statement, result=result), process_time=process_time)
+        run: Callable[[Iterator[None], object, bytes], float] = names["run"]  # type: ignore[assignment]  # made by LOOP
+        return run
+
+
+class Worker:
+    """Answers the driver's requests."""
+
+    def __init__(self, adapter: ModuleType) -> None:
+        self.adapter = adapter
+        self.loaded: dict[str, Loaded] = {}
+
+    def answer(self, request: dict[str, object]) -> Answer:
+        """Do what one request asks; any exception becomes an answer with ``error``."""
+        try:
+            match request:
+                case {"do": "hello"}:
+                    return {"python": python_version(), "version": distribution_version(self.adapter.DISTRIBUTION)}
+                case {"do": "load", "workload": str(key)}:
+                    loaded = self.loaded[key] = Loaded(self.adapter.prepare(WORKLOADS[key]))
+                    return {"data": text(loaded.data), "again": text(loaded.again)}
+                case {"do": "freeze"}:
+                    gc.collect()
+                    gc.freeze()
+                    return {}
+                case {"do": "calibrate", "workload": str(key), "operation": operation, "seconds": float(seconds)}:
+                    return {"loops": self.loaded[key].calibrate(known(operation), seconds)}
+                case {"do": "time", "workload": str(key), "operation": operation, "loops": int(loops)}:
+                    return {"seconds": self.loaded[key].time(known(operation), loops) / loops}
+            raise ValueError(f"unknown request {request!r}")
+        except Exception:
+            return {"error": traceback.format_exc()}
+
+
+def known(operation: object) -> Operation:
+    """The operation a request names."""
+    return next(each for each in OPERATIONS if each == operation)
+
+
+def text(data: bytes) -> str:
+    """Bytes as JSON can carry them."""
+    return b64encode(data).decode()
+
+
+def python_version() -> str:
+    """Such as ``CPython 3.11.7``."""
+    return f"{platform.python_implementation()} {platform.python_version()}"
+
+
+def distribution_version(distribution: str) -> str:
+    """The installed version, or a note when the package is used from its sources."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "(source tree)"
+
+
+def main() -> None:
+    """Serve until the driver closes stdin."""
+    worker = Worker(import_module(sys.argv[1]))
+    for line in sys.stdin:
+        print(json.dumps(worker.answer(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

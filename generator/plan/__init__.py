@@ -1,0 +1,1 @@
+"""From checked definitions to per-version wire layouts."""

@@ -1,0 +1,225 @@
+"""Builds the plan of a message: for each struct and version its operations, equal ones shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from generator.plan import facts
+from generator.plan.model import (
+    Array,
+    Blob,
+    Default,
+    FieldPlan,
+    Fixed,
+    FixedRun,
+    Layout,
+    LayoutRef,
+    MessagePlan,
+    Operation,
+    Payload,
+    Single,
+    StructPlan,
+    Tagged,
+    TagSection,
+    Text,
+)
+from generator.rules import Checked
+from generator.rules.defaults import default_of
+from generator.rules.names import snake_case
+from generator.spec.model import Field, Message, Struct
+from generator.spec.versions import Versions
+
+
+def build(checked: Checked, file: str) -> MessagePlan:
+    """The plan of one checked message that has valid versions; ``file`` is what its output calls the definition."""
+    return _Builder(checked.message, _with_body(checked), file).plan()
+
+
+def _with_body(checked: Checked) -> dict[str, Struct]:
+    message = checked.message
+    body = Struct(message.name, message.valid, message.fields, message.location, message.about)
+    return {**checked.structs, message.name: body}
+
+
+@dataclass
+class _Layouts:
+    """The layouts of one struct, found version by version."""
+
+    by_version: dict[int, LayoutRef] = field(default_factory=dict)
+    by_operations: dict[tuple[Operation, ...], LayoutRef] = field(default_factory=dict)
+    minimum_size: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Builder:
+    message: Message
+    structs: dict[str, Struct]
+    file: str
+    layouts: dict[str, _Layouts] = field(default_factory=dict)
+
+    def plan(self) -> MessagePlan:
+        message = self.message
+        for version in message.valid:
+            self.layout(message.name, version)
+        order = [name for name in self.dependency_order() if name in self.layouts]
+        return MessagePlan(
+            name=message.name,
+            module=snake_case(message.name),
+            kind=message.kind,
+            file=self.file,
+            api_key=message.api_key,
+            valid=message.valid,
+            flexible=message.flexible,
+            structs=tuple(self.struct_plan(name) for name in order),
+            facts=facts.of(message, self.structs),
+            about=message.about,
+        )
+
+    def dependency_order(self) -> list[str]:
+        order: list[str] = []
+
+        def visit(name: str) -> None:
+            if name not in order:
+                for member in self.structs[name].fields:
+                    if member.type.is_struct:
+                        visit(member.type.name)
+                order.append(name)
+
+        visit(self.message.name)
+        return order
+
+    def layout(self, struct: str, version: int) -> LayoutRef:
+        """The layout of a struct in a version of the message; built once, shared with equal ones."""
+        known = self.layouts.setdefault(struct, _Layouts())
+        if version not in known.by_version:
+            operations = tuple(self.operations(self.structs[struct], version))
+            ref = known.by_operations.setdefault(operations, LayoutRef(struct, version))
+            known.by_version[version] = ref
+            known.minimum_size[version] = sum(_minimum(operation) for operation in operations)
+        return known.by_version[version]
+
+    def operations(self, struct: Struct, version: int) -> Iterator[Operation]:
+        absent = [f for f in struct.fields if version not in f.versions]
+        tagged = [f for f in struct.fields if version in f.tagged]
+        regular = [f for f in struct.fields if version in f.versions and version not in f.tagged]
+        yield from _merge_runs(self.payload(member, version, is_tagged=False) for member in regular)
+        for member in absent:
+            yield Default(snake_case(member.name), refuse=not member.ignorable)
+        if version in self.message.flexible:
+            yield self.tag_section(struct, tagged, version)
+
+    def tag_section(self, struct: Struct, tagged: list[Field], version: int) -> TagSection:
+        fields = [Tagged(_tag(f), snake_case(f.name), self.payload(f, version, is_tagged=True)) for f in tagged]
+        absent = [_tag(f) for f in struct.fields if f.tag is not None and f not in tagged]
+        return TagSection(tuple(sorted(fields, key=lambda f: f.tag)), tuple(sorted(absent)))
+
+    def payload(self, member: Field, version: int, is_tagged: bool) -> Payload:
+        name = snake_case(member.name)
+        nullable = version in member.nullable
+        compact = version in self.message.flexible_at(member)
+        if member.type.is_array:
+            return self.array(name, member, compact, nullable, version)
+        if member.type.is_struct:
+            return Single(name, self.layout(member.type.name, version), nullable)
+        if member.type.is_fixed:
+            return FixedRun((Fixed(name, member.type.name),))
+        return (Text if member.type.name == "string" else Blob)(name, compact, nullable)
+
+    def array(self, name: str, member: Field, compact: bool, nullable: bool, version: int) -> Array:
+        if not member.type.is_struct:
+            return Array(name, member.type.name, compact, nullable)
+        layout = self.layout(member.type.name, version)
+        is_empty = self.layouts[member.type.name].minimum_size[version] == 0
+        return Array(name, layout, compact, nullable, is_empty)
+
+    def struct_plan(self, name: str) -> StructPlan:
+        struct, layouts = self.structs[name], self.layouts[name]
+        fields = tuple(self.field_plan(member) for member in struct.fields)
+        uses = list(self.uses(name))
+        refs = sorted(set(layouts.by_version.values()), key=lambda ref: ref.version)
+        operations = {ref: ops for ops, ref in layouts.by_operations.items()}
+        versions = {ref: tuple(v for v, r in sorted(layouts.by_version.items()) if r == ref) for ref in refs}
+        return StructPlan(
+            name=name,
+            about=struct.about,
+            fields=fields,
+            keys=tuple(plan for plan, member in zip(fields, struct.fields, strict=True) if member.map_key),
+            layouts=tuple(Layout(ref, operations[ref], versions[ref]) for ref in refs),
+            is_message=name == self.message.name,
+            singles=frozenset(ref.version for ref, is_array in uses if not is_array),
+            arrays=frozenset(ref.version for ref, is_array in uses if is_array),
+            is_flexible=not self.message.flexible.intersect(self.message.valid).empty,
+        )
+
+    def uses(self, name: str) -> Iterator[tuple[LayoutRef, bool]]:
+        """Each reference to a layout of a struct, and whether an array makes it."""
+        for layouts in self.layouts.values():
+            for operations in layouts.by_operations:
+                for operation in _flatten(operations):
+                    if isinstance(operation, Array) and isinstance(operation.element, LayoutRef):
+                        if operation.element.struct == name:
+                            yield operation.element, True
+                    elif isinstance(operation, Single) and operation.layout.struct == name:
+                        yield operation.layout, False
+
+    def field_plan(self, member: Field) -> FieldPlan:
+        null_in_use = member.nullable.intersect(member.versions).intersect(self.message.valid)
+        default = default_of(member)
+        is_keyed = member.type.is_struct and any(f.map_key for f in self.structs[member.type.name].fields)
+        return FieldPlan(
+            name=snake_case(member.name),
+            definition_name=member.name,
+            type=member.type.name,
+            is_array=member.type.is_array,
+            is_struct=member.type.is_struct,
+            default=default,
+            nullable=default is None or not null_in_use.empty,
+            collection=member.type.is_array and is_keyed,
+            versions=_bounded(member.versions, self.message.valid),
+            about=member.about,
+            is_tagged=not member.tagged.empty,
+        )
+
+
+def _bounded(versions: Versions, valid: Versions) -> Versions:
+    """Versions as a reader of the class needs them: open-ended while the message goes on."""
+    return versions if versions.highest >= valid.highest else versions.intersect(valid)
+
+
+def _tag(member: Field) -> int:
+    assert member.tag is not None  # the rules demand a tag wherever there are tagged versions
+    return member.tag
+
+
+def _merge_runs(payloads: Iterable[Payload]) -> Iterator[Payload]:
+    run: tuple[Fixed, ...] = ()
+    for payload in payloads:
+        if isinstance(payload, FixedRun):
+            run += payload.fields
+            continue
+        if run:
+            yield FixedRun(run)
+            run = ()
+        yield payload
+    if run:
+        yield FixedRun(run)
+
+
+def _flatten(operations: Iterable[Operation]) -> Iterator[Operation]:
+    for operation in operations:
+        if isinstance(operation, TagSection):
+            yield from (tagged.payload for tagged in operation.fields)
+        else:
+            yield operation
+
+
+def _minimum(operation: Operation) -> int:
+    """The least bytes an operation takes, as far as it matters: none or some."""
+    if isinstance(operation, FixedRun):
+        return operation.width
+    if isinstance(operation, Default):
+        return 0
+    if isinstance(operation, Single):
+        return 1 if operation.nullable else 0  # a struct of only empty structs is rare enough to bound by count
+    return 1

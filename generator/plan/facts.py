@@ -1,0 +1,62 @@
+"""The definition as compact data for the generated package: what its schema codec, JSON form and columns read."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import uuid
+
+from generator.rules.defaults import Empty, default_of
+from generator.rules.names import camel_case, snake_case
+from generator.spec.model import Field, Message, Struct
+
+
+def of(message: Message, structs: dict[str, Struct]) -> str:
+    """JSON of a checked message with resolved structs and parsed defaults; see ``schema`` in the runtime for the keys."""
+    table = {name: [_field(f) for f in struct.fields] for name, struct in structs.items() if name != message.name}
+    facts: dict[str, object] = {
+        "name": message.name,
+        "type": message.kind,
+        "validVersions": str(message.valid),
+        "flexibleVersions": str(message.flexible),
+        "fields": [_field(member) for member in message.fields],
+    }
+    if table:
+        facts["structs"] = table
+    return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
+
+
+def _field(member: Field) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "name": snake_case(member.name),
+        "json": camel_case(member.name),
+        "type": str(member.type),
+        "versions": str(member.versions),
+    }
+    if not member.nullable.empty:
+        facts["nullableVersions"] = str(member.nullable)
+    if member.tag is not None:
+        facts["tag"] = member.tag
+        facts["taggedVersions"] = str(member.tagged)
+    if member.flexible is not None:
+        facts["flexibleVersions"] = str(member.flexible)
+    for key, value in (("ignorable", member.ignorable), ("mapKey", member.map_key)):
+        if value:
+            facts[key] = True
+    facts.update(_default(member))
+    return facts
+
+
+def _default(member: Field) -> dict[str, object]:
+    """The default where it is not the type's own: null, or a JSON scalar (uuid as Kafka prints it)."""
+    value = default_of(member)
+    if value is None:
+        return {"default": None}
+    if isinstance(value, Empty) or (not isinstance(value, float) and not value) or value == 0:
+        return {}
+    if isinstance(value, uuid.UUID):
+        return {"default": base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")} if value.int else {}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"default": repr(value)}
+    return {} if isinstance(value, bytes) else {"default": value}

@@ -1,0 +1,243 @@
+"""The plan: what each struct looks like on the wire, version run by version run, as ordered operations.
+
+``str()`` of every part is readable; the goldens test it. Renderers print a plan and decide nothing about the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from generator.rules.defaults import Value
+from generator.spec.model import FIXED_WIDTHS
+from generator.spec.versions import Versions
+
+
+@dataclass(frozen=True)
+class LayoutRef:
+    """A layout of a struct, by the first version that has it."""
+
+    struct: str
+    version: int
+
+    def __str__(self) -> str:
+        return f"{self.struct}@{self.version}"
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A fixed-width field."""
+
+    name: str
+    type: str
+
+    @property
+    def width(self) -> int:
+        return FIXED_WIDTHS[self.type]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.type}"
+
+
+@dataclass(frozen=True)
+class FixedRun:
+    """Fixed-width fields that follow each other: one unpack, one pack."""
+
+    fields: tuple[Fixed, ...]
+
+    @property
+    def width(self) -> int:
+        return sum(field.width for field in self.fields)
+
+    def __str__(self) -> str:
+        return f"FixedRun({', '.join(map(str, self.fields))})"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string field."""
+
+    name: str
+    compact: bool
+    nullable: bool
+
+    def __str__(self) -> str:
+        return f"String({self.name}{_flags(self.compact, self.nullable)})"
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A bytes or records field."""
+
+    name: str
+    compact: bool
+    nullable: bool
+
+    def __str__(self) -> str:
+        return f"Bytes({self.name}{_flags(self.compact, self.nullable)})"
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array; ``element`` is a primitive type name or the layout of a struct."""
+
+    name: str
+    element: str | LayoutRef
+    compact: bool
+    nullable: bool
+    empty_elements: bool = False
+    """Whether an element can take no bytes, so that the remaining bytes do not bound the count."""
+
+    def __str__(self) -> str:
+        return f"Array({self.name}, {self.element}{_flags(self.compact, self.nullable)})"
+
+
+@dataclass(frozen=True)
+class Single:
+    """A struct field; nullable ones start with a presence byte."""
+
+    name: str
+    layout: LayoutRef
+    nullable: bool
+
+    def __str__(self) -> str:
+        return f"Struct({self.name}, {self.layout}{_flags(False, self.nullable)})"
+
+
+@dataclass(frozen=True)
+class Default:
+    """A field that this layout does not have: its default on read; on write, other values are refused or dropped."""
+
+    name: str
+    refuse: bool
+
+    def __str__(self) -> str:
+        return f"Default({self.name}{', refuse' if self.refuse else ''})"
+
+
+Payload = FixedRun | Text | Blob | Array | Single
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A tagged field of a section: its tag and how its value is written."""
+
+    tag: int
+    name: str
+    payload: Payload
+
+    def __str__(self) -> str:
+        return f"{self.tag}={self.payload}"
+
+
+@dataclass(frozen=True)
+class TagSection:
+    """The tagged fields at the end of a struct of a flexible version."""
+
+    fields: tuple[Tagged, ...]
+    absent: tuple[int, ...] = ()
+    """Tags of the definition that this version does not have; met on the wire they are an error."""
+
+    def __str__(self) -> str:
+        absent = f"; not {', '.join(map(str, self.absent))}" if self.absent else ""
+        return f"TagSection({', '.join(map(str, self.fields))}{absent})"
+
+
+Operation = Payload | Default | TagSection
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One wire layout of a struct and the message versions that have it."""
+
+    ref: LayoutRef
+    operations: tuple[Operation, ...]
+    versions: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.ref} in {_ranges(self.versions)}:", *(f"  {operation}" for operation in self.operations)]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class FieldPlan:
+    """A field as a Python attribute."""
+
+    name: str
+    definition_name: str
+    type: str
+    is_array: bool
+    is_struct: bool
+    default: Value
+    nullable: bool
+    """Whether any version of the message accepts null, which decides the Python type."""
+    collection: bool
+    """Whether the array is a keyed collection."""
+    versions: Versions
+    about: str
+    is_tagged: bool = False
+
+
+@dataclass(frozen=True)
+class StructPlan:
+    """A struct as a Python class with its layouts."""
+
+    name: str
+    about: str
+    fields: tuple[FieldPlan, ...]
+    keys: tuple[FieldPlan, ...]
+    layouts: tuple[Layout, ...]
+    is_message: bool = False
+    singles: frozenset[int] = frozenset()
+    """First versions of the layouts that some struct field uses one at a time."""
+    arrays: frozenset[int] = frozenset()
+    """First versions of the layouts that some array uses."""
+    is_flexible: bool = False
+    """Whether any version has a tag section, and so unknown tagged fields to keep."""
+
+    def field(self, name: str) -> FieldPlan:
+        return next(field for field in self.fields if field.name == name)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.layouts))
+
+
+@dataclass(frozen=True)
+class MessagePlan:
+    """A message: its structs, those a struct needs before it, the message itself last."""
+
+    name: str
+    module: str
+    kind: str
+    file: str
+    api_key: int | None
+    valid: Versions
+    flexible: Versions
+    structs: tuple[StructPlan, ...]
+    facts: str
+    about: str
+
+    @property
+    def body(self) -> StructPlan:
+        return self.structs[-1]
+
+    def struct(self, name: str) -> StructPlan:
+        return next(struct for struct in self.structs if struct.name == name)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.structs)) + "\n"
+
+
+def _flags(compact: bool, nullable: bool) -> str:
+    return (", compact" if compact else "") + (", nullable" if nullable else "")
+
+
+def _ranges(versions: Iterable[int]) -> str:
+    """``0-2, 5`` for 0, 1, 2, 5."""
+    runs: list[list[int]] = []
+    for version in versions:
+        if runs and version == runs[-1][1] + 1:
+            runs[-1][1] = version
+        else:
+            runs.append([version, version])
+    return ", ".join(str(Versions(*run)) for run in runs)

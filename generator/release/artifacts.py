@@ -1,0 +1,91 @@
+"""Kafka's released jars from Maven Central, resolved by coordinates with the ordinary Maven client."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+ARTIFACTS = {
+    "kafka-clients": "clients",
+    "kafka-group-coordinator": "group-coordinator",
+    "kafka-metadata": "metadata",
+    "kafka-raft": "raft",
+    "kafka-server-common": "server-common",
+    "kafka-share-coordinator": "share-coordinator",
+    "kafka-storage": "storage",
+    "kafka-streams": "streams",
+    "kafka-transaction-coordinator": "transaction-coordinator",
+}
+"""Artifacts that may carry message definitions, and the folder under ``specs/kafka`` for each."""
+
+GROUP = "org.apache.kafka"
+TIMEOUT_SECONDS = 900
+
+
+class ArtifactError(Exception):
+    """A release or one of its artifacts cannot be obtained; the text says which and why."""
+
+
+@dataclass(frozen=True)
+class Jars:
+    """Resolved jars of one release: the nine artifacts and everything they need to run."""
+
+    release: str
+    versions: dict[str, str]
+    classpath: tuple[Path, ...]
+
+    def jar(self, artifact: str) -> Path:
+        name = f"{artifact}-{self.versions[artifact]}.jar"
+        return next(path for path in self.classpath if path.name == name)
+
+
+def resolve(release: str, folder: Path) -> Jars:
+    """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
+
+    A module that was not published for the release is taken from the newest release before it
+    (its definitions are versioned on their own), and the returned versions say so. The clients
+    must exist at exactly ``release``. Raises ArtifactError.
+    """
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", release):
+        raise ArtifactError(f"{release!r} is not a Kafka release; write it like 4.4.0")
+    if shutil.which("mvn") is None:
+        raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
+    folder.mkdir(parents=True, exist_ok=True)
+    pom = folder / "pom.xml"
+    pom.write_text(_pom(release), encoding="utf-8", newline="\n")
+    command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+    if done.returncode != 0:
+        raise ArtifactError(f"Maven could not resolve Kafka {release}:\n{(done.stdout + done.stderr).strip()}")
+    jars = tuple(sorted(folder.glob("*.jar")))
+    return Jars(release, {artifact: _version(artifact, jars) for artifact in ARTIFACTS}, jars)
+
+
+def _version(artifact: str, jars: tuple[Path, ...]) -> str:
+    pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
+    found = [match[1] for jar in jars if (match := pattern.fullmatch(jar.name))]
+    if len(found) != 1:
+        raise ArtifactError(f"expected one jar of {artifact}, found versions {found or 'none'}")
+    return found[0]
+
+
+def _pom(release: str) -> str:
+    dependencies = "".join(
+        f"<dependency><groupId>{GROUP}</groupId><artifactId>{artifact}</artifactId>"
+        # A range takes the newest published version up to the release; the clients are exact.
+        f"<version>{escape(release if artifact == 'kafka-clients' else f'[{_major(release)},{release}]')}</version></dependency>\n"
+        for artifact in ARTIFACTS
+    )
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
+        "<groupId>kafka-messages</groupId><artifactId>release</artifactId><version>1</version>"
+        f"<packaging>pom</packaging>\n<dependencies>\n{dependencies}</dependencies></project>\n"
+    )
+
+
+def _major(release: str) -> str:
+    return release.split(".", 1)[0] + ".0.0"

@@ -1,0 +1,82 @@
+"""A released definition reduced to facts, with our own descriptions, printed in one fixed form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+
+MESSAGE_ORDER = (
+    "apiKey type listeners name validVersions deprecatedVersions flexibleVersions latestVersionUnstable "
+    "headerVersions about commonStructs fields"
+).split()
+FIELD_ORDER = (
+    "name type versions nullableVersions tag taggedVersions default ignorable mapKey entityType zeroCopy "
+    "flexibleVersions about fields"
+).split()
+WIDTH = 118
+
+
+def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]:
+    """The facts of a definition in canonical order, with the descriptions of ``about`` (see ``descriptions``)."""
+    if definition.get("validVersions") == "none":  # a removed API: only its identity is left to know
+        keep = ("apiKey", "type", "name", "validVersions")
+        definition = {key: definition[key] for key in keep if key in definition}
+    return _ordered(definition, MESSAGE_ORDER, "", about)
+
+
+def descriptions(definition: dict[str, Json]) -> dict[str, str]:
+    """Every ``about`` by the path of its owner: ``""`` the message, ``/Topics/Name`` a field, ``/#Common/Name``."""
+    return {path: text for path, node in _walk(definition, "") if isinstance(text := node.get("about"), str)}
+
+
+def _walk(node: dict[str, Json], path: str) -> Iterator[tuple[str, dict[str, Json]]]:
+    yield path, node
+    for mark, children in (("#", node.get("commonStructs")), ("", node.get("fields"))):
+        for child in _list(children):
+            yield from _walk(child, f"{path}/{mark}{child['name']}")
+
+
+def _list(value: Json) -> list[dict[str, Json]]:
+    if isinstance(value, dict):
+        return [value]
+    return [child for child in value if isinstance(child, dict)] if isinstance(value, list) else []
+
+
+def _ordered(node: dict[str, Json], order: list[str], path: str, about: dict[str, str]) -> dict[str, Json]:
+    described: dict[str, Json] = {key: value for key, value in node.items() if key != "about"}
+    if path in about:
+        described["about"] = about[path]
+    for key, mark in (("commonStructs", "#"), ("fields", "")):
+        if key in described:
+            children = _list(described[key])
+            described[key] = [_ordered(c, FIELD_ORDER, f"{path}/{mark}{c['name']}", about) for c in children]
+    # A property we do not know stays, last: the reader must see it and refuse it, not this printer drop it.
+    rank = {key: index for index, key in enumerate(order)}
+    return dict(sorted(described.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
+
+
+def render(definition: dict[str, Json]) -> str:
+    """The text of a definition file: one property of the message a line, one field a line where it fits."""
+    lines = [f"  {json.dumps(key)}: {_value(value, 1)}" for key, value in definition.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _value(value: Json, depth: int) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        indent = "  " * (depth + 1)
+        items = (indent + _field(item, depth + 1) for item in _list(value))
+        return "[\n" + ",\n".join(items) + "\n" + "  " * depth + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _field(node: dict[str, Json], depth: int) -> str:
+    pieces = [f"{json.dumps(key)}: {_value(value, depth)}" for key, value in node.items()]
+    head = ", ".join(piece for piece in pieces if not piece.startswith(('"about"', '"fields"')))
+    tail = [piece for piece in pieces if piece.startswith(('"about"', '"fields"'))]
+    one_line = "{ " + ", ".join([head, *tail]) + " }"
+    if not tail or ("\n" not in one_line and len(one_line) + 2 * depth <= WIDTH):
+        return one_line
+    indent = "\n" + "  " * depth + "  "
+    return "{ " + ("," + indent).join([head, *tail]) + " }"

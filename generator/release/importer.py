@@ -1,0 +1,80 @@
+"""Takes the message definitions out of a release's jars and writes ``specs/kafka`` as facts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+
+from generator.release import facts
+from generator.release.artifacts import ARTIFACTS, GROUP, Jars
+from generator.spec import source
+
+
+class ImportSpecsError(Exception):
+    """A definition inside a jar cannot be read; the text names jar, file and place."""
+
+
+def import_specs(jars: Jars, root: Path) -> list[str]:
+    """Write every definition of ``jars`` under ``root``; returns what changed, empty when nothing did.
+
+    Descriptions already in ``root`` are kept, by the path of their field. Files of definitions
+    that the release no longer has are deleted.
+    """
+    texts = {
+        path: text for artifact, folder in ARTIFACTS.items() for path, text in _texts(jars, artifact, folder, root)
+    }
+    texts["SOURCE"] = _source(jars)
+    changes = [f"write {name}" for name, text in sorted(texts.items()) if _write(root / name, text)]
+    for path in sorted(root.rglob("*.json")):
+        name = path.relative_to(root).as_posix()
+        if name not in texts and name.count("/"):
+            path.unlink()
+            changes.append(f"delete {name}")
+    return changes
+
+
+def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str, str]]:
+    with zipfile.ZipFile(jars.jar(artifact)) as jar:
+        names = [
+            name for name in jar.namelist() if name.endswith(".json") and "message" in name or "/metadata/" in name
+        ]
+        found = []
+        for name in sorted(name for name in names if name.endswith(".json")):
+            definition = _read(f"{jars.jar(artifact).name}!{name}", jar.read(name).decode("utf-8"))
+            target = f"{folder}/{definition['name']}.json"
+            found.append((target, facts.render(facts.facts(definition, _kept(root / target)))))
+    return found
+
+
+def _read(name: str, text: str) -> dict[str, facts.Json]:
+    problems = source.Problems()
+    node = source.parse(name, text, problems)
+    plain = node.plain() if node else None
+    if problems.errors or not isinstance(plain, dict) or "name" not in plain:
+        raise ImportSpecsError("\n".join(map(str, problems.errors)) or f"{name}: not a message definition")
+    return plain
+
+
+def _kept(path: Path) -> dict[str, str]:
+    return facts.descriptions(_read(path.as_posix(), path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def _source(jars: Jars) -> str:
+    artifacts = {
+        artifact: {
+            "coordinates": f"{GROUP}:{artifact}:{jars.versions[artifact]}",
+            "sha256": hashlib.sha256(jars.jar(artifact).read_bytes()).hexdigest(),
+        }
+        for artifact in ARTIFACTS
+    }
+    return json.dumps({"release": jars.release, "artifacts": artifacts}, indent=2) + "\n"
+
+
+def _write(path: Path, text: str) -> bool:
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return True

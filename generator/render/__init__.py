@@ -1,0 +1,1 @@
+"""From plans to source text: lowering decides every expression, templates print them."""

@@ -1,0 +1,115 @@
+"""Values, types and tests of fields as Python source."""
+
+from __future__ import annotations
+
+import math
+import uuid
+
+from generator.plan.model import FieldPlan, MessagePlan, StructPlan
+from generator.render import naming
+from generator.rules.defaults import Empty
+
+INTEGER_CODES = {"int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8}
+"""Integer types and their widths in bytes."""
+
+_SCALARS = {
+    "bool": "bool",
+    "float64": "float",
+    "uuid": "UUID",
+    "string": "str",
+    "bytes": "bytes",
+    "records": "bytes",
+} | dict.fromkeys(INTEGER_CODES, "int")
+
+
+def annotation(field: FieldPlan) -> str:
+    """The type of the attribute: ``int``, ``str | None``, ``list[UUID]``, ``TopicCollection``."""
+    element = field.type if field.is_struct else _SCALARS[field.type]
+    kept = naming.collection(field.type) if field.collection else f"list[{element}]"
+    base = kept if field.is_array else element
+    return f"{base} | None" if field.nullable else base
+
+
+def parameter(field: FieldPlan) -> str:
+    """The constructor parameter, with its default."""
+    name, default = field.name, field.default
+    none = " | None" if field.nullable else ""
+    if field.is_array:
+        element = field.type if field.is_struct else _SCALARS[field.type]
+        return f"{name}: Iterable[{element}]{none} = {'None' if default is None else '()'}"
+    if default is Empty.STRUCT:
+        # None asks for the default; where None itself is a value, the default has to be passed as UNSET.
+        return f"{name}: {field.type} | None = {'UNSET' if field.nullable else 'None'}"
+    return f"{name}: {annotation(field)} = {fresh(field)}"
+
+
+def store(field: FieldPlan) -> str:
+    """The constructor's value of the attribute."""
+    name = field.name
+    if field.is_array:
+        kept = naming.collection(field.type) if field.collection else "list"
+        wrapped = f"{name} if type({name}) is {kept} else {kept}({name})"
+        return f"None if {name} is None else {wrapped}" if field.nullable else wrapped
+    if field.default is Empty.STRUCT:
+        return f"{field.type}() if {name} is {'UNSET' if field.nullable else 'None'} else {name}"
+    return name
+
+
+def fresh(field: FieldPlan) -> str:
+    """An expression for the default, new for each use where it can be changed."""
+    default = field.default
+    if default is Empty.ARRAY:
+        return f"{naming.collection(field.type)}()" if field.collection else "[]"
+    if default is Empty.STRUCT:
+        return f"{field.type}()"
+    if isinstance(default, uuid.UUID):
+        return "ZERO_UUID" if default.int == 0 else f"UUID({str(default)!r})"
+    if isinstance(default, float) and not math.isfinite(default):
+        return f'float("{default}")'
+    return repr(default)
+
+
+def attribute_default(field: FieldPlan) -> str:
+    """The right side of the attribute in the class body."""
+    if field.default is Empty.ARRAY:
+        return f"field(default_factory={naming.collection(field.type) if field.collection else 'list'})"
+    if field.default is Empty.STRUCT:
+        return f"field(default_factory={field.type})"
+    return fresh(field)
+
+
+def default_tests(message: MessagePlan, field: FieldPlan, expression: str) -> list[str]:
+    """Tests that hold together exactly when ``expression``, a value of the field, is its default.
+
+    A value of the wrong kind makes a test fail or raise, so that None never passes for a default it is not.
+    """
+    default = field.default
+    if default is None:
+        return [f"{expression} is None"]
+    not_null = [f"{expression} is not None"] if field.nullable else []
+    if default is Empty.STRUCT:
+        struct = message.struct(field.type)
+        inner = [t for f in struct.fields for t in default_tests(message, f, f"{expression}.{f.name}")]
+        unknown = [f"not {expression}.unknown_tagged_fields"] if struct.is_flexible else []
+        return not_null + inner + unknown
+    if default is Empty.ARRAY or isinstance(default, bytes):
+        return [*not_null, f"not len({expression})"]
+    if isinstance(default, bool):
+        return [f"{expression} is {default}"]
+    if isinstance(default, uuid.UUID):
+        return [f"{expression}.int == {default.int:#x}" if default.int else f"not {expression}.int"]
+    return [f"{expression} == {fresh(field)}"]
+
+
+def lazy_fields(struct: StructPlan) -> dict[str, str]:
+    """Tagged fields whose default is a struct, and that struct; reading leaves them to be built on first use."""
+    return {f.name: f.type for f in struct.fields if f.is_tagged and f.default is Empty.STRUCT}
+
+
+def equality(field: FieldPlan) -> str:
+    """The test that two objects agree in a field."""
+    name = field.name
+    same = f"self.{name} == other.{name}"
+    if field.type == "float64" and not field.is_array:
+        return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals itself here
+    return same

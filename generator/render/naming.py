@@ -1,0 +1,40 @@
+"""Names inside a generated module."""
+
+from __future__ import annotations
+
+from generator.plan.model import LayoutRef
+from generator.rules.names import snake_case
+
+CODES = {
+    "bool": "?",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "float64": "d",
+    "uuid": "16s",
+}
+"""The struct format of each fixed-width type."""
+
+_LETTERS = {"16s": "u", "?": "o"}
+
+
+def function(action: str, ref: LayoutRef) -> str:
+    """The function that reads (writes, sizes) one struct in one layout: ``_read_topic_9``."""
+    return f"_{action}_{snake_case(ref.struct)}_{ref.version}"
+
+
+def function_all(action: str, ref: LayoutRef) -> str:
+    """The function for the elements of an array: ``_read_all_topic_9``."""
+    return function(f"{action}_all", ref)
+
+
+def bound(action: str, codes: tuple[str, ...]) -> str:
+    """The bound method of a struct of these formats: ``_unpack_hiiB``."""
+    return f"_{action}_{''.join(_LETTERS.get(code, code) for code in codes)}"
+
+
+def collection(struct: str) -> str:
+    return f"{struct}Collection"

@@ -1,0 +1,1 @@
+"""The portable rendering: pure Python on precompiled structs, no dependency."""

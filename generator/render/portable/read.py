@@ -1,0 +1,266 @@
+"""Lowers a layout to the statements that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from generator.plan.model import (
+    Array,
+    Blob,
+    Default,
+    Fixed,
+    FixedRun,
+    Layout,
+    LayoutRef,
+    Operation,
+    Payload,
+    Single,
+    StructPlan,
+    Tagged,
+    TagSection,
+    Text,
+)
+from generator.render import literals, naming
+from generator.render.steps import Assign, Call, Choose, Function, Step, Unpack
+
+MALFORMED = Call("raise Malformed")
+SHORT_TABLES = {"int8": "UNPACK_B", "int16": "UNPACK_H", "int32": "UNPACK_I", "int64": "UNPACK_Q"}
+ARRAY_READERS = {
+    "bool": "bool_array",
+    "float64": "float_array",
+    "uuid": "uuid_array",
+    "string": "string_array",
+    "bytes": "bytes_array",
+}
+
+
+def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
+    """The reading functions of one layout: for one struct, for an array's elements, for its tagged fields."""
+    name = struct.name
+    tags = next((operation for operation in layout.operations if isinstance(operation, TagSection)), None)
+    if tags is not None and (tags.fields or tags.absent):
+        yield _tags_function(struct, layout.ref, tags)
+    body = tuple(_Lowering(struct, layout.ref).lower(layout.operations))
+    make = Assign("x", f"new({name})")
+    if struct.is_message or layout.ref.version in struct.singles:
+        returns = f"tuple[{name}, int]"
+        parameters = "data: bytes, pos: int"
+        after = (Call("return x, pos"),)
+        yield Function(naming.function("read", layout.ref), parameters, returns, body, before=(make,), after=after)
+    if layout.ref.version in struct.arrays:
+        kept = naming.collection(name) if struct.keys else f"list[{name}]"
+        result = f"adopt({kept}, out)" if struct.keys else "out"
+        yield Function(
+            naming.function_all("read", layout.ref),
+            "data: bytes, pos: int, count: int",
+            f"tuple[{kept}, int]",
+            (make, *body),
+            before=(Assign(f"out: list[{name}]", "[]"),),
+            loop="_ in range(count)",
+            loop_end=(Call("out.append(x)"),),
+            after=(Call(f"return {result}, pos"),),
+        )
+
+
+@dataclass
+class _Lowering:
+    """Statements for operations in order; fixed fields wait for the length prefix that follows them."""
+
+    struct: StructPlan
+    ref: LayoutRef
+    steps: list[Step] = field(default_factory=list)
+    waiting: tuple[Fixed, ...] = ()
+
+    def lower(self, operations: Iterable[Operation]) -> list[Step]:
+        for operation in operations:
+            self.operation(operation)
+        self.prefix("")
+        return self.steps
+
+    def operation(self, operation: Operation) -> None:
+        if isinstance(operation, FixedRun):
+            self.waiting += operation.fields
+        elif isinstance(operation, Default):
+            self.steps += self.default(operation.name)
+        elif isinstance(operation, TagSection):
+            self.tag_section(operation)
+        else:
+            self.payload(operation)
+
+    def prefix(self, code: str) -> None:
+        """Read the waiting fields, and with them the length ``n`` that follows, of struct format ``code``."""
+        codes = tuple(naming.CODES[fixed.type] for fixed in self.waiting) + ((code,) if code else ())
+        if not codes:
+            return
+        if codes == ("B",):
+            self.steps += [Assign("n", "data[pos]"), Call("pos += 1")]
+            return
+        targets = [_target(fixed) for fixed in self.waiting] + (["n"] if code else [])
+        width = sum(fixed.width for fixed in self.waiting) + {"": 0, "B": 1, "b": 1, "h": 2, "i": 4}[code]
+        self.steps.append(Unpack(", ".join(targets) + ("," if len(targets) == 1 else ""), _unpacker(codes), width))
+        for fixed in self.waiting:
+            if fixed.type == "uuid":
+                self.steps.append(Assign(f"x.{fixed.name}", f"uuid_from({_target(fixed)})"))
+        self.waiting = ()
+
+    def payload(self, operation: Payload) -> None:
+        if isinstance(operation, FixedRun):
+            self.waiting += operation.fields
+            self.prefix("")
+        elif isinstance(operation, Text):
+            self.prefix("B" if operation.compact else "h")
+            self.sliced(operation, ".decode()", "long_string")
+        elif isinstance(operation, Blob):
+            self.prefix("B" if operation.compact else "i")
+            self.sliced(operation, "", "long_bytes")
+        elif isinstance(operation, Array):
+            self.prefix("B" if operation.compact else "i")
+            self.array(operation)
+        elif operation.nullable:
+            self.prefix("b")
+            self.nullable_struct(operation, "n < 0")
+        else:
+            self.prefix("")
+            self.steps.append(_read_into(operation.name, naming.function("read", operation.layout)))
+
+    def sliced(self, operation: Text | Blob, convert: str, long: str) -> None:
+        target = f"x.{operation.name}"
+        null = Assign(target, "None")
+        length = "n - 1" if operation.compact else "n"
+        short = (Assign("end", f"pos + {length}"), Assign(target, f"data[pos:end]{convert}"), Assign("pos", "end"))
+        if not operation.compact:
+            self.choose(("n >= 0", *short), ("", null if operation.nullable else MALFORMED))
+        elif operation.nullable:
+            rest = Assign(f"{target}, pos", f"{long}(data, pos, n)")
+            self.choose(("0 < n < 128", *short), ("n == 0", null), ("", rest))
+        else:
+            self.choose(("0 < n < 128", *short), ("", Assign(f"{target}, pos", f"{long}(data, pos, n)")))
+
+    def array(self, operation: Array) -> None:
+        target = f"x.{operation.name}"
+        null = ("n == 0", Assign(target, "None")) if operation.compact else ("n < 0", Assign(target, "None"))
+        nulls = (null,) if operation.nullable else ()
+        element = operation.element
+        if isinstance(element, str) and element in literals.INTEGER_CODES:
+            self.integers(operation, element, nulls)
+            return
+        read = _reader(element, operation.compact)
+        if operation.compact:
+            many = (Assign("n, pos", "long_count(data, pos, n)"), Assign(f"{target}, pos", f"{read}(data, pos, n)"))
+            few = Assign(f"{target}, pos", f"{read}(data, pos, n - 1)")
+            self.choose(("0 < n < 128", few), *nulls, ("", *many))
+        else:
+            count = "empty_count(n)" if operation.empty_elements else "n"
+            some = Assign(f"{target}, pos", f"{read}(data, pos, {count})")
+            self.choose(("n >= 0", some), ("", nulls[0][1] if nulls else MALFORMED))
+
+    def integers(self, operation: Array, element: str, nulls: tuple[tuple[str, Step], ...]) -> None:
+        """An array of integers: short ones by a struct of their length, others by a helper."""
+        target, code, width = f"x.{operation.name}", naming.CODES[element], literals.INTEGER_CODES[element]
+        arguments = f'data, pos, n, "{code}", {width}'
+        table = SHORT_TABLES.get(element)
+        if operation.compact:
+            short, none, length = "1 < n < 17", "n == 1", f"n * {width} - {width}" if width > 1 else "n - 1"
+            index, rest = "n", f"long_fixed_array({arguments})"
+        else:
+            short, none, length = "0 < n < 16", "n == 0", f"n * {width}" if width > 1 else "n"
+            index, rest = "n + 1", f"fixed_array({arguments})"
+        branches: list[tuple[str, *tuple[Step, ...]]] = []
+        if table:
+            branches.append((short, Assign(target, f"[*{table}[{index}](data, pos)]"), Call(f"pos += {length}")))
+            branches.append((none, Assign(target, "[]")))
+        branches += [*nulls, ("", Assign(f"{target}, pos", rest))]
+        self.choose(*branches)
+
+    def nullable_struct(self, operation: Single, is_null: str) -> None:
+        read = _read_into(operation.name, naming.function("read", operation.layout))
+        self.choose((is_null, Assign(f"x.{operation.name}", "None")), ("", read))
+
+    def choose(self, *branches: tuple[str, *tuple[Step, ...]]) -> None:
+        if len(branches) == 1:
+            self.steps += branches[0][1:]
+        else:
+            self.steps.append(Choose(tuple((branch[0], branch[1:]) for branch in branches)))
+
+    def default(self, name: str) -> list[Step]:
+        """Statements that give a field its default; a tagged struct's is built when it is first looked at."""
+        if name in literals.lazy_fields(self.struct):
+            return []
+        return [Assign(f"x.{name}", literals.fresh(self.struct.field(name)))]
+
+    def tag_section(self, section: TagSection) -> None:
+        self.prefix("B")
+        for tagged in section.fields:
+            self.steps += self.default(tagged.name)
+        if section.fields or section.absent:
+            read: Step = Assign("pos", f"{naming.function('read_tags', self.ref)}(data, pos, n, x)")
+        else:
+            read = Assign("x.unknown_tagged_fields, pos", "unknown_tags(data, pos, n)")
+        self.choose(("n", read), ("", Assign("x.unknown_tagged_fields", "()")))
+
+    def tagged_payload(self, payload: Payload) -> list[Step]:
+        if isinstance(payload, Single) and payload.nullable:
+            # Presence of a tagged struct is an unsigned varint, where a regular one has an int8.
+            self.steps.append(Assign("n, pos", "read_uvarint(data, pos)"))
+            self.nullable_struct(payload, "n == 0")
+        else:
+            self.payload(payload)
+        return self.steps
+
+
+def _tags_function(struct: StructPlan, ref: LayoutRef, section: TagSection) -> Function:
+    branches = [_tagged_branch(struct, ref, tagged) for tagged in section.fields]
+    if section.absent:
+        tags = ", ".join(map(str, section.absent))
+        branches.append((f"tag in ({tags},)", (MALFORMED,)))
+    keep = (Call("unknown.append(RawTaggedField(tag, data[pos:end]))"), Assign("pos", "end"))
+    return Function(
+        naming.function("read_tags", ref),
+        f"data: bytes, pos: int, n: int, x: {struct.name}",
+        "int",
+        (Assign("tag, pos, end", "tag_header(data, pos, seen)"), Choose((*branches, ("", keep)))),
+        before=(
+            Assign("count, pos", "long_uvarint(data, pos, n)"),
+            Assign("seen: set[int]", "set()"),
+            Assign("unknown: list[RawTaggedField]", "[]"),
+        ),
+        loop="_ in range(count)",
+        loop_end=(Choose((("pos != end", (MALFORMED,)),)),),
+        after=(Assign("x.unknown_tagged_fields", "tuple(unknown)"), Call("return pos")),
+    )
+
+
+def _tagged_branch(struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> tuple[str, tuple[Step, ...]]:
+    # The slices inside a tagged value move an ``end`` of their own; the field's is looked at after the branch.
+    steps = tuple(_rename_end(step) for step in _Lowering(struct, ref).tagged_payload(tagged.payload))
+    return f"tag == {tagged.tag}", steps
+
+
+def _rename_end(step: Step) -> Step:
+    if isinstance(step, Choose):
+        return Choose(tuple((test, tuple(map(_rename_end, body))) for test, body in step.branches))
+    if isinstance(step, Assign) and step.target == "end":
+        return Assign("stop", step.value)
+    if isinstance(step, Assign):
+        return Assign(step.target, step.value.replace("[pos:end]", "[pos:stop]") if step.value != "end" else "stop")
+    return step
+
+
+def _reader(element: str | LayoutRef, compact: bool) -> str:
+    if isinstance(element, LayoutRef):
+        return naming.function_all("read", element)
+    reader = ARRAY_READERS[element]
+    return f"compact_{reader}" if compact and element in ("string", "bytes") else reader
+
+
+def _read_into(name: str, reader: str) -> Step:
+    return Assign(f"x.{name}, pos", f"{reader}(data, pos)")
+
+
+def _target(fixed: Fixed) -> str:
+    return f"u_{fixed.name}" if fixed.type == "uuid" else f"x.{fixed.name}"
+
+
+def _unpacker(codes: tuple[str, ...]) -> str:
+    return naming.bound("unpack", codes)

@@ -1,0 +1,147 @@
+"""Lowers a layout to the statements that count its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from generator.plan.model import (
+    Array,
+    Blob,
+    Default,
+    FixedRun,
+    Layout,
+    LayoutRef,
+    MessagePlan,
+    Operation,
+    Payload,
+    Single,
+    StructPlan,
+    Tagged,
+    TagSection,
+    Text,
+)
+from generator.render import literals, naming
+from generator.render.steps import Assign, Call, Choose, Function, Step
+from generator.spec.model import FIXED_WIDTHS
+
+
+def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
+    """The sizing functions of one layout: for one struct, for an array's elements, for its tagged fields."""
+    tags = next((operation for operation in layout.operations if isinstance(operation, TagSection)), None)
+    if tags is not None and tags.fields:
+        yield _tags_function(message, struct, layout.ref, tags)
+    lowering = _Lowering(message, struct, layout.ref)
+    body = tuple(lowering.lower(layout.operations))
+    after = (Call("return size"),)
+    if struct.is_message or layout.ref.version in struct.singles:
+        start = (Assign("size", str(lowering.constant)),)
+        name = naming.function("size", layout.ref)
+        yield Function(name, f"x: {struct.name}", "int", body, before=start, after=after)
+    if layout.ref.version in struct.arrays:
+        steps = (Call(f"size += {lowering.constant}"), *body)
+        name = naming.function_all("size", layout.ref)
+        parameters = f"items: Iterable[{struct.name}]"
+        yield Function(name, parameters, "int", steps, before=(Assign("size", "0"),), loop="x in items", after=after)
+
+
+@dataclass
+class _Lowering:
+    """Statements that add to ``size``; what every value has in common is in ``constant``."""
+
+    message: MessagePlan
+    struct: StructPlan
+    ref: LayoutRef
+    steps: list[Step] = field(default_factory=list)
+    constant: int = 0
+
+    def lower(self, operations: Iterable[Operation]) -> list[Step]:
+        for operation in operations:
+            if isinstance(operation, TagSection):
+                self.tag_section(operation)
+            elif not isinstance(operation, Default):
+                self.payload(operation)
+        return self.steps
+
+    def payload(self, operation: Payload) -> None:
+        if isinstance(operation, FixedRun):
+            self.constant += operation.width
+        elif isinstance(operation, Text):
+            self.counted(operation, f"string_length(len(x.{operation.name}.encode()))", 2)
+        elif isinstance(operation, Blob):
+            self.counted(operation, f"len(x.{operation.name})", 4)
+        elif isinstance(operation, Array):
+            self.array(operation)
+        else:
+            self.constant += operation.nullable
+            step = Call(f"size += {naming.function('size', operation.layout)}(x.{operation.name})")
+            self.unless_null(operation.name, operation.nullable, (step,))
+
+    def unless_null(self, name: str, nullable: bool, steps: tuple[Step, ...]) -> None:
+        if nullable:
+            self.steps.append(Choose(((f"x.{name} is not None", steps),)))
+        else:
+            self.steps += steps
+
+    def counted(self, operation: Text | Blob, length: str, prefix: int) -> None:
+        if operation.compact:
+            self.constant += 1  # the first byte of the length, which null has too
+            steps = (Assign("n", length), Call("size += n if n < 127 else n + uvarint_size(n + 1) - 1"))
+            self.unless_null(operation.name, operation.nullable, steps)
+        else:
+            self.constant += prefix
+            self.unless_null(operation.name, operation.nullable, (Call(f"size += {length}"),))
+
+    def array(self, operation: Array) -> None:
+        value = f"x.{operation.name}"
+        self.constant += 1 if operation.compact else 4
+        steps: list[Step] = [Call(f"size += {_elements_size(operation, value)}")]
+        if operation.compact:
+            steps += [Assign("n", f"len({value})"), Choose((("n > 126", (Call("size += uvarint_size(n + 1) - 1"),)),))]
+        self.unless_null(operation.name, operation.nullable, tuple(steps))
+
+    def tag_section(self, section: TagSection) -> None:
+        self.constant += 1
+        fields = [self.struct.field(tagged.name) for tagged in section.fields]
+        tests = [t for f in fields for t in literals.default_tests(self.message, f, f"x.{f.name}")]
+        if not tests:
+            step = Call("size += tags_size(0, 0, x.unknown_tagged_fields) - 1")
+            self.steps.append(Choose((("x.unknown_tagged_fields", (step,)),)))
+            return
+        step = Call(f"size += {naming.function('size_tags', self.ref)}(x) - 1")
+        self.steps.append(Choose(((f"not ({' and '.join([*tests, 'not x.unknown_tagged_fields'])})", (step,)),)))
+
+
+def _tags_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: TagSection) -> Function:
+    return Function(
+        naming.function("size_tags", ref),
+        f"x: {struct.name}",
+        "int",
+        tuple(_tagged(message, struct, ref, tagged) for tagged in section.fields),
+        before=(Assign("count", "0"), Assign("total", "0")),
+        after=(Call("return tags_size(count, total, x.unknown_tagged_fields)"),),
+    )
+
+
+def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> Step:
+    tests = literals.default_tests(message, struct.field(tagged.name), f"x.{tagged.name}")
+    lowering = _Lowering(message, struct, ref)
+    lowering.payload(tagged.payload)
+    body = (
+        Assign("size", str(lowering.constant)),
+        *lowering.steps,
+        Call("count += 1"),
+        Call(f"total += tagged_size({tagged.tag}, size)"),
+    )
+    return Choose(((f"not ({' and '.join(tests)})", body),))
+
+
+def _elements_size(operation: Array, value: str) -> str:
+    element = operation.element
+    if isinstance(element, LayoutRef):
+        return f"{naming.function_all('size', element)}({value})"
+    if element in FIXED_WIDTHS:
+        width = FIXED_WIDTHS[element]
+        return f"len({value}) * {width}" if width > 1 else f"len({value})"
+    compact = "compact_" if operation.compact else ""
+    return f"{compact}{'string' if element == 'string' else 'bytes'}_array_size({value})"

@@ -1,0 +1,66 @@
+"""The printed statements of a function, one kind a class; every expression in them is already text.
+
+Each class is printed by the template macro of its ``kind``; a macro decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement or small group of statements."""
+
+    kind: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
+class Assign(Step):
+    """``target = value``"""
+
+    kind = "assign"
+    target: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Call(Step):
+    """A statement as it stands."""
+
+    kind = "call"
+    code: str
+
+
+@dataclass(frozen=True)
+class Choose(Step):
+    """An if chain: pairs of condition and body, the condition of a closing else is empty."""
+
+    kind = "choose"
+    branches: tuple[tuple[str, tuple[Step, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Unpack(Step):
+    """Fixed-width values at ``pos``."""
+
+    kind = "unpack"
+    targets: str
+    method: str
+    width: int
+
+
+@dataclass(frozen=True)
+class Function:
+    """A printed function; ``loop`` names the array whose elements the body handles, if it does."""
+
+    name: str
+    parameters: str
+    returns: str
+    steps: tuple[Step, ...]
+    before: tuple[Step, ...] = ()
+    loop: str = ""
+    loop_end: tuple[Step, ...] = ()
+    after: tuple[Step, ...] = ()
+    packers: frozenset[tuple[str, str, str]] = field(default=frozenset())

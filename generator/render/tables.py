@@ -1,0 +1,97 @@
+"""Lowers what spans messages: the API table, error codes, record types, the index of all messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generator.definitions import Definitions
+from generator.rules.names import snake_case
+from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message
+from generator.spec.versions import MAX_VERSION, Versions
+
+METADATA = "metadata"
+
+
+@dataclass(frozen=True)
+class Api:
+    """One API: the pair of messages with the same API key."""
+
+    key: int
+    enum_name: str
+    request: str
+    response: str
+    lowest: int
+    highest: int
+    lowest_deprecated: int
+    highest_deprecated: int
+    latest_version_unstable: bool
+    listeners: tuple[str, ...]
+    request_headers: tuple[tuple[int, int], ...]
+    """Pairs of first version and header version, ascending."""
+    response_headers: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """A record of a log: its type number and the modules and classes of its key and value."""
+
+    family: str
+    number: int
+    key: str | None
+    value: str | None
+
+
+def apis(definitions: Definitions) -> list[Api]:
+    """Every API by key, removed ones too (their highest version is below the lowest)."""
+    sides: dict[int, dict[str, Message]] = {}
+    for message in definitions.messages:
+        if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
+            sides.setdefault(message.api_key, {})[message.kind] = message
+    return [_api(key, side[REQUEST], side[RESPONSE]) for key, side in sorted(sides.items())]
+
+
+def _api(key: int, request: Message, response: Message) -> Api:
+    name = request.name.removesuffix("Request")
+    return Api(
+        key=key,
+        enum_name=snake_case(name).upper(),
+        request=request.name,
+        response=response.name,
+        lowest=request.valid.lowest,
+        highest=request.valid.highest,
+        lowest_deprecated=request.deprecated.lowest,
+        highest_deprecated=request.deprecated.highest,
+        latest_version_unstable=request.latest_version_unstable,
+        listeners=request.listeners,
+        request_headers=_headers(request, classic=1, flexible=2),
+        response_headers=_headers(response, classic=0, flexible=1),
+    )
+
+
+def _headers(message: Message, classic: int, flexible: int) -> tuple[tuple[int, int], ...]:
+    """Header version by first body version: as defined, else by Kafka's rule for flexible bodies."""
+    if message.header_versions is not None:
+        return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
+    if message.kind == RESPONSE and message.api_key == 18:
+        # KIP-511: a client that cannot know the broker's versions yet must be able to read the answer.
+        return ((0, 0),)
+    start = message.flexible.lowest if not message.flexible.empty else MAX_VERSION + 1
+    ranges = [(0, classic)] if start > 0 else []
+    if message.kind == REQUEST and message.api_key == 7 and start > 0:
+        ranges = [(0, 0), (1, classic)]  # ControlledShutdown v0 is older than client ids in headers
+    return tuple(ranges + ([(start, flexible)] if start <= MAX_VERSION else []))
+
+
+def record_types(definitions: Definitions) -> list[RecordType]:
+    """Records of coordinators (key and value) and of metadata logs (value only), by folder and number."""
+    found: dict[tuple[str, int], dict[str, str]] = {}
+    for message in definitions.messages:
+        if message.is_removed or message.api_key is None:
+            continue
+        if message.kind in (COORDINATOR_KEY, COORDINATOR_VALUE, METADATA):
+            halves = found.setdefault((definitions.folders[message.name], message.api_key), {})
+            halves[message.kind] = message.name
+    return [
+        RecordType(family, number, halves.get(COORDINATOR_KEY), halves.get(COORDINATOR_VALUE, halves.get(METADATA)))
+        for (family, number), halves in sorted(found.items())
+    ]

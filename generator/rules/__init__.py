@@ -1,0 +1,31 @@
+"""Everything that can be wrong with definitions, reported all at once; nothing unsound passes to the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generator.rules import fields, messages, names, structs
+from generator.spec.model import Message
+from generator.spec.source import Problems
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A message that passed, with the struct behind each of its struct types."""
+
+    message: Message
+    structs: structs.StructTable
+
+
+def check(definitions: list[Message], problems: Problems) -> list[Checked]:
+    """Apply every rule; what comes back is sound only if ``problems`` has no errors."""
+    checked = []
+    for message in definitions:
+        messages.check(message, problems)
+        names.check(message, problems)
+        fields.check(message, problems)
+        own = Problems()
+        checked.append(Checked(message, structs.resolve(message, own)))
+        problems.found += own.found
+    messages.check_all(definitions, problems)
+    return checked

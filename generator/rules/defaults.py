@@ -1,0 +1,130 @@
+"""Default values: texts of a definition turned into values, by the rules of Java literals."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import enum
+import re
+import uuid
+from collections.abc import Callable
+
+from generator.spec.model import Field
+from generator.spec.source import Problems
+
+
+class Empty(enum.Enum):
+    """Defaults that are built anew for each message."""
+
+    ARRAY = "an empty array"
+    STRUCT = "a struct with every field at its default"
+
+
+Value = bool | int | float | str | bytes | uuid.UUID | Empty | None
+"""A default as a value; None is Kafka's null."""
+
+INTEGER_RANGES = {
+    "int8": (-(1 << 7), (1 << 7) - 1),
+    "int16": (-(1 << 15), (1 << 15) - 1),
+    "uint16": (0, (1 << 16) - 1),
+    "int32": (-(1 << 31), (1 << 31) - 1),
+    "uint32": (0, (1 << 32) - 1),
+    "int64": (-(1 << 63), (1 << 63) - 1),
+}
+_DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
+_OCTAL = re.compile(r"[+-]?0[0-7]+")
+_HEX = re.compile(r"0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"([+-]?)(NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[dDfF]?")
+_HEX_FLOAT = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?[0-9]+[dDfF]?")
+_UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
+ZERO_UUID = uuid.UUID(int=0)
+
+
+class DefaultError(ValueError):
+    """A default text that its field's type cannot take."""
+
+
+def default_of(member: Field) -> Value:
+    """The value a field has until something else is set; raises DefaultError."""
+    kind, text = member.type, member.default
+    if text == "null" and (kind.is_array or kind.is_struct or kind.name in ("string", "bytes", "records")):
+        _null(member)
+        return None
+    if kind.is_array or kind.is_struct:
+        _only_empty(text, "an array" if kind.is_array else "a struct")
+        return Empty.ARRAY if kind.is_array else Empty.STRUCT
+    if kind.name in ("bytes", "records"):
+        _only_empty(text, kind.name)
+        # Kafka's classes start records at null; where null cannot be sent, empty is the sound start.
+        return None if kind.name == "records" and member.nullable.covers(member.versions) else b""
+    if kind.name in INTEGER_RANGES:
+        return _integer(kind.name, text)
+    parsers: dict[str, Callable[[str], Value]] = {"bool": _boolean, "float64": _float, "uuid": _uuid, "string": str}
+    return parsers[kind.name](text)
+
+
+def _null(member: Field) -> None:
+    if not member.nullable.covers(member.versions):
+        advice = f"nullableVersions are {member.nullable}, versions {member.versions}"
+        raise DefaultError(
+            f"null cannot be the default, because not all versions of this field are nullable ({advice})"
+        )
+
+
+def _only_empty(text: str, what: str) -> None:
+    if text:
+        raise DefaultError(f"the only defaults for {what} are empty and null")
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in ("", "true", "false"):
+        raise DefaultError("use true or false")
+    return text.lower() == "true"
+
+
+def _integer(kind: str, text: str) -> int:
+    if text == "":
+        return 0
+    if _HEX.fullmatch(text):
+        number = int(text, 16)
+    elif _OCTAL.fullmatch(text):
+        number = int(text, 8)
+    elif _DECIMAL.fullmatch(text):
+        number = int(text)
+    else:
+        raise DefaultError("use a decimal, 0x hexadecimal or 0 octal number")
+    lowest, highest = INTEGER_RANGES[kind]
+    if not lowest <= number <= highest:
+        raise DefaultError(f"out of range, {kind} holds {lowest} to {highest}")
+    return number
+
+
+def _float(text: str) -> float:
+    if text == "":
+        return 0.0
+    if _HEX_FLOAT.fullmatch(text):
+        return float.fromhex(text.rstrip("dDfF") if text[-1] in "dDfF" else text)
+    if match := _FLOAT.fullmatch(text):
+        return float(match[1] + match[2])
+    raise DefaultError("use a floating point number, NaN or Infinity")
+
+
+def _uuid(text: str) -> uuid.UUID:
+    if text == "":
+        return ZERO_UUID
+    try:
+        if _UUID.fullmatch(text):
+            return uuid.UUID(bytes=base64.b64decode(text.rstrip("=") + "==", altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError):
+        pass
+    raise DefaultError("use the 22 characters of URL-safe base64 that Kafka prints for a uuid")
+
+
+def check(member: Field, problems: Problems) -> None:
+    """Report a default that the field cannot take."""
+    try:
+        default_of(member)
+    except DefaultError as error:
+        problems.error(
+            member.at("default"), f"invalid default {member.default!r} for {member.type} field {member.name}: {error}"
+        )

@@ -1,0 +1,147 @@
+"""Rules for a single field; one short function a rule, in the order Kafka's own generator applies them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from generator.rules import defaults
+from generator.spec.model import ENTITY_TYPES, Field, Message
+from generator.spec.source import Problems
+
+Rule = Callable[[Message, Field, Problems], None]
+
+
+def nullable_type(message: Message, member: Field, problems: Problems) -> None:
+    if not member.nullable.empty and not member.type.can_be_null:
+        problems.error(member.at("nullableVersions"), f"type {member.type} cannot be nullable; remove nullableVersions")
+
+
+def nullable_inside_versions(message: Message, member: Field, problems: Problems) -> None:
+    # Released definitions are wider here and there; the surplus versions mean nothing.
+    if not member.nullable.empty and not member.versions.covers(member.nullable):
+        what = f"field {member.name} has nullableVersions {member.nullable}, but versions {member.versions}"
+        problems.warn(member.at("nullableVersions"), f"{what}; the versions outside are ignored")
+
+
+def entity_type(message: Message, member: Field, problems: Problems) -> None:
+    expected = ENTITY_TYPES[member.entity_type]
+    if expected is not None and member.type.name != expected:
+        what = f"field {member.name} has entityType {member.entity_type}, which is a {expected}, but type {member.type}"
+        problems.error(member.at("entityType"), f"{what}; change one of the two")
+
+
+def fields_of_structs_only(message: Message, member: Field, problems: Problems) -> None:
+    if member.fields and not member.type.is_struct:
+        problems.error(member.at("fields"), f"field {member.name} of type {member.type} cannot have fields")
+
+
+def element_type(message: Message, member: Field, problems: Problems) -> None:
+    if member.type.is_array and member.type.name == "records":
+        problems.error(member.at("type"), f"field {member.name}: an array cannot hold records; use []bytes or a struct")
+
+
+def flexible_override(message: Message, member: Field, problems: Problems) -> None:
+    if member.flexible is None:
+        return
+    if member.type.is_array or member.type.name not in ("string", "bytes"):
+        what = f"field {member.name} of type {member.type} cannot override flexibleVersions"
+        problems.error(member.at("flexibleVersions"), f"{what}; only string and bytes can")
+    elif not message.flexible.covers(member.flexible):
+        what = f"the flexibleVersions of field {member.name} are {member.flexible}, not all in the message's {message.flexible}"
+        problems.error(member.at("flexibleVersions"), what)
+
+
+def map_key(message: Message, member: Field, problems: Problems) -> None:
+    if not member.map_key:
+        return
+    if member.tag is not None:
+        problems.error(member.at("mapKey"), f"field {member.name} is tagged, and tagged fields cannot be keys")
+    if member.type.is_array or member.type.is_struct:
+        problems.error(
+            member.at("mapKey"), f"field {member.name} of type {member.type} cannot be a key; use a primitive"
+        )
+    elif member.type.name == "float64":
+        problems.warn(member.at("mapKey"), f"field {member.name} is a float64 key; NaN is never found")
+
+
+def tag_sign(message: Message, member: Field, problems: Problems) -> None:
+    if member.tag is not None and member.tag < 0:
+        problems.error(member.at("tag"), f"field {member.name} has tag {member.tag}; tags cannot be negative")
+
+
+def tag_and_tagged_versions(message: Message, member: Field, problems: Problems) -> None:
+    if member.tag is not None and member.tagged.empty:
+        what = f"field {member.name} has tag {member.tag}, but no taggedVersions; add them or remove the tag"
+        problems.error(member.at("tag"), what)
+    elif member.tag is None and not member.tagged.empty:
+        what = (
+            f"field {member.name} has taggedVersions {member.tagged}, but no tag; add one or remove the taggedVersions"
+        )
+        problems.error(member.at("taggedVersions"), what)
+
+
+def tagged_versions(message: Message, member: Field, problems: Problems) -> None:
+    if member.tagged.empty:
+        return
+    place = member.at("taggedVersions")
+    nullable = member.nullable.intersect(member.tagged)
+    if not nullable.empty and nullable != member.tagged:
+        what = f"field {member.name} has nullableVersions {member.nullable} and taggedVersions {member.tagged}"
+        problems.error(place, f"{what}; either all tagged versions must be nullable, or none")
+    if not member.tagged.open_ended:
+        problems.error(
+            place, f"field {member.name} has taggedVersions {member.tagged}; they must be open-ended, like 2+"
+        )
+    if not member.versions.covers(member.tagged):
+        what = f"field {member.name} has taggedVersions {member.tagged} outside its versions {member.versions}"
+        problems.error(place, f"{what}; widen the versions")
+    if not message.flexible_at(member).covers(member.tagged.intersect(message.valid)):
+        what = f"field {member.name} has taggedVersions {member.tagged}, but flexible versions {message.flexible_at(member)}"
+        problems.error(place, f"{what}; only flexible versions have tagged fields")
+
+
+def tagged_type(message: Message, member: Field, problems: Problems) -> None:
+    if member.tag is not None and member.type.name == "records" and not member.type.is_array:
+        problems.error(member.at("tag"), f"field {member.name} is of type records, which cannot be tagged; use bytes")
+
+
+def zero_copy(message: Message, member: Field, problems: Problems) -> None:
+    if member.zero_copy and (member.type.is_array or member.type.name != "bytes"):
+        problems.error(
+            member.at("zeroCopy"), f"field {member.name} of type {member.type} cannot be zeroCopy; only bytes can"
+        )
+
+
+def default(message: Message, member: Field, problems: Problems) -> None:
+    defaults.check(member, problems)
+
+
+def versions_inside_message(message: Message, member: Field, problems: Problems) -> None:
+    if not message.is_removed and member.versions.intersect(message.valid).empty and not member.versions.empty:
+        what = f"field {member.name} has versions {member.versions}, but the message has {message.valid}"
+        problems.warn(member.at("versions"), f"{what}; it is never sent")
+
+
+RULES: tuple[Rule, ...] = (
+    nullable_type,
+    nullable_inside_versions,
+    entity_type,
+    fields_of_structs_only,
+    element_type,
+    flexible_override,
+    map_key,
+    tag_sign,
+    tag_and_tagged_versions,
+    tagged_versions,
+    tagged_type,
+    zero_copy,
+    default,
+    versions_inside_message,
+)
+
+
+def check(message: Message, problems: Problems) -> None:
+    """Apply every rule to every field of a message."""
+    for member in message.walk():
+        for rule in RULES:
+            rule(message, member, problems)

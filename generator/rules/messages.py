@@ -1,0 +1,131 @@
+"""Rules for a whole message and for the set of all messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from generator.rules.names import snake_case
+from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message
+from generator.spec.source import Problems
+from generator.spec.versions import Versions, VersionsError
+
+
+def check(message: Message, problems: Problems) -> None:
+    """Every rule that needs only one message and none of its fields."""
+    if message.is_removed:
+        return
+    _versions(message, problems)
+    _request_only(message, problems)
+    _coordinator(message, problems)
+    if message.header_versions is not None:
+        _header_versions(message, message.header_versions, problems)
+
+
+def _versions(message: Message, problems: Problems) -> None:
+    if message.valid.open_ended:
+        what = f"message {message.name} has validVersions {message.valid}, which name no highest version"
+        problems.error(message.at("validVersions"), f"{what}; write for example 0-3")
+    if not message.flexible.empty and not message.flexible.open_ended:
+        what = f"message {message.name} has flexibleVersions {message.flexible}"
+        problems.error(message.at("flexibleVersions"), f"{what}; they must be none or open-ended, like 2+")
+    if not message.valid.covers(message.deprecated.intersect(Versions(0, message.valid.highest))):
+        problems.warn(
+            message.at("deprecatedVersions"), f"deprecatedVersions {message.deprecated} are not all valid versions"
+        )
+
+
+def _request_only(message: Message, problems: Problems) -> None:
+    if message.kind == REQUEST:
+        return
+    if message.listeners:
+        problems.error(message.at("listeners"), f"listeners belong to a request; {message.name} is a {message.kind}")
+    if message.latest_version_unstable:
+        what = "latestVersionUnstable belongs to a request"
+        problems.error(message.at("latestVersionUnstable"), f"{what}; {message.name} is a {message.kind}")
+
+
+def _coordinator(message: Message, problems: Problems) -> None:
+    if message.kind not in (COORDINATOR_KEY, COORDINATOR_VALUE):
+        return
+    if message.api_key is None:
+        problems.error(message.location, f"{message.kind} {message.name} has no apiKey; it is the record's type number")
+    if message.kind == COORDINATOR_KEY:
+        if message.valid != Versions(0, 0):
+            what = f"coordinator-key {message.name} has validVersions {message.valid}; a key has only version 0"
+            problems.error(message.at("validVersions"), what)
+        if not message.flexible.empty:
+            what = f"coordinator-key {message.name} cannot have flexibleVersions; write none"
+            problems.error(message.at("flexibleVersions"), what)
+    suffix = "Key" if message.kind == COORDINATOR_KEY else "Value"
+    if not message.name.endswith(suffix):
+        problems.error(
+            message.at("name"), f"{message.kind} {message.name} must end in {suffix}, to be paired with its other half"
+        )
+
+
+def _header_versions(message: Message, ranges: dict[str, str], problems: Problems) -> None:
+    place = message.at("headerVersions")
+    if message.kind not in (REQUEST, RESPONSE):
+        problems.error(place, f"headerVersions belong to requests and responses; {message.name} is a {message.kind}")
+        return
+    if not ranges:
+        problems.error(place, "headerVersions is empty; remove it or map every version to a header version")
+        return
+    next_version, last_header = 0, 0
+    for text, header in ranges.items():
+        try:
+            versions = Versions.parse(text)
+        except VersionsError as error:
+            problems.error(place, f"headerVersions: {error}")
+            return
+        if not re.fullmatch(r"[0-9]+", header):
+            problems.error(place, f"headerVersions maps {text} to {header!r}; a header version is a number")
+            return
+        if versions.lowest != next_version:
+            problems.error(
+                place, f"headerVersions range {text} must start at version {next_version}; ranges are contiguous from 0"
+            )
+        if int(header) < last_header:
+            problems.error(
+                place, f"headerVersions range {text} goes back to header version {header}; it never decreases"
+            )
+        if versions.lowest > message.valid.highest:
+            problems.error(
+                place, f"headerVersions range {text} starts above the highest valid version {message.valid.highest}"
+            )
+        next_version, last_header = versions.highest + 1, int(header)
+    if next_version != 32768:
+        problems.error(place, "the last range of headerVersions must be open-ended, like 2+")
+
+
+def check_all(messages: Iterable[Message], problems: Problems) -> None:
+    """Rules across messages: names that clash, keys that clash, requests without responses."""
+    modules: dict[str, Message] = {}
+    keys: dict[tuple[str, str, int], Message] = {}
+    for message in messages:
+        earlier = modules.setdefault(snake_case(message.name), message)
+        if earlier is not message:
+            what = f"message {message.name} is already defined at {earlier.location.file}:{earlier.location.line}"
+            problems.error(message.at("name"), f"{what}; names (as Python modules) must be unique")
+        if message.api_key is not None:
+            _claim(message, keys, message.api_key, problems)
+    for (family, kind, key), message in keys.items():
+        other = {REQUEST: RESPONSE, RESPONSE: REQUEST}.get(kind)
+        if other is not None and (family, other, key) not in keys:
+            problems.error(message.at("apiKey"), f"{kind} {message.name} with apiKey {key} has no {other}")
+
+
+def _claim(message: Message, keys: dict[tuple[str, str, int], Message], key: int, problems: Problems) -> None:
+    if message.kind in (REQUEST, RESPONSE):
+        family = ""
+        suffix = message.kind.capitalize()
+        if not message.name.endswith(suffix):
+            problems.error(message.at("name"), f"{message.kind} {message.name} must end in {suffix}, to name its API")
+    else:
+        # Records are numbered per log: the folder of the definition is the family.
+        family = message.location.file.rpartition("/")[0]
+    earlier = keys.setdefault((family, message.kind, key), message)
+    if earlier is not message:
+        what = f"{message.kind} {message.name} has apiKey {key}, which is already {earlier.name}'s"
+        problems.error(message.at("apiKey"), f"{what}; each needs its own")

@@ -1,0 +1,142 @@
+"""The definition behind a message class, from the compact data its module keeps; parsed on first use."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from uuid import UUID
+
+from ._message import Message
+from ._wire import ZERO_UUID
+
+MAX_VERSION = 32767
+
+
+@dataclass(frozen=True)
+class Range:
+    """Versions of a message, both ends included."""
+
+    lowest: int
+    highest: int
+
+    @classmethod
+    def parse(cls, text: str) -> Range:
+        if text == "none":
+            return cls(0, -1)
+        if text.endswith("+"):
+            return cls(int(text[:-1]), MAX_VERSION)
+        lowest, _, highest = text.partition("-")
+        return cls(int(lowest), int(highest or lowest))
+
+    def __contains__(self, version: object) -> bool:
+        return isinstance(version, int) and self.lowest <= version <= self.highest
+
+
+NO_VERSIONS = Range(0, -1)
+
+
+@dataclass(frozen=True)
+class FieldFacts:
+    """One field of the definition."""
+
+    name: str
+    json_name: str
+    type: str
+    is_array: bool
+    versions: Range
+    nullable: Range
+    tag: int | None
+    tagged: Range
+    flexible: Range | None
+    ignorable: bool
+    map_key: bool
+    default_fact: object
+    """The default as JSON; absent (``...``) for the type's own default."""
+
+    @property
+    def is_struct(self) -> bool:
+        return self.type[0].isupper()
+
+    def default(self) -> object:
+        """The value of the field when nothing is said; containers are new each time, structs are None here."""
+        fact = self.default_fact
+        if fact is None:
+            return None
+        if self.is_array:
+            return []
+        if self.is_struct:
+            raise LookupError("the default of a struct field is its struct with every field at its default")
+        if fact is ...:
+            return _OWN_DEFAULTS[self.type]
+        if self.type == "uuid":
+            return UUID(bytes=base64.urlsafe_b64decode(f"{fact}=="))
+        return float(str(fact)) if self.type == "float64" else fact
+
+
+_OWN_DEFAULTS: dict[str, object] = {
+    "bool": False,
+    "float64": 0.0,
+    "uuid": ZERO_UUID,
+    "string": "",
+    "bytes": b"",
+    "records": b"",
+} | dict.fromkeys(("int8", "int16", "uint16", "int32", "uint32", "int64"), 0)
+
+
+@dataclass(frozen=True)
+class MessageFacts:
+    """One definition; ``structs`` has the fields of every struct inside the message, by name."""
+
+    name: str
+    kind: str
+    valid: Range
+    flexible: Range
+    fields: tuple[FieldFacts, ...]
+    structs: dict[str, tuple[FieldFacts, ...]]
+
+    def flexible_at(self, field: FieldFacts) -> Range:
+        return self.flexible if field.flexible is None else field.flexible
+
+
+_parsed: dict[type[Message], MessageFacts] = {}
+
+
+def facts_of(message: type[Message]) -> MessageFacts:
+    """The definition of a message class."""
+    facts = _parsed.get(message)
+    if facts is None:
+        facts = _parsed[message] = _parse(message)
+    return facts
+
+
+def _parse(message: type[Message]) -> MessageFacts:
+    data = json.loads(message._facts)
+    structs = {name: tuple(map(_field, fields)) for name, fields in data.get("structs", {}).items()}
+    return MessageFacts(
+        name=data["name"],
+        kind=data["type"],
+        valid=Range.parse(data["validVersions"]),
+        flexible=Range.parse(data["flexibleVersions"]),
+        fields=tuple(map(_field, data["fields"])),
+        structs=structs,
+    )
+
+
+def _field(data: dict[str, object]) -> FieldFacts:
+    kind, tag = str(data["type"]), data.get("tag")
+    flexible = data.get("flexibleVersions")
+    return FieldFacts(
+        name=str(data["name"]),
+        json_name=str(data["json"]),
+        type=kind.removeprefix("[]"),
+        is_array=kind.startswith("[]"),
+        versions=Range.parse(str(data["versions"])),
+        nullable=Range.parse(str(data.get("nullableVersions", "none"))),
+        tag=tag if isinstance(tag, int) else None,
+        tagged=Range.parse(str(data.get("taggedVersions", "none"))),
+        flexible=None if flexible is None else Range.parse(str(flexible)),
+        ignorable=bool(data.get("ignorable")),
+        map_key=bool(data.get("mapKey")),
+        default_fact=data.get("default", ...),
+    )

@@ -1,0 +1,401 @@
+"""Wire primitives for the printed code: the parts that would otherwise be repeated in every function.
+
+Printed readers handle the common case in line (one-byte lengths, short arrays) and call here for the rest.
+Nothing here tracks where it is: a failure raises one of ``READ_FAILURES`` or ``WRITE_FAILURES``, and the
+caller at the top has the schema codec walk the same data again to say what went wrong, and where.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from uuid import UUID
+
+from .errors import DecodeError, EncodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
+    def new(cls: type[T]) -> T:
+        """An object of a class without running its constructor."""
+
+else:
+    new = object.__new__
+
+UNSET: Any = object()
+"""Default of constructor parameters for which None is a value of its own."""
+
+MAX_STRING_LENGTH = 32767
+MAX_EMPTY_ELEMENTS = 65535
+"""Bound for arrays whose elements take no bytes: the remaining bytes cannot bound those."""
+
+
+class Malformed(Exception):
+    """The fast path met bytes it does not accept."""
+
+
+class Refused(Exception):
+    """The fast path met a value it does not write."""
+
+
+READ_FAILURES = (struct.error, IndexError, UnicodeDecodeError, Malformed, OverflowError, MemoryError, DecodeError)
+WRITE_FAILURES = (
+    struct.error,
+    AttributeError,
+    TypeError,
+    KeyError,
+    ValueError,
+    IndexError,
+    OverflowError,
+    Refused,
+    EncodeError,
+)
+
+
+class RawTaggedField:
+    """A tagged field that this version of the definitions does not know: its tag and its bytes, kept as they came."""
+
+    __slots__ = ("data", "tag")
+
+    def __init__(self, tag: int, data: bytes) -> None:
+        self.tag = tag
+        self.data = data
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RawTaggedField):
+            return NotImplemented
+        return self.tag == other.tag and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash((self.tag, self.data))
+
+    def __repr__(self) -> str:
+        return f"RawTaggedField(tag={self.tag}, data={self.data!r})"
+
+
+RawTaggedFields = tuple[RawTaggedField, ...]
+
+TRUTH = {False: 0, True: 1}
+"""Byte of a bool; anything else is a KeyError, so that None is not silently false."""
+
+ZERO_UUID = UUID(int=0)
+_set_uuid_int = UUID.__dict__["int"].__set__
+_set_uuid_is_safe = UUID.__dict__["is_safe"].__set__
+_is_safe_unknown = ZERO_UUID.is_safe
+
+SHORT = 16
+"""Arrays of fewer fixed-width elements than this have a struct of their own."""
+
+
+def _unpackers(code: str) -> list[Callable[[bytes, int], tuple[int, ...]]]:
+    """By count + 1, as the compact form stores it; entry 0 is never used."""
+    return [struct.Struct(f">{max(count - 1, 0)}{code}").unpack_from for count in range(SHORT + 1)]
+
+
+def _packers(code: str) -> list[Callable[..., bytes]]:
+    return [struct.Struct(f">{count}{code}").pack for count in range(SHORT)]
+
+
+UNPACK_B = _unpackers("b")
+UNPACK_H = _unpackers("h")
+UNPACK_I = _unpackers("i")
+UNPACK_Q = _unpackers("q")
+PACK_B = _packers("b")
+PACK_H = _packers("h")
+PACK_I = _packers("i")
+PACK_Q = _packers("q")
+
+
+def uuid_from(data: bytes) -> UUID:
+    """A UUID of 16 bytes, without the checks of its constructor."""
+    result = new(UUID)
+    _set_uuid_int(result, int.from_bytes(data, "big"))
+    _set_uuid_is_safe(result, _is_safe_unknown)
+    return result
+
+
+def uvarint(value: int) -> bytes:
+    """An unsigned varint of a value below 2**32 (2**64 for varlongs)."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def uvarint_size(value: int) -> int:
+    """Bytes of an unsigned varint."""
+    return 1 if value < 128 else (value.bit_length() + 6) // 7
+
+
+def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
+    """An unsigned varint of at most 5 bytes and 32 bits, and where it ends."""
+    first = data[pos]
+    return (first, pos + 1) if first < 128 else long_uvarint(data, pos + 1, first)
+
+
+def long_uvarint(data: bytes, pos: int, first: int) -> tuple[int, int]:
+    """The rest of an unsigned varint whose first byte is already read."""
+    if first < 128:
+        return first, pos
+    value = first & 127
+    for shift in (7, 14, 21, 28):
+        byte = data[pos]
+        pos += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            if value >> 32:
+                raise Malformed
+            return value, pos
+    raise Malformed
+
+
+def long_string(data: bytes, pos: int, first: int) -> tuple[str, int]:
+    """A compact string whose length takes more than one byte; null is not accepted here."""
+    length, pos = long_uvarint(data, pos, first)
+    end = pos + length - 1
+    if not pos <= end <= len(data) or length > MAX_STRING_LENGTH + 1:
+        raise Malformed
+    return data[pos:end].decode(), end
+
+
+def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
+    """Compact bytes whose length takes more than one byte; null is not accepted here."""
+    length, pos = long_uvarint(data, pos, first)
+    end = pos + length - 1
+    if not pos <= end <= len(data):
+        raise Malformed
+    return data[pos:end], end
+
+
+def long_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
+    """A compact array's count of more than one byte; null is not accepted here."""
+    count, pos = long_uvarint(data, pos, first)
+    if not 0 < count <= len(data) - pos + 1:
+        raise Malformed
+    return count - 1, pos
+
+
+def empty_count(count: int) -> int:
+    """The count of an array whose elements may take no bytes, if it is within its bound."""
+    if count > MAX_EMPTY_ELEMENTS:
+        raise Malformed
+    return count
+
+
+def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tuple[list[int], int]:
+    """Fixed-width elements of struct format ``code``, any count; the count is checked before anything is built."""
+    end = pos + count * width
+    if not pos <= end <= len(data):
+        raise Malformed
+    return list(struct.unpack_from(f">{count}{code}", data, pos)), end
+
+
+def long_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int], int]:
+    """The compact form of ``fixed_array``, from the first byte of its count."""
+    count, pos = long_count(data, pos, first)
+    return fixed_array(data, pos, count, code, width)
+
+
+def bool_array(data: bytes, pos: int, count: int) -> tuple[list[bool], int]:
+    """One byte each, any value but 0 is true."""
+    end = pos + count
+    if not pos <= end <= len(data):
+        raise Malformed
+    return [byte != 0 for byte in data[pos:end]], end
+
+
+def float_array(data: bytes, pos: int, count: int) -> tuple[list[float], int]:
+    """Eight bytes each, IEEE 754."""
+    end = pos + count * 8
+    if not pos <= end <= len(data):
+        raise Malformed
+    return list(struct.unpack_from(f">{count}d", data, pos)), end
+
+
+def uuid_array(data: bytes, pos: int, count: int) -> tuple[list[UUID], int]:
+    """Sixteen bytes each."""
+    end = pos + count * 16
+    if not pos <= end <= len(data):
+        raise Malformed
+    return [uuid_from(data[at : at + 16]) for at in range(pos, end, 16)], end
+
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+
+
+def string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
+    """Strings with an int16 length, never null."""
+    out = []
+    for _ in range(count):
+        (length,) = _unpack_h(data, pos)
+        if length < 0:
+            raise Malformed
+        pos += 2 + length
+        out.append(data[pos - length : pos].decode())
+    return out, pos
+
+
+def compact_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
+    """Strings with a compact length, never null."""
+    out = []
+    for _ in range(count):
+        length = data[pos]
+        pos += 1
+        if 0 < length < 128:
+            end = pos + length - 1
+            out.append(data[pos:end].decode())
+            pos = end
+        else:
+            text, pos = long_string(data, pos, length)
+            out.append(text)
+    return out, pos
+
+
+def bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
+    """Byte strings with an int32 length, never null."""
+    out = []
+    for _ in range(count):
+        (length,) = _unpack_i(data, pos)
+        pos += 4
+        end = pos + length
+        if not pos <= end <= len(data):
+            raise Malformed
+        out.append(data[pos:end])
+        pos = end
+    return out, pos
+
+
+def compact_bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
+    """Byte strings with a compact length, never null."""
+    out = []
+    for _ in range(count):
+        value, pos = long_bytes(data, pos + 1, data[pos])
+        out.append(value)
+    return out, pos
+
+
+def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
+    """Tag, start and end of a tagged field; a tag may come once, in any order."""
+    tag, pos = read_uvarint(data, pos)
+    size, pos = read_uvarint(data, pos)
+    end = pos + size
+    if end > len(data) or tag in seen:
+        raise Malformed
+    seen.add(tag)
+    return tag, pos, end
+
+
+def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
+    """A tag section none of whose tags is known, from the first byte of its count."""
+    count, pos = long_uvarint(data, pos, first)
+    out = []
+    seen: set[int] = set()
+    for _ in range(count):
+        tag, pos, end = tag_header(data, pos, seen)
+        out.append(RawTaggedField(tag, data[pos:end]))
+        pos = end
+    return tuple(out), pos
+
+
+def string_length(length: int) -> int:
+    """The length of a string that may be too long to write."""
+    if length > MAX_STRING_LENGTH:
+        raise Refused
+    return length
+
+
+def write_fixed_array(out: bytearray, values: Sequence[int | float], code: str) -> None:
+    """Elements of struct format ``code``, without their count."""
+    out += struct.pack(f">{len(values)}{code}", *values)
+
+
+def write_bool_array(out: bytearray, values: Iterable[bool]) -> None:
+    out += bytes([TRUTH[value] for value in values])
+
+
+def write_uuid_array(out: bytearray, values: Iterable[UUID]) -> None:
+    for value in values:
+        out += value.bytes
+
+
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+
+
+def write_string_array(out: bytearray, values: Iterable[str]) -> None:
+    for value in values:
+        text = value.encode()
+        out += _pack_h(len(text))
+        out += text
+
+
+def write_compact_string_array(out: bytearray, values: Iterable[str]) -> None:
+    for value in values:
+        text = value.encode()
+        length = len(text)
+        if length < 127:
+            out.append(length + 1)
+        else:
+            out += uvarint(string_length(length) + 1)
+        out += text
+
+
+def write_bytes_array(out: bytearray, values: Iterable[bytes]) -> None:
+    for value in values:
+        out += _pack_i(len(value))
+        out += value
+
+
+def write_compact_bytes_array(out: bytearray, values: Iterable[bytes]) -> None:
+    for value in values:
+        out += uvarint(len(value) + 1)
+        out += value
+
+
+def string_array_size(values: Iterable[str]) -> int:
+    return sum(2 + len(value.encode()) for value in values)
+
+
+def compact_string_array_size(values: Iterable[str]) -> int:
+    lengths = [len(value.encode()) for value in values]
+    return sum(uvarint_size(length + 1) + length for length in lengths)
+
+
+def bytes_array_size(values: Iterable[bytes]) -> int:
+    return sum(4 + len(value) for value in values)
+
+
+def compact_bytes_array_size(values: Iterable[bytes]) -> int:
+    return sum(uvarint_size(len(value) + 1) + len(value) for value in values)
+
+
+def write_tags(out: bytearray, known: dict[int, bytearray], unknown: RawTaggedFields) -> None:
+    """A tag section: known and unknown fields merged in ascending order of their tags."""
+    fields: dict[int, bytes | bytearray] = dict(known)
+    for raw in unknown:
+        if not 0 <= raw.tag < 1 << 32 or raw.tag in fields:
+            raise Refused
+        fields[raw.tag] = raw.data
+    out += uvarint(len(fields))
+    for tag in sorted(fields):
+        data = fields[tag]
+        out += uvarint(tag)
+        out += uvarint(len(data))
+        out += data
+
+
+def tagged_size(tag: int, size: int) -> int:
+    """Bytes of a tagged field whose value takes ``size`` bytes."""
+    return uvarint_size(tag) + uvarint_size(size) + size
+
+
+def tags_size(count: int, total: int, unknown: RawTaggedFields) -> int:
+    """Bytes of a tag section: ``count`` known fields of ``total`` bytes, and the unknown ones."""
+    total += sum(tagged_size(raw.tag, len(raw.data)) for raw in unknown)
+    return uvarint_size(count + len(unknown)) + total

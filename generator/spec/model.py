@@ -1,0 +1,145 @@
+"""The nouns of a definition: message, struct, field, field type; exactly what the file says, with places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from generator.spec.source import Location
+from generator.spec.versions import NONE, Versions
+
+FIXED_WIDTHS = {
+    "bool": 1,
+    "int8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "int64": 8,
+    "float64": 8,
+    "uuid": 16,
+}
+"""Bytes on the wire of each fixed-width type."""
+
+VARIABLE_TYPES = ("string", "bytes", "records")
+PRIMITIVES = (*FIXED_WIDTHS, *VARIABLE_TYPES)
+
+REQUEST, RESPONSE = "request", "response"
+COORDINATOR_KEY, COORDINATOR_VALUE = "coordinator-key", "coordinator-value"
+KINDS = (REQUEST, RESPONSE, "header", "metadata", "data", COORDINATOR_KEY, COORDINATOR_VALUE)
+
+ENTITY_TYPES = {
+    "unknown": None,
+    "transactionalId": "string",
+    "producerId": "int64",
+    "groupId": "string",
+    "topicName": "string",
+    "brokerId": "int32",
+}
+"""Each entity type and the field type it demands."""
+
+
+@dataclass(frozen=True)
+class FieldType:
+    """A type as written: ``int32``, ``[]string``, ``Assignment``, ``[]Topic``."""
+
+    name: str
+    is_array: bool = False
+
+    @property
+    def is_struct(self) -> bool:
+        return self.name not in PRIMITIVES
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether every value has the same width."""
+        return not self.is_array and self.name in FIXED_WIDTHS
+
+    @property
+    def can_be_null(self) -> bool:
+        return self.is_array or self.is_struct or self.name in VARIABLE_TYPES
+
+    def __str__(self) -> str:
+        return f"[]{self.name}" if self.is_array else self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """One field of a message or struct. ``places`` locates each property that was given."""
+
+    name: str
+    type: FieldType
+    versions: Versions
+    location: Location
+    places: dict[str, Location] = field(default_factory=dict)
+    nullable: Versions = NONE
+    tag: int | None = None
+    tagged: Versions = NONE
+    default: str = ""
+    ignorable: bool = False
+    map_key: bool = False
+    entity_type: str = "unknown"
+    zero_copy: bool = False
+    flexible: Versions | None = None
+    about: str = ""
+    fields: tuple[Field, ...] = ()
+
+    def at(self, property_name: str) -> Location:
+        """The place of a property, or of the field when the property was left out."""
+        return self.places.get(property_name, self.location)
+
+
+@dataclass(frozen=True, eq=False)
+class Struct:
+    """A named list of fields: a common struct, or the fields written inside a field (an inline struct)."""
+
+    name: str
+    versions: Versions
+    fields: tuple[Field, ...]
+    location: Location
+    about: str = ""
+    is_common: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """One message definition."""
+
+    name: str
+    kind: str
+    valid: Versions
+    flexible: Versions
+    fields: tuple[Field, ...]
+    location: Location
+    places: dict[str, Location] = field(default_factory=dict)
+    api_key: int | None = None
+    deprecated: Versions = NONE
+    common_structs: tuple[Struct, ...] = ()
+    listeners: tuple[str, ...] = ()
+    latest_version_unstable: bool = False
+    header_versions: dict[str, str] | None = None
+    about: str = ""
+
+    @property
+    def is_removed(self) -> bool:
+        """``validVersions: none``: the API keeps its number, and has no messages any more."""
+        return self.valid.empty
+
+    def at(self, property_name: str) -> Location:
+        return self.places.get(property_name, self.location)
+
+    def flexible_at(self, member: Field) -> Versions:
+        """The versions in which this field's value has the compact form."""
+        return self.flexible if member.flexible is None else member.flexible
+
+    def walk(self) -> Iterator[Field]:
+        """Every field, those inside structs too, in the order of the file."""
+        for struct in self.common_structs:
+            yield from _walk(struct.fields)
+        yield from _walk(self.fields)
+
+
+def _walk(fields: tuple[Field, ...]) -> Iterator[Field]:
+    for member in fields:
+        yield member
+        yield from _walk(member.fields)

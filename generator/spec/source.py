@@ -1,0 +1,247 @@
+"""JSON with comments, read into nodes that know their file, line and JSON path."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Json = dict[str, "Node"] | list["Node"] | str | int | float | bool | None
+"""The value of a node; containers hold nodes, so that every scalar has a place."""
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A place in a definition file: path of the file, line (from 1) and JSON path (``$.fields[2].type``)."""
+
+    file: str
+    line: int
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.path}"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One JSON value with its place."""
+
+    value: Json
+    location: Location
+
+    def plain(self) -> object:
+        """The value without places, for comparing two nodes."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        if isinstance(self.value, list):
+            return [node.plain() for node in self.value]
+        return self.value
+
+    @property
+    def kind(self) -> str:
+        """What JSON calls this value, for messages."""
+        if self.value is None:
+            return "null"
+        if isinstance(self.value, bool):
+            return "boolean"
+        if isinstance(self.value, dict):
+            return "object"
+        if isinstance(self.value, list):
+            return "array"
+        return "string" if isinstance(self.value, str) else "number"
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """Something wrong with a definition: where, what, and what to do about it."""
+
+    location: Location
+    message: str
+    is_warning: bool = False
+
+    def __str__(self) -> str:
+        kind = "warning: " if self.is_warning else ""
+        return f"{self.location}: {kind}{self.message}"
+
+
+@dataclass
+class Problems:
+    """The problems found so far; every stage adds, nobody stops at the first."""
+
+    found: list[Problem] = field(default_factory=list)
+
+    def error(self, location: Location, message: str) -> None:
+        self.found.append(Problem(location, message))
+
+    def warn(self, location: Location, message: str) -> None:
+        self.found.append(Problem(location, message, is_warning=True))
+
+    @property
+    def errors(self) -> list[Problem]:
+        return sorted({problem for problem in self.found if not problem.is_warning})
+
+    @property
+    def warnings(self) -> list[Problem]:
+        return sorted({problem for problem in self.found if problem.is_warning})
+
+
+class SpecError(Exception):
+    """Definitions that cannot be generated; ``problems`` lists every reason."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\.)*)"')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_WORD = re.compile(r"[A-Za-z_]+")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_MAX_DEPTH = 100
+
+
+class _Stop(Exception):
+    """Raised inside the reader once the first syntax error of a file is recorded."""
+
+
+@dataclass
+class _Reader:
+    file: str
+    text: str
+    problems: Problems
+    at: int = 0
+    _line: int = 1
+    _line_at: int = 0
+
+    def location(self, path: str) -> Location:
+        # Positions only grow, so counting newlines from the last asked place is linear overall.
+        self._line += self.text.count("\n", self._line_at, self.at)
+        self._line_at = max(self.at, self._line_at)
+        return Location(self.file, self._line, path)
+
+    def fail(self, path: str, message: str) -> _Stop:
+        self.problems.error(self.location(path), message)
+        return _Stop()
+
+    def skip_blank(self, path: str) -> None:
+        match = _BLANK.match(self.text, self.at)
+        assert match is not None  # the pattern matches the empty string
+        self.at = match.end()
+        if self.text.startswith("/*", self.at):
+            raise self.fail(path, "this comment is never closed; end it with */")
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def document(self) -> Node:
+        self.skip_blank("$")
+        if not self.peek():
+            raise self.fail("$", "the file is empty; a definition is one JSON object")
+        node = self.value("$", 0)
+        self.skip_blank("$")
+        if self.peek():
+            raise self.fail("$", f"{self.peek()!r} follows the end of the definition; a file holds one JSON object")
+        return node
+
+    def value(self, path: str, depth: int) -> Node:
+        location = self.location(path)
+        if depth > _MAX_DEPTH:
+            raise self.fail(path, f"nested more than {_MAX_DEPTH} levels deep")
+        start = self.peek()
+        if start == "{":
+            return Node(self.object(path, depth), location)
+        if start == "[":
+            return Node(self.array(path, depth), location)
+        if start == '"':
+            return Node(self.string(path), location)
+        if match := _NUMBER.match(self.text, self.at):
+            self.at = match.end()
+            is_float = match[1] or match[2]
+            return Node(float(match[0]) if is_float else int(match[0]), location)
+        if (match := _WORD.match(self.text, self.at)) and match[0] in _WORDS:
+            self.at = match.end()
+            return Node(_WORDS[match[0]], location)
+        raise self.fail(path, f"expected a JSON value, found {self.found()}")
+
+    def found(self) -> str:
+        return repr(self.peek()) if self.peek() else "the end of the file"
+
+    def object(self, path: str, depth: int) -> dict[str, Node]:
+        members: dict[str, Node] = {}
+        self.at += 1
+        while True:
+            self.skip_blank(path)
+            if self.peek() == "}":
+                self.at += 1
+                return members
+            if self.peek() != '"':
+                raise self.fail(path, f"expected a property name in double quotes or '}}', found {self.found()}")
+            key = self.string(path)
+            self.skip_blank(path)
+            if self.peek() != ":":
+                raise self.fail(path, f"expected ':' after property {key!r}, found {self.found()}")
+            self.at += 1
+            self.skip_blank(path)
+            node = self.value(f"{path}.{key}", depth + 1)
+            self.add_member(members, key, node)
+            self.comma(path, "}")
+
+    def add_member(self, members: dict[str, Node], key: str, node: Node) -> None:
+        earlier = members.setdefault(key, node)
+        # Two released definitions repeat a property with the same value; only a difference loses something.
+        if earlier is not node and earlier.plain() != node.plain():
+            message = f"property {key!r} is given twice with different values; keep one"
+            self.problems.error(node.location, f"{message} (the first is on line {earlier.location.line})")
+
+    def array(self, path: str, depth: int) -> list[Node]:
+        elements: list[Node] = []
+        self.at += 1
+        while True:
+            self.skip_blank(path)
+            if self.peek() == "]":
+                self.at += 1
+                return elements
+            elements.append(self.value(f"{path}[{len(elements)}]", depth + 1))
+            self.comma(path, "]")
+
+    def comma(self, path: str, closing: str) -> None:
+        """A comma, also a trailing one; or nothing when the container ends here."""
+        self.skip_blank(path)
+        if self.peek() == ",":
+            self.at += 1
+        elif self.peek() != closing:
+            raise self.fail(path, f"expected ',' or {closing!r}, found {self.found()}")
+
+    def string(self, path: str) -> str:
+        match = _STRING.match(self.text, self.at)
+        if match is None:
+            raise self.fail(path, "this string is not closed on its line")
+        self.at = match.end()
+        return _ESCAPE.sub(lambda escape: self.escape(escape[1], path), match[1]) if "\\" in match[1] else match[1]
+
+    def escape(self, code: str, path: str) -> str:
+        if len(code) == 5:
+            return chr(int(code[1:], 16))
+        if code not in _ESCAPES:
+            raise self.fail(path, f"unknown escape \\{code} in a string")
+        return _ESCAPES[code]
+
+
+def parse(file: str, text: str, problems: Problems) -> Node | None:
+    """Read one definition text; None when its syntax is wrong, with the reason in ``problems``."""
+    try:
+        return _Reader(file, text.removeprefix("\ufeff"), problems).document()
+    except _Stop:
+        return None
+
+
+def load(path: Path, name: str, problems: Problems) -> Node | None:
+    """Read one definition file; ``name`` is what messages call it."""
+    try:
+        return parse(name, path.read_text(encoding="utf-8"), problems)
+    except UnicodeDecodeError as error:
+        problems.error(Location(name, 1, "$"), f"not UTF-8: {error.reason} at byte {error.start}")
+        return None

@@ -1,0 +1,85 @@
+"""Version ranges, the algebra behind every decision: parse, contain, intersect, subtract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_VERSION = 32767
+"""The largest int16; a range that ends here is open-ended and printed with a plus sign."""
+
+
+class VersionsError(ValueError):
+    """A version range that cannot be understood; the text says why."""
+
+
+@dataclass(frozen=True, order=True)
+class Versions:
+    """A contiguous range of message versions, both ends included; empty when ``lowest > highest``."""
+
+    lowest: int
+    highest: int
+
+    @classmethod
+    def parse(cls, text: str) -> Versions:
+        """Read ``none``, ``N``, ``N-M`` or ``N+`` (surrounding blanks are allowed).
+
+        Raises VersionsError when the text is none of these, when a number is not an int16,
+        or when the range runs backwards (Java reads ``3-1`` as empty; that is a typing error).
+        """
+        stripped = text.strip()
+        if stripped == "none":
+            return NONE
+        if stripped.endswith("+"):
+            return cls(_number(stripped[:-1], text), MAX_VERSION)
+        low, dash, high = stripped.partition("-")
+        if not dash:
+            only = _number(stripped, text)
+            return cls(only, only)
+        lowest, highest = _number(low, text), _number(high, text)
+        if lowest > highest:
+            raise VersionsError(f"version range {text!r} runs backwards; write {highest}-{lowest} or none")
+        return cls(lowest, highest)
+
+    @property
+    def empty(self) -> bool:
+        return self.lowest > self.highest
+
+    @property
+    def open_ended(self) -> bool:
+        return not self.empty and self.highest == MAX_VERSION
+
+    def __contains__(self, version: int) -> bool:
+        return self.lowest <= version <= self.highest
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.lowest, self.highest + 1))
+
+    def covers(self, other: Versions) -> bool:
+        """Whether every version of ``other`` is in this range."""
+        return other.empty or (self.lowest <= other.lowest and other.highest <= self.highest)
+
+    def intersect(self, other: Versions) -> Versions:
+        both = Versions(max(self.lowest, other.lowest), min(self.highest, other.highest))
+        return NONE if both.empty else both
+
+    def __str__(self) -> str:
+        if self.empty:
+            return "none"
+        if self.highest == MAX_VERSION:
+            return f"{self.lowest}+"
+        return str(self.lowest) if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
+
+
+NONE = Versions(0, -1)
+ALL = Versions(0, MAX_VERSION)
+
+
+def _number(digits: str, text: str) -> int:
+    plain = digits[1:] if digits.startswith("+") else digits
+    if not (plain.isascii() and plain.isdigit()):
+        raise VersionsError(f"{text!r} is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)")
+    number = int(plain)
+    if number > MAX_VERSION:
+        raise VersionsError(f"version {number} in {text!r} is above {MAX_VERSION}, the largest int16")
+    return number

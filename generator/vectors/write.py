@@ -1,0 +1,167 @@
+"""Writes the test vectors, the error table and the API table that Kafka's own classes give for the definitions."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.release.artifacts import ARTIFACTS, ArtifactError, Jars, resolve
+from generator.spec.source import SpecError
+from generator.vectors.definitions import Definition, read_definitions
+from generator.vectors.java_oracle import Answer, JavaClasses, OracleError, oracle
+from generator.vectors.samples import Json, samples
+
+MOST_REFUSALS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sample of one message at one version."""
+
+    definition: Definition
+    version: int
+    kind: str
+    json: dict[str, Json] | None
+
+    def line(self, answer: Answer) -> str:
+        """The vector: a JSON object in ASCII."""
+        vector: dict[str, Json] = {"message": self.definition.name, "file": self.definition.file}
+        vector |= {"version": self.version, "sample": self.kind}
+        if self.json is not None:
+            vector["json_in"] = self.json
+        return _compact(vector | {"hex": answer.hex, "json_out": answer.json})
+
+
+def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for the definitions in ``specs``; how many vectors.
+
+    Lines are sorted by message, version and sample. A file whose lines did not change is not touched,
+    and one whose folder is gone is removed. Raises SpecError, ValueError, and OracleError when Java
+    refuses a single sample.
+    """
+    cases = [
+        Case(definition, version, kind, made)
+        for definition in read_definitions(specs)
+        for version in definition.versions
+        for kind, made in sorted(samples(definition, version), key=lambda sample: sample[0])
+    ]
+    answers = _ask(jars, cases)
+    lines: dict[str, list[str]] = {}
+    for case, answer in zip(cases, answers, strict=True):
+        lines.setdefault(case.definition.folder, []).append(case.line(answer))
+    folder = _folder(jars, target)
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        if path.name.removesuffix(".jsonl.gz") not in lines:
+            path.unlink()
+    for name, content in lines.items():
+        _write_compressed(folder / f"{name}.jsonl.gz", "".join(line + "\n" for line in content))
+    return len(cases)
+
+
+def write_errors(jars: Jars, path: Path) -> int:
+    """Write Kafka's error codes to ``path`` as a JSON list, one a line in Kafka's order (by code); how many."""
+    with oracle(jars) as java:
+        errors = java.errors()
+    lines = ",\n".join(f"  {json.dumps(error)}" for error in errors)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8", newline="\n")
+    return len(errors)
+
+
+def write_apis(jars: Jars, target: Path) -> int:
+    """Write Kafka's API table to ``kafka-<release>/apis.jsonl`` below ``target``, by id; how many APIs."""
+    with oracle(jars) as java:
+        apis = java.apis()
+    text = "".join(_compact(api) + "\n" for api in apis)
+    (_folder(jars, target) / "apis.jsonl").write_text(text, encoding="utf-8", newline="\n")
+    return len(apis)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Command line of this module; 0 when everything is written, 1 with the reason on standard error."""
+    parser = argparse.ArgumentParser(prog="python -m generator.vectors.write", description=__doc__)
+    parser.add_argument("--specs", type=Path, required=True, help="folder of the definitions, with SOURCE in it")
+    parser.add_argument("--target", type=Path, required=True, help="folder of the vectors")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("--jars", type=Path, help="folder that has all jars of the pinned release already")
+    place.add_argument("--work", type=Path, help="folder to resolve the pinned release into, with Maven")
+    arguments = parser.parse_args(argv)
+    try:
+        release = pinned_release(arguments.specs)
+        jars = jars_in(arguments.jars, release) if arguments.jars else resolve(release, arguments.work)
+        vectors = write_vectors(arguments.specs, jars, arguments.target)
+        errors, apis = write_errors(jars, arguments.specs / "errors.json"), write_apis(jars, arguments.target)
+    except (ArtifactError, OracleError, SpecError, ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"Kafka {release}: {vectors} vectors, {errors} error codes, {apis} APIs")
+    return 0
+
+
+def pinned_release(specs: Path) -> str:
+    """The release named by ``SOURCE`` in ``specs``. Raises OSError or ValueError."""
+    release = json.loads((specs / "SOURCE").read_text(encoding="utf-8")).get("release")
+    if not isinstance(release, str):
+        raise ValueError(f"{specs / 'SOURCE'} names no release")
+    return release
+
+
+def jars_in(folder: Path, release: str) -> Jars:
+    """The jars that ``folder`` holds, as those of ``release``. Raises ArtifactError when they are not."""
+    classpath = tuple(sorted(folder.glob("*.jar")))
+    versions = {}
+    for artifact in ARTIFACTS:
+        pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
+        found = [match[1] for jar in classpath if (match := pattern.fullmatch(jar.name))]
+        if len(found) != 1:
+            raise ArtifactError(f"{folder} should have one jar of {artifact}; it has versions {found or 'none'}")
+        versions[artifact] = found[0]
+    if versions["kafka-clients"] != release:
+        raise ArtifactError(f"{folder} has the clients of Kafka {versions['kafka-clients']}, not {release}")
+    return Jars(release, versions, classpath)
+
+
+def _ask(jars: Jars, cases: list[Case]) -> list[Answer]:
+    classes = JavaClasses(jars)
+    with oracle(jars) as java:
+        answers = java.encode([classes.question(case.definition, case.version, case.json) for case in cases])
+    refused = [
+        f"{case.definition.name} v{case.version} {case.kind}: {answer.error}"
+        for case, answer in zip(cases, answers, strict=True)
+        if answer.error is not None
+    ]
+    if refused:
+        shown = "\n".join(refused[:MOST_REFUSALS_SHOWN])
+        raise OracleError(f"Java refused {len(refused)} of {len(cases)} samples:\n{shown}")
+    return answers
+
+
+def _folder(jars: Jars, target: Path) -> Path:
+    folder = target / f"kafka-{jars.release}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _compact(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _write_compressed(path: Path, text: str) -> None:
+    content = text.encode("ascii")
+    # Two zlibs compress differently; only other lines are a reason to write another file.
+    if path.exists() and gzip.decompress(path.read_bytes()) == content:
+        return
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
+        file.write(content)
+    path.write_bytes(packed.getvalue())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
