@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         print(f"{len(error.problems)} problem(s); nothing was generated", file=sys.stderr)
         return 1
-    except ValueError as error:
+    except package.RequestError as error:
         print(error, file=sys.stderr)
         return 1
     return code
@@ -70,7 +70,9 @@ def _generate(arguments: argparse.Namespace) -> int:
         print(f"{request.output} is up to date")
         return 0
     if request.output.exists() and any(request.output.iterdir()) and not (request.output / package.MANIFEST).exists():
-        raise ValueError(f"{request.output} has files but no {package.MANIFEST}: not a generated package, left alone")
+        raise package.RequestError(
+            f"{request.output} has files but no {package.MANIFEST}: not a generated package, left alone"
+        )
     files = _render(request)
     changed = output.write(request.output, files)
     print(f"{request.output}: {len(files)} files, {len(changed)} changed, in {time.monotonic() - started:.1f} s")

@@ -13,7 +13,7 @@ from generator.spec.model import Field, Message, Struct
 
 
 def of(message: Message, structs: dict[str, Struct]) -> str:
-    """JSON of a checked message with resolved structs and parsed defaults; see ``schema`` in the runtime for the keys."""
+    """JSON of a checked message with resolved structs and parsed defaults; ``_facts`` in the runtime reads it."""
     table = {name: [_field(f) for f in struct.fields] for name, struct in structs.items() if name != message.name}
     facts: dict[str, object] = {
         "name": message.name,

@@ -76,8 +76,7 @@ def _version(artifact: str, jars: tuple[Path, ...]) -> str:
 def _pom(release: str) -> str:
     dependencies = "".join(
         f"<dependency><groupId>{GROUP}</groupId><artifactId>{artifact}</artifactId>"
-        # A range takes the newest published version up to the release; the clients are exact.
-        f"<version>{escape(release if artifact == 'kafka-clients' else f'[{_major(release)},{release}]')}</version></dependency>\n"
+        f"<version>{escape(_wanted(artifact, release))}</version></dependency>\n"
         for artifact in ARTIFACTS
     )
     return (
@@ -87,5 +86,6 @@ def _pom(release: str) -> str:
     )
 
 
-def _major(release: str) -> str:
-    return release.split(".", 1)[0] + ".0.0"
+def _wanted(artifact: str, release: str) -> str:
+    """The clients exactly; of other modules the newest published version of the same line, up to the release."""
+    return release if artifact == "kafka-clients" else f"[{release.split('.', 1)[0]}.0.0,{release}]"

@@ -7,14 +7,36 @@ from collections.abc import Iterator
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
-MESSAGE_ORDER = (
-    "apiKey type listeners name validVersions deprecatedVersions flexibleVersions latestVersionUnstable "
-    "headerVersions about commonStructs fields"
-).split()
-FIELD_ORDER = (
-    "name type versions nullableVersions tag taggedVersions default ignorable mapKey entityType zeroCopy "
-    "flexibleVersions about fields"
-).split()
+MESSAGE_ORDER = [
+    "apiKey",
+    "type",
+    "listeners",
+    "name",
+    "validVersions",
+    "deprecatedVersions",
+    "flexibleVersions",
+    "latestVersionUnstable",
+    "headerVersions",
+    "about",
+    "commonStructs",
+    "fields",
+]
+FIELD_ORDER = [
+    "name",
+    "type",
+    "versions",
+    "nullableVersions",
+    "tag",
+    "taggedVersions",
+    "default",
+    "ignorable",
+    "mapKey",
+    "entityType",
+    "zeroCopy",
+    "flexibleVersions",
+    "about",
+    "fields",
+]
 WIDTH = 118
 
 

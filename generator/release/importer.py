@@ -38,7 +38,7 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
 def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str, str]]:
     with zipfile.ZipFile(jars.jar(artifact)) as jar:
         names = [
-            name for name in jar.namelist() if name.endswith(".json") and "message" in name or "/metadata/" in name
+            name for name in jar.namelist() if (name.endswith(".json") and "message" in name) or "/metadata/" in name
         ]
         found = []
         for name in sorted(name for name in names if name.endswith(".json")):

@@ -26,6 +26,10 @@ TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
 
 
+class RequestError(ValueError):
+    """What was asked for cannot be done; the text says why."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What to generate: definitions, the import name of the package, and where it will be written."""
@@ -36,7 +40,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.package):
-            raise ValueError(f"package name {self.package!r} must be lower case letters, digits and underscores")
+            raise RequestError(f"package name {self.package!r} must be lower case letters, digits and underscores")
 
 
 def inputs_hash(request: Request) -> str:

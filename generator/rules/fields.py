@@ -47,8 +47,8 @@ def flexible_override(message: Message, member: Field, problems: Problems) -> No
         what = f"field {member.name} of type {member.type} cannot override flexibleVersions"
         problems.error(member.at("flexibleVersions"), f"{what}; only string and bytes can")
     elif not message.flexible.covers(member.flexible):
-        what = f"the flexibleVersions of field {member.name} are {member.flexible}, not all in the message's {message.flexible}"
-        problems.error(member.at("flexibleVersions"), what)
+        what = f"field {member.name} has flexibleVersions {member.flexible}"
+        problems.error(member.at("flexibleVersions"), f"{what}, not all of them in the message's {message.flexible}")
 
 
 def map_key(message: Message, member: Field, problems: Problems) -> None:
@@ -96,8 +96,11 @@ def tagged_versions(message: Message, member: Field, problems: Problems) -> None
         what = f"field {member.name} has taggedVersions {member.tagged} outside its versions {member.versions}"
         problems.error(place, f"{what}; widen the versions")
     if not message.flexible_at(member).covers(member.tagged.intersect(message.valid)):
-        what = f"field {member.name} has taggedVersions {member.tagged}, but flexible versions {message.flexible_at(member)}"
-        problems.error(place, f"{what}; only flexible versions have tagged fields")
+        what = f"field {member.name} has taggedVersions {member.tagged}"
+        problems.error(
+            place,
+            f"{what}, but flexible versions {message.flexible_at(member)}; only flexible versions have tagged fields",
+        )
 
 
 def tagged_type(message: Message, member: Field, problems: Problems) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Codec = tuple[
         Callable[[bytes, int], tuple[Any, int]],
-        Callable[[bytearray, Any], None],
+        Callable[[list[bytes], Any], None],
         Callable[[Any], int],
     ]
 
@@ -31,7 +31,7 @@ class StructBase:
 
 
 class LazyDefaults(StructBase):
-    """Base of structs with tagged struct fields: a reader leaves those at their default unset, to be made when asked."""
+    """Base of structs with tagged struct fields: readers leave those at their default unset, to be made when asked."""
 
     __slots__ = ()
     _lazy: ClassVar[dict[str, Callable[[], object]]] = {}
@@ -116,12 +116,12 @@ class Message(StructBase):
         codec = self._codecs.get(version)
         if codec is None:
             raise unsupported(type(self), version)
-        out = bytearray()
+        out: list[bytes] = []
         try:
             codec[1](out, self)
+            return b"".join(out)
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
-        return bytes(out)
 
     def size(self, version: int) -> int:
         """The number of bytes that ``write`` gives at ``version``, without writing them.

@@ -91,8 +91,12 @@ SHORT = 16
 
 
 def _unpackers(code: str) -> list[Callable[[bytes, int], tuple[int, ...]]]:
-    """By count + 1, as the compact form stores it; entry 0 is never used."""
-    return [struct.Struct(f">{max(count - 1, 0)}{code}").unpack_from for count in range(SHORT + 1)]
+    """By count + 1, as the compact form stores it; entry 0 stands for null, which is refused."""
+    return [_refuse_null, *(struct.Struct(f">{count}{code}").unpack_from for count in range(SHORT))]
+
+
+def _refuse_null(data: bytes, pos: int) -> tuple[int, ...]:
+    raise Malformed
 
 
 def _packers(code: str) -> list[Callable[..., bytes]]:
@@ -125,6 +129,28 @@ def uvarint(value: int) -> bytes:
         value >>= 7
     out.append(value)
     return bytes(out)
+
+
+class _Varints(dict[int, bytes]):
+    """Unsigned varints by value, made on first use; only the short ones are kept."""
+
+    def __missing__(self, value: int) -> bytes:
+        encoded = uvarint(value)
+        if value < 1 << 14:
+            self[value] = encoded
+        return encoded
+
+
+class _TextLengths(_Varints):
+    """The same for the length plus one of a string, which has a bound."""
+
+    def __missing__(self, value: int) -> bytes:
+        string_length(value - 1)
+        return super().__missing__(value)
+
+
+VARINTS = _Varints()
+TEXT_LENGTHS = _TextLengths()
 
 
 def uvarint_size(value: int) -> int:
@@ -165,8 +191,13 @@ def long_string(data: bytes, pos: int, first: int) -> tuple[str, int]:
 
 def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
     """Compact bytes whose length takes more than one byte; null is not accepted here."""
-    length, pos = long_uvarint(data, pos, first)
-    end = pos + length - 1
+    byte = data[pos]
+    if first > 127 and byte < 128:  # two bytes, up to 16 KiB: most record batches
+        pos += 1
+        end = pos + (first & 127 | byte << 7) - 1
+    else:
+        length, pos = long_uvarint(data, pos, first)
+        end = pos + length - 1
     if not pos <= end <= len(data):
         raise Malformed
     return data[pos:end], end
@@ -310,52 +341,51 @@ def string_length(length: int) -> int:
     return length
 
 
-def write_fixed_array(out: bytearray, values: Sequence[int | float], code: str) -> None:
+def fixed_elements(values: Sequence[int | float], code: str) -> bytes:
     """Elements of struct format ``code``, without their count."""
-    out += struct.pack(f">{len(values)}{code}", *values)
+    return struct.pack(f">{len(values)}{code}", *values)
 
 
-def write_bool_array(out: bytearray, values: Iterable[bool]) -> None:
-    out += bytes([TRUTH[value] for value in values])
+def bool_elements(values: Iterable[bool]) -> bytes:
+    return bytes([TRUTH[value] for value in values])
 
 
-def write_uuid_array(out: bytearray, values: Iterable[UUID]) -> None:
-    for value in values:
-        out += value.bytes
+def uuid_elements(values: Iterable[UUID]) -> bytes:
+    return b"".join([value.bytes for value in values])
 
 
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 
 
-def write_string_array(out: bytearray, values: Iterable[str]) -> None:
+def string_elements(values: Iterable[str]) -> bytes:
+    out: list[bytes] = []
     for value in values:
         text = value.encode()
-        out += _pack_h(len(text))
-        out += text
+        out += (_pack_h(len(text)), text)
+    return b"".join(out)
 
 
-def write_compact_string_array(out: bytearray, values: Iterable[str]) -> None:
+def compact_string_elements(values: Iterable[str]) -> bytes:
+    out: list[bytes] = []
     for value in values:
         text = value.encode()
-        length = len(text)
-        if length < 127:
-            out.append(length + 1)
-        else:
-            out += uvarint(string_length(length) + 1)
-        out += text
+        out += (TEXT_LENGTHS[len(text) + 1], text)
+    return b"".join(out)
 
 
-def write_bytes_array(out: bytearray, values: Iterable[bytes]) -> None:
+def bytes_elements(values: Iterable[bytes]) -> bytes:
+    out: list[bytes] = []
     for value in values:
-        out += _pack_i(len(value))
-        out += value
+        out += (_pack_i(len(value)), value)
+    return b"".join(out)
 
 
-def write_compact_bytes_array(out: bytearray, values: Iterable[bytes]) -> None:
+def compact_bytes_elements(values: Iterable[bytes]) -> bytes:
+    out: list[bytes] = []
     for value in values:
-        out += uvarint(len(value) + 1)
-        out += value
+        out += (VARINTS[len(value) + 1], value)
+    return b"".join(out)
 
 
 def string_array_size(values: Iterable[str]) -> int:
@@ -375,19 +405,18 @@ def compact_bytes_array_size(values: Iterable[bytes]) -> int:
     return sum(uvarint_size(len(value) + 1) + len(value) for value in values)
 
 
-def write_tags(out: bytearray, known: dict[int, bytearray], unknown: RawTaggedFields) -> None:
+def tags(known: dict[int, bytes], unknown: RawTaggedFields) -> bytes:
     """A tag section: known and unknown fields merged in ascending order of their tags."""
-    fields: dict[int, bytes | bytearray] = dict(known)
+    fields = dict(known)
     for raw in unknown:
         if not 0 <= raw.tag < 1 << 32 or raw.tag in fields:
             raise Refused
         fields[raw.tag] = raw.data
-    out += uvarint(len(fields))
+    out = [VARINTS[len(fields)]]
     for tag in sorted(fields):
         data = fields[tag]
-        out += uvarint(tag)
-        out += uvarint(len(data))
-        out += data
+        out += (VARINTS[tag], VARINTS[len(data)], data)
+    return b"".join(out)
 
 
 def tagged_size(tag: int, size: int) -> int:

@@ -7,7 +7,7 @@ These are written for clear errors, not for speed, and share no code with the pr
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from uuid import UUID as UUIDValue
 
 from .errors import KafkaMessageError
@@ -365,10 +365,9 @@ class CompactArrayOf(ArrayOf):
 def _elements(value: object) -> list[object]:
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         raise _wrong(value, "a list")
-    try:
-        return list(value)  # type: ignore[call-overload]  # whatever iterates counts; the rest is the error below
-    except TypeError:
-        raise _wrong(value, "a list") from None
+    if not isinstance(value, Iterable):
+        raise _wrong(value, "a list")
+    return list(value)
 
 
 _smallest: dict[type, Callable[[Type], int]] = {}

@@ -21,13 +21,13 @@ IMPORTS = {
     ".._collection": "KeyedCollection adopt",
     ".._message": "LazyDefaults Message StructBase",
     ".._wire": (
-        "Malformed PACK_B PACK_H PACK_I PACK_Q RawTaggedField RawTaggedFields Refused TRUTH UNPACK_B UNPACK_H "
-        "UNPACK_I UNPACK_Q UNSET ZERO_UUID bool_array bytes_array bytes_array_size compact_bytes_array "
-        "compact_bytes_array_size compact_string_array compact_string_array_size empty_count fixed_array float_array "
-        "long_bytes long_count long_fixed_array long_string long_uvarint new read_uvarint string_array "
-        "string_array_size string_length tag_header tagged_size tags_size unknown_tags uuid_array uuid_from uvarint "
-        "uvarint_size write_bool_array write_bytes_array write_compact_bytes_array write_compact_string_array "
-        "write_fixed_array write_string_array write_tags write_uuid_array"
+        "Malformed PACK_B PACK_H PACK_I PACK_Q RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH "
+        "UNPACK_B UNPACK_H UNPACK_I UNPACK_Q UNSET VARINTS ZERO_UUID bool_array bool_elements bytes_array "
+        "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
+        "compact_string_array compact_string_array_size compact_string_elements empty_count fixed_array "
+        "fixed_elements float_array long_bytes long_count long_fixed_array long_string long_uvarint new "
+        "read_uvarint string_array string_array_size string_elements string_length tag_header tagged_size "
+        "tags tags_size unknown_tags uuid_array uuid_elements uuid_from uvarint_size "
     ),
 }
 """Where each name that printed code may use comes from; a module imports those it does use."""

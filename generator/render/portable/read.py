@@ -128,14 +128,19 @@ class _Lowering:
         target = f"x.{operation.name}"
         null = Assign(target, "None")
         length = "n - 1" if operation.compact else "n"
-        short = (Assign("end", f"pos + {length}"), Assign(target, f"data[pos:end]{convert}"), Assign("pos", "end"))
+        short = _slice(target, f"pos + {length}", "pos", convert)
         if not operation.compact:
             self.choose(("n >= 0", *short), ("", null if operation.nullable else MALFORMED))
-        elif operation.nullable:
-            rest = Assign(f"{target}, pos", f"{long}(data, pos, n)")
-            self.choose(("0 < n < 128", *short), ("n == 0", null), ("", rest))
-        else:
-            self.choose(("0 < n < 128", *short), ("", Assign(f"{target}, pos", f"{long}(data, pos, n)")))
+            return
+        branches: list[tuple[str, *tuple[Step, ...]]] = [("0 < n < 128", *short)]
+        if operation.nullable:
+            branches.append(("n == 0", null))
+        if isinstance(operation, Blob):
+            # Most record batches have a length of two bytes.
+            branches.append(
+                ("n and 0 < data[pos] < 128", *_slice(target, "pos + (n & 127 | data[pos] << 7)", "pos + 1", ""))
+            )
+        self.choose(*branches, ("", Assign(f"{target}, pos", f"{long}(data, pos, n)")))
 
     def array(self, operation: Array) -> None:
         target = f"x.{operation.name}"
@@ -161,17 +166,20 @@ class _Lowering:
         arguments = f'data, pos, n, "{code}", {width}'
         table = SHORT_TABLES.get(element)
         if operation.compact:
-            short, none, length = "1 < n < 17", "n == 1", f"n * {width} - {width}" if width > 1 else "n - 1"
+            short, none, length = "n < 17", "n == 1", f"n * {width} - {width}" if width > 1 else "n - 1"
             index, rest = "n", f"long_fixed_array({arguments})"
         else:
             short, none, length = "0 < n < 16", "n == 0", f"n * {width}" if width > 1 else "n"
             index, rest = "n + 1", f"fixed_array({arguments})"
         branches: list[tuple[str, *tuple[Step, ...]]] = []
         if table:
-            branches.append((short, Assign(target, f"[*{table}[{index}](data, pos)]"), Call(f"pos += {length}")))
             branches.append((none, Assign(target, "[]")))
-        branches += [*nulls, ("", Assign(f"{target}, pos", rest))]
-        self.choose(*branches)
+            few = (short, Assign(target, f"[*{table}[{index}](data, pos)]"), Call(f"pos += {length}"))
+            # Entry 0 of a table refuses null, so that the common case has one test less.
+            branches += [*nulls, few] if operation.compact else [few, *nulls]
+        else:
+            branches += nulls
+        self.choose(*branches, ("", Assign(f"{target}, pos", rest)))
 
     def nullable_struct(self, operation: Single, is_null: str) -> None:
         read = _read_into(operation.name, naming.function("read", operation.layout))
@@ -243,7 +251,7 @@ def _rename_end(step: Step) -> Step:
     if isinstance(step, Assign) and step.target == "end":
         return Assign("stop", step.value)
     if isinstance(step, Assign):
-        return Assign(step.target, step.value.replace("[pos:end]", "[pos:stop]") if step.value != "end" else "stop")
+        return Assign(step.target, step.value.replace(":end]", ":stop]") if step.value != "end" else "stop")
     return step
 
 
@@ -252,6 +260,10 @@ def _reader(element: str | LayoutRef, compact: bool) -> str:
         return naming.function_all("read", element)
     reader = ARRAY_READERS[element]
     return f"compact_{reader}" if compact and element in ("string", "bytes") else reader
+
+
+def _slice(target: str, end: str, start: str, convert: str) -> tuple[Step, ...]:
+    return Assign("end", end), Assign(target, f"data[{start}:end]{convert}"), Assign("pos", "end")
 
 
 def _read_into(name: str, reader: str) -> Step:

@@ -15,7 +15,6 @@ from generator.plan.model import (
     MessagePlan,
     Operation,
     Payload,
-    Single,
     StructPlan,
     Tagged,
     TagSection,

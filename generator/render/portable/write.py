@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from generator.plan.model import (
@@ -24,17 +24,19 @@ from generator.plan.model import (
 )
 from generator.render import literals, naming
 from generator.render.steps import Assign, Call, Choose, Function, Step
+from generator.rules.defaults import Empty
 
 SHORT_TABLES = {"int8": "PACK_B", "int16": "PACK_H", "int32": "PACK_I", "int64": "PACK_Q"}
-ARRAY_WRITERS = {
-    "bool": "write_bool_array(out, {})",
-    "float64": 'write_fixed_array(out, {}, "d")',
-    "uuid": "write_uuid_array(out, {})",
-    "string": "write_string_array(out, {})",
-    "bytes": "write_bytes_array(out, {})",
-    "compact string": "write_compact_string_array(out, {})",
-    "compact bytes": "write_compact_bytes_array(out, {})",
-}
+ELEMENTS = {
+    "bool": "bool_elements({})",
+    "float64": 'fixed_elements({}, "d")',
+    "uuid": "uuid_elements({})",
+    "string": "string_elements({})",
+    "bytes": "bytes_elements({})",
+    "compact string": "compact_string_elements({})",
+    "compact bytes": "compact_bytes_elements({})",
+} | {name: f'fixed_elements({{}}, "{naming.CODES[name]}")' for name in literals.INTEGER_CODES}
+"""Expressions for the bytes of an array's elements."""
 
 
 def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
@@ -44,9 +46,9 @@ def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Itera
         yield _tags_function(message, struct, layout.ref, tags)
     body = tuple(_Lowering(message, struct, layout.ref).lower(layout.operations))
     if struct.is_message or layout.ref.version in struct.singles:
-        yield Function(naming.function("write", layout.ref), f"out: bytearray, x: {struct.name}", "None", body)
+        yield Function(naming.function("write", layout.ref), f"out: list[bytes], x: {struct.name}", "None", body)
     if layout.ref.version in struct.arrays:
-        parameters = f"out: bytearray, items: Iterable[{struct.name}]"
+        parameters = f"out: list[bytes], items: Iterable[{struct.name}]"
         yield Function(naming.function_all("write", layout.ref), parameters, "None", body, loop="x in items")
 
 
@@ -59,17 +61,22 @@ class _Lowering:
     ref: LayoutRef
     steps: list[Step] = field(default_factory=list)
     waiting: tuple[Fixed, ...] = ()
+    twin: Array | None = None
+    """The integer array whose bytes ``s`` still holds, for the next one to be compared with."""
+    next_is_twin: bool = False
 
-    def lower(self, operations: Iterable[Operation]) -> list[Step]:
+    def lower(self, operations: Sequence[Operation]) -> list[Step]:
         for operation in operations:
             if isinstance(operation, Default) and operation.refuse:
                 self.refuse(operation)
-        for operation in operations:
+        written = [operation for operation in operations if not isinstance(operation, Default)]
+        for operation, following in zip(written, [*written, None][1:], strict=True):
             if isinstance(operation, FixedRun):
                 self.waiting += operation.fields
             elif isinstance(operation, TagSection):
                 self.tag_section(operation)
-            elif not isinstance(operation, Default):
+            else:
+                self.next_is_twin = _are_twins(operation, following)
                 self.payload(operation)
         self.prefix("", "")
         return self.steps
@@ -85,17 +92,15 @@ class _Lowering:
         codes = tuple(_code(fixed) for fixed in self.waiting) + ((code,) if code else ())
         self.waiting = ()
         if codes:
-            self.steps.append(Call(f"out += {naming.bound('pack', codes)}({', '.join(arguments)})"))
+            self.steps.append(_put(f"{naming.bound('pack', codes)}({', '.join(arguments)})"))
 
-    def prefix_or(self, test: str, value: str, otherwise: tuple[Step, ...]) -> None:
-        """The waiting fields and one byte ``value`` where ``test`` holds, else the fields and other statements."""
+    def prefix_or(self, test: str, value: str, otherwise: tuple[Step, ...], then: tuple[Step, ...] = ()) -> None:
+        """The waiting fields, one byte ``value`` and ``then`` if ``test`` holds, else the fields and ``otherwise``."""
         waiting = self.waiting
         fused = self.separately("B", value)
-        if not waiting:
-            fused = [Call(f"out.append({value})")]
         self.waiting = waiting
         plain = self.separately("", "")
-        self.steps.append(Choose(((test, tuple(fused)), ("", (*plain, *otherwise)))))
+        self.steps.append(Choose(((test, (*fused, *then)), ("", (*plain, *otherwise)))))
 
     def separately(self, code: str, value: str) -> list[Step]:
         """What ``prefix`` would add, handed back instead."""
@@ -106,11 +111,13 @@ class _Lowering:
 
     def length(self, compact: bool, code: str, is_text: bool = False) -> None:
         """The length ``n`` (-1 for null) in front of a value."""
+        length = _put("TEXT_LENGTHS[n + 1]" if is_text else "VARINTS[n + 1]")
         if not compact:
             self.prefix(code, "n")
-            return
-        length = "string_length(n)" if is_text else "n"
-        self.prefix_or("n < 127", "n + 1", (Call(f"out += uvarint({length} + 1)"),))
+        elif self.waiting:
+            self.prefix_or("n < 127", "n + 1", (length,))
+        else:
+            self.steps.append(length)
 
     def payload(self, operation: Payload) -> None:
         if isinstance(operation, FixedRun):
@@ -119,11 +126,11 @@ class _Lowering:
         elif isinstance(operation, Text):
             self.measured(operation, ".encode()")
             self.length(operation.compact, "h", is_text=True)
-            self.steps.append(Call("out += s"))
+            self.steps.append(_put("s"))
         elif isinstance(operation, Blob):
             self.measured(operation, "")
             self.length(operation.compact, "i")
-            self.steps.append(Call("out += s"))
+            self.steps.append(_put("s"))
         elif isinstance(operation, Array):
             self.array(operation)
         else:
@@ -140,24 +147,55 @@ class _Lowering:
 
     def array(self, operation: Array) -> None:
         value = f"x.{operation.name}"
+        if operation.element in literals.INTEGER_CODES and not operation.nullable:
+            self.integers(operation)
+            return
         count = f"-1 if {value} is None else len({value})" if operation.nullable else f"len({value})"
         self.steps.append(Assign("n", count))
         self.length(operation.compact, "i")
         some = value if operation.nullable else "n"
-        if isinstance(operation.element, str) and operation.element in literals.INTEGER_CODES:
-            self.integers(value, operation.element, some)
-        else:
-            self.steps.append(Choose(((some, (_write_elements(operation, value),)),)))
+        self.steps.append(Choose(((some, (_elements(operation),)),)))
 
-    def integers(self, value: str, element: str, some: str) -> None:
-        rest = Call(f'write_fixed_array(out, {value}, "{naming.CODES[element]}")')
+    def integers(self, operation: Array) -> None:
+        """Integers, never null: few are packed by the struct of their number, many by a helper.
+
+        Two such arrays in a row are often equal (all replicas, and those in sync): the second then repeats the
+        bytes ``s`` of the first.
+        """
+        first, self.twin = self.twin, None
+        value = f"x.{operation.name}"
+        count = Assign("n", f"len({value})")
+        if first is not None:
+            same = (_length_again(operation), _put("s"))
+            different = (count, *self.counted(operation, _put))
+            self.steps.append(Choose(((f"{value} == x.{first.name}", same), ("", different))))
+        elif self.next_is_twin:
+            self.twin = operation
+            self.steps += [count, *self.counted(operation, lambda bytes_: Assign("s", bytes_)), _put("s")]
+        else:
+            self.steps += [count, *self.counted(operation, _put)]
+
+    def counted(self, operation: Array, use: Callable[[str], Step]) -> list[Step]:
+        """The count ``n`` in front of integers, and what is done with their bytes; nothing for no bytes."""
+        element, value = str(operation.element), f"x.{operation.name}"
         table = SHORT_TABLES.get(element)
-        if table is None:
-            self.steps.append(Choose(((some, (rest,)),)))
-            return
-        short = Call(f"out += {table}[n](*{value})")
-        test = "0 < n < 16" if some == "n" else f"{some} and n < 16"
-        self.steps.append(Choose(((test, (short,)), (some, (rest,)))))
+        many = use(ELEMENTS[element].format(value))
+        few = use(f"{table}[n](*{value})") if table else many
+        is_put = isinstance(few, Call)
+        if not operation.compact:
+            prefix = self.separately("i", "n")
+            body: Step = Choose((("n < 16", (few,)), ("", (many,))) if table else (("n", (many,)),))
+            return [*prefix, Choose((("n", (body,)),)) if is_put and table else body]
+        length = _put("VARINTS[n + 1]")
+        if self.waiting:
+            waiting = self.waiting
+            fused = self.separately("B", "n + 1")
+            self.waiting = waiting
+            some: Step = Choose((("n", (few,)),)) if is_put else few
+            return [Choose((("n < 16", (*fused, some)), ("", (*self.separately("", ""), length, many))))]
+        branches = [("n < 16", (length, few)), ("", (length, many))] if table else [("", (length, many))]
+        none = ("not n", (_put('b"\\1"'),) if is_put else (_put('b"\\1"'), use('b""')))
+        return [Choose((none, *branches))]
 
     def single(self, operation: Single, code: str, null: str, present: str) -> None:
         value = f"x.{operation.name}"
@@ -170,13 +208,22 @@ class _Lowering:
             self.steps.append(write)
 
     def tag_section(self, section: TagSection) -> None:
-        fields = [self.struct.field(tagged.name) for tagged in section.fields]
-        tests = [t for f in fields for t in literals.default_tests(self.message, f, f"x.{f.name}")]
+        tests = []
+        for plan in (self.struct.field(tagged.name) for tagged in section.fields):
+            value = f"x.{plan.name}"
+            if plan.default is Empty.STRUCT:  # its fields are looked at one by one
+                self.steps.append(Assign(f"d_{plan.name}", value))
+                value = f"d_{plan.name}"
+            tests += literals.default_tests(self.message, plan, value)
         if section.fields:
             write = Call(f"{naming.function('write_tags', self.ref)}(out, x)")
         else:
-            write = Call("write_tags(out, {}, x.unknown_tagged_fields)")
-        self.prefix_or(" and ".join([*tests, "not x.unknown_tagged_fields"]), "0", (write,))
+            write = _put("tags({}, x.unknown_tagged_fields)")
+        test = " and ".join([*tests, "not x.unknown_tagged_fields"])
+        if self.waiting:
+            self.prefix_or(test, "0", (write,))
+        else:
+            self.steps.append(Choose(((test, (_put('b"\\0"'),)), ("", (write,)))))
 
     def tagged_payload(self, payload: Payload) -> list[Step]:
         if isinstance(payload, Single):
@@ -191,18 +238,18 @@ def _tags_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, sec
     steps = tuple(_tagged(message, struct, ref, tagged) for tagged in section.fields)
     return Function(
         naming.function("write_tags", ref),
-        f"parent: bytearray, x: {struct.name}",
+        f"parent: list[bytes], x: {struct.name}",
         "None",
         steps,
-        before=(Assign("known: dict[int, bytearray]", "{}"),),
-        after=(Call("write_tags(parent, known, x.unknown_tagged_fields)"),),
+        before=(Assign("known: dict[int, bytes]", "{}"),),
+        after=(Call("parent.append(tags(known, x.unknown_tagged_fields))"),),
     )
 
 
 def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> Step:
     tests = literals.default_tests(message, struct.field(tagged.name), f"x.{tagged.name}")
     payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload)
-    body = (Assign("out", "bytearray()"), *payload, Assign(f"known[{tagged.tag}]", "out"))
+    body = (Assign("out: list[bytes]", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
     return Choose(((_negated(tests), body),))
 
 
@@ -216,11 +263,29 @@ def _negated(tests: list[str]) -> str:
     return test.removeprefix("not ") if test.startswith("not ") else f"not {test}"
 
 
-def _write_elements(operation: Array, value: str) -> Step:
+def _are_twins(operation: Operation, following: Operation | None) -> bool:
+    """Whether two arrays of the same integers follow each other, neither ever null."""
+    if not isinstance(operation, Array) or not isinstance(following, Array):
+        return False
+    if operation.nullable or following.nullable or operation.compact != following.compact:
+        return False
+    return operation.element == following.element and operation.element in SHORT_TABLES
+
+
+def _length_again(operation: Array) -> Call:
+    return _put("VARINTS[n + 1]" if operation.compact else f"{naming.bound('pack', ('i',))}(n)")
+
+
+def _put(value: str) -> Call:
+    return Call(f"out.append({value})")
+
+
+def _elements(operation: Array) -> Step:
+    value = f"x.{operation.name}"
     if isinstance(operation.element, LayoutRef):
         return Call(f"{naming.function_all('write', operation.element)}(out, {value})")
     is_compact = operation.compact and operation.element in ("string", "bytes")
-    return Call(ARRAY_WRITERS[("compact " if is_compact else "") + operation.element].format(value))
+    return _put(ELEMENTS[("compact " if is_compact else "") + operation.element].format(value))
 
 
 def _code(fixed: Fixed) -> str:
@@ -229,4 +294,4 @@ def _code(fixed: Fixed) -> str:
 
 def _argument(fixed: Fixed) -> str:
     value = f"x.{fixed.name}"
-    return {"bool": f"TRUTH[{value}]", "uuid": f"{value}.bytes"}.get(fixed.type, value)
+    return {"bool": f"TRUTH[{value}]", "uuid": f'{value}.int.to_bytes(16, "big")'}.get(fixed.type, value)

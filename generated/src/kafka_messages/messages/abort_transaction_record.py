@@ -10,16 +10,16 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     long_uvarint,
     new,
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 
@@ -97,28 +97,25 @@ def _read_abort_transaction_record_0(data: bytes, pos: int) -> tuple[AbortTransa
     return x, pos
 
 
-def _write_tags_abort_transaction_record_0(parent: bytearray, x: AbortTransactionRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_abort_transaction_record_0(parent: list[bytes], x: AbortTransactionRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.reason is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.reason is None:
             s = b""
             n = -1
         else:
             s = x.reason.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_abort_transaction_record_0(out: bytearray, x: AbortTransactionRecord) -> None:
+def _write_abort_transaction_record_0(out: list[bytes], x: AbortTransactionRecord) -> None:
     if x.reason is None and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_abort_transaction_record_0(out, x)
 

@@ -69,8 +69,8 @@ def _read_aborted_txn_0(data: bytes, pos: int) -> tuple[AbortedTxn, int]:
     return x, pos
 
 
-def _write_aborted_txn_0(out: bytearray, x: AbortedTxn) -> None:
-    out += _pack_qqqq(x.producer_id, x.first_offset, x.last_offset, x.last_stable_offset)
+def _write_aborted_txn_0(out: list[bytes], x: AbortedTxn) -> None:
+    out.append(_pack_qqqq(x.producer_id, x.first_offset, x.last_offset, x.last_stable_offset))
 
 
 def _size_aborted_txn_0(x: AbortedTxn) -> int:

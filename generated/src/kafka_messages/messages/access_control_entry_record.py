@@ -10,16 +10,16 @@ from uuid import UUID
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     ZERO_UUID,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -148,35 +148,32 @@ def _read_access_control_entry_record_0(data: bytes, pos: int) -> tuple[AccessCo
     return x, pos
 
 
-def _write_access_control_entry_record_0(out: bytearray, x: AccessControlEntryRecord) -> None:
+def _write_access_control_entry_record_0(out: list[bytes], x: AccessControlEntryRecord) -> None:
     s = x.resource_name.encode()
     n = len(s)
     if n < 127:
-        out += _pack_ubB(x.id.bytes, x.resource_type, n + 1)
+        out.append(_pack_ubB(x.id.int.to_bytes(16, "big"), x.resource_type, n + 1))
     else:
-        out += _pack_ub(x.id.bytes, x.resource_type)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ub(x.id.int.to_bytes(16, "big"), x.resource_type))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.principal.encode()
     n = len(s)
     if n < 127:
-        out += _pack_bB(x.pattern_type, n + 1)
+        out.append(_pack_bB(x.pattern_type, n + 1))
     else:
-        out += _pack_b(x.pattern_type)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_b(x.pattern_type))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_bbB(x.operation, x.permission_type, 0)
+        out.append(_pack_bbB(x.operation, x.permission_type, 0))
     else:
-        out += _pack_bb(x.operation, x.permission_type)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_bb(x.operation, x.permission_type))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_access_control_entry_record_0(x: AccessControlEntryRecord) -> int:

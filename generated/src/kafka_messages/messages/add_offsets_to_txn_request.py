@@ -10,14 +10,14 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -105,15 +105,15 @@ def _read_add_offsets_to_txn_request_0(data: bytes, pos: int) -> tuple[AddOffset
     return x, pos
 
 
-def _write_add_offsets_to_txn_request_0(out: bytearray, x: AddOffsetsToTxnRequest) -> None:
+def _write_add_offsets_to_txn_request_0(out: list[bytes], x: AddOffsetsToTxnRequest) -> None:
     s = x.transactional_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_qhh(x.producer_id, x.producer_epoch, n)
-    out += s
+    out.append(_pack_qhh(x.producer_id, x.producer_epoch, n))
+    out.append(s)
 
 
 def _size_add_offsets_to_txn_request_0(x: AddOffsetsToTxnRequest) -> int:
@@ -150,26 +150,23 @@ def _read_add_offsets_to_txn_request_3(data: bytes, pos: int) -> tuple[AddOffset
     return x, pos
 
 
-def _write_add_offsets_to_txn_request_3(out: bytearray, x: AddOffsetsToTxnRequest) -> None:
+def _write_add_offsets_to_txn_request_3(out: list[bytes], x: AddOffsetsToTxnRequest) -> None:
     s = x.transactional_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.group_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_qhB(x.producer_id, x.producer_epoch, n + 1)
+        out.append(_pack_qhB(x.producer_id, x.producer_epoch, n + 1))
     else:
-        out += _pack_qh(x.producer_id, x.producer_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_qh(x.producer_id, x.producer_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_offsets_to_txn_request_3(x: AddOffsetsToTxnRequest) -> int:

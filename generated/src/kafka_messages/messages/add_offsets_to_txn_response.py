@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -67,8 +67,8 @@ def _read_add_offsets_to_txn_response_0(data: bytes, pos: int) -> tuple[AddOffse
     return x, pos
 
 
-def _write_add_offsets_to_txn_response_0(out: bytearray, x: AddOffsetsToTxnResponse) -> None:
-    out += _pack_ih(x.throttle_time_ms, x.error_code)
+def _write_add_offsets_to_txn_response_0(out: list[bytes], x: AddOffsetsToTxnResponse) -> None:
+    out.append(_pack_ih(x.throttle_time_ms, x.error_code))
 
 
 def _size_add_offsets_to_txn_response_0(x: AddOffsetsToTxnResponse) -> int:
@@ -87,12 +87,12 @@ def _read_add_offsets_to_txn_response_3(data: bytes, pos: int) -> tuple[AddOffse
     return x, pos
 
 
-def _write_add_offsets_to_txn_response_3(out: bytearray, x: AddOffsetsToTxnResponse) -> None:
+def _write_add_offsets_to_txn_response_3(out: list[bytes], x: AddOffsetsToTxnResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, 0)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, 0))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_offsets_to_txn_response_3(x: AddOffsetsToTxnResponse) -> int:

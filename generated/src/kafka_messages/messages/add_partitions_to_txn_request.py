@@ -14,20 +14,21 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -244,29 +245,30 @@ def _read_all_add_partitions_to_txn_topic_0(
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partitions = []
+        elif 0 < n < 16:
             x.partitions = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partitions = []
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return adopt(AddPartitionsToTxnTopicCollection, out), pos
 
 
-def _write_all_add_partitions_to_txn_topic_0(out: bytearray, items: Iterable[AddPartitionsToTxnTopic]) -> None:
+def _write_all_add_partitions_to_txn_topic_0(out: list[bytes], items: Iterable[AddPartitionsToTxnTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partitions))
+            else:
+                out.append(fixed_elements(x.partitions, "i"))
 
 
 def _size_all_add_partitions_to_txn_topic_0(items: Iterable[AddPartitionsToTxnTopic]) -> int:
@@ -294,11 +296,11 @@ def _read_all_add_partitions_to_txn_topic_3(
             x.name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -311,28 +313,25 @@ def _read_all_add_partitions_to_txn_topic_3(
     return adopt(AddPartitionsToTxnTopicCollection, out), pos
 
 
-def _write_all_add_partitions_to_txn_topic_3(out: bytearray, items: Iterable[AddPartitionsToTxnTopic]) -> None:
+def _write_all_add_partitions_to_txn_topic_3(out: list[bytes], items: Iterable[AddPartitionsToTxnTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_add_partitions_to_txn_topic_3(items: Iterable[AddPartitionsToTxnTopic]) -> int:
@@ -382,28 +381,25 @@ def _read_all_add_partitions_to_txn_transaction_4(
 
 
 def _write_all_add_partitions_to_txn_transaction_4(
-    out: bytearray, items: Iterable[AddPartitionsToTxnTransaction]
+    out: list[bytes], items: Iterable[AddPartitionsToTxnTransaction]
 ) -> None:
     for x in items:
         s = x.transactional_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
         if n < 127:
-            out += _pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.verify_only], n + 1)
+            out.append(_pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.verify_only], n + 1))
         else:
-            out += _pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.verify_only])
-            out += uvarint(n + 1)
+            out.append(_pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.verify_only]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_add_partitions_to_txn_topic_3(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_add_partitions_to_txn_transaction_4(items: Iterable[AddPartitionsToTxnTransaction]) -> int:
@@ -441,15 +437,15 @@ def _read_add_partitions_to_txn_request_0(data: bytes, pos: int) -> tuple[AddPar
     return x, pos
 
 
-def _write_add_partitions_to_txn_request_0(out: bytearray, x: AddPartitionsToTxnRequest) -> None:
+def _write_add_partitions_to_txn_request_0(out: list[bytes], x: AddPartitionsToTxnRequest) -> None:
     if len(x.transactions):
         raise Refused
     s = x.v3_and_below_transactional_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.v3_and_below_topics)
-    out += _pack_qhi(x.v3_and_below_producer_id, x.v3_and_below_producer_epoch, n)
+    out.append(_pack_qhi(x.v3_and_below_producer_id, x.v3_and_below_producer_epoch, n))
     if n:
         _write_all_add_partitions_to_txn_topic_0(out, x.v3_and_below_topics)
 
@@ -488,28 +484,25 @@ def _read_add_partitions_to_txn_request_3(data: bytes, pos: int) -> tuple[AddPar
     return x, pos
 
 
-def _write_add_partitions_to_txn_request_3(out: bytearray, x: AddPartitionsToTxnRequest) -> None:
+def _write_add_partitions_to_txn_request_3(out: list[bytes], x: AddPartitionsToTxnRequest) -> None:
     if len(x.transactions):
         raise Refused
     s = x.v3_and_below_transactional_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.v3_and_below_topics)
     if n < 127:
-        out += _pack_qhB(x.v3_and_below_producer_id, x.v3_and_below_producer_epoch, n + 1)
+        out.append(_pack_qhB(x.v3_and_below_producer_id, x.v3_and_below_producer_epoch, n + 1))
     else:
-        out += _pack_qh(x.v3_and_below_producer_id, x.v3_and_below_producer_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_qh(x.v3_and_below_producer_id, x.v3_and_below_producer_epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_topic_3(out, x.v3_and_below_topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_partitions_to_txn_request_3(x: AddPartitionsToTxnRequest) -> int:
@@ -547,7 +540,7 @@ def _read_add_partitions_to_txn_request_4(data: bytes, pos: int) -> tuple[AddPar
     return x, pos
 
 
-def _write_add_partitions_to_txn_request_4(out: bytearray, x: AddPartitionsToTxnRequest) -> None:
+def _write_add_partitions_to_txn_request_4(out: list[bytes], x: AddPartitionsToTxnRequest) -> None:
     if x.v3_and_below_transactional_id != "":
         raise Refused
     if x.v3_and_below_producer_id != 0:
@@ -557,16 +550,13 @@ def _write_add_partitions_to_txn_request_4(out: bytearray, x: AddPartitionsToTxn
     if len(x.v3_and_below_topics):
         raise Refused
     n = len(x.transactions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_transaction_4(out, x.transactions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_partitions_to_txn_request_4(x: AddPartitionsToTxnRequest) -> int:

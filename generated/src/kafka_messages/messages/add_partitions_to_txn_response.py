@@ -13,15 +13,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -277,10 +278,10 @@ def _read_all_add_partitions_to_txn_partition_result_0(
 
 
 def _write_all_add_partitions_to_txn_partition_result_0(
-    out: bytearray, items: Iterable[AddPartitionsToTxnPartitionResult]
+    out: list[bytes], items: Iterable[AddPartitionsToTxnPartitionResult]
 ) -> None:
     for x in items:
-        out += _pack_ih(x.partition_index, x.partition_error_code)
+        out.append(_pack_ih(x.partition_index, x.partition_error_code))
 
 
 def _size_all_add_partitions_to_txn_partition_result_0(items: Iterable[AddPartitionsToTxnPartitionResult]) -> int:
@@ -307,14 +308,14 @@ def _read_all_add_partitions_to_txn_partition_result_3(
 
 
 def _write_all_add_partitions_to_txn_partition_result_3(
-    out: bytearray, items: Iterable[AddPartitionsToTxnPartitionResult]
+    out: list[bytes], items: Iterable[AddPartitionsToTxnPartitionResult]
 ) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihB(x.partition_index, x.partition_error_code, 0)
+            out.append(_pack_ihB(x.partition_index, x.partition_error_code, 0))
         else:
-            out += _pack_ih(x.partition_index, x.partition_error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ih(x.partition_index, x.partition_error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_add_partitions_to_txn_partition_result_3(items: Iterable[AddPartitionsToTxnPartitionResult]) -> int:
@@ -351,15 +352,15 @@ def _read_all_add_partitions_to_txn_topic_result_0(
 
 
 def _write_all_add_partitions_to_txn_topic_result_0(
-    out: bytearray, items: Iterable[AddPartitionsToTxnTopicResult]
+    out: list[bytes], items: Iterable[AddPartitionsToTxnTopicResult]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.results_by_partition)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_add_partitions_to_txn_partition_result_0(out, x.results_by_partition)
 
@@ -405,27 +406,21 @@ def _read_all_add_partitions_to_txn_topic_result_3(
 
 
 def _write_all_add_partitions_to_txn_topic_result_3(
-    out: bytearray, items: Iterable[AddPartitionsToTxnTopicResult]
+    out: list[bytes], items: Iterable[AddPartitionsToTxnTopicResult]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.results_by_partition)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_add_partitions_to_txn_partition_result_3(out, x.results_by_partition)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_add_partitions_to_txn_topic_result_3(items: Iterable[AddPartitionsToTxnTopicResult]) -> int:
@@ -474,26 +469,20 @@ def _read_all_add_partitions_to_txn_result_4(
     return adopt(AddPartitionsToTxnResultCollection, out), pos
 
 
-def _write_all_add_partitions_to_txn_result_4(out: bytearray, items: Iterable[AddPartitionsToTxnResult]) -> None:
+def _write_all_add_partitions_to_txn_result_4(out: list[bytes], items: Iterable[AddPartitionsToTxnResult]) -> None:
     for x in items:
         s = x.transactional_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topic_results)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_add_partitions_to_txn_topic_result_3(out, x.topic_results)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_add_partitions_to_txn_result_4(items: Iterable[AddPartitionsToTxnResult]) -> int:
@@ -524,11 +513,11 @@ def _read_add_partitions_to_txn_response_0(data: bytes, pos: int) -> tuple[AddPa
     return x, pos
 
 
-def _write_add_partitions_to_txn_response_0(out: bytearray, x: AddPartitionsToTxnResponse) -> None:
+def _write_add_partitions_to_txn_response_0(out: list[bytes], x: AddPartitionsToTxnResponse) -> None:
     if len(x.results_by_transaction):
         raise Refused
     n = len(x.results_by_topic_v3_and_below)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_add_partitions_to_txn_topic_result_0(out, x.results_by_topic_v3_and_below)
 
@@ -559,21 +548,21 @@ def _read_add_partitions_to_txn_response_3(data: bytes, pos: int) -> tuple[AddPa
     return x, pos
 
 
-def _write_add_partitions_to_txn_response_3(out: bytearray, x: AddPartitionsToTxnResponse) -> None:
+def _write_add_partitions_to_txn_response_3(out: list[bytes], x: AddPartitionsToTxnResponse) -> None:
     if len(x.results_by_transaction):
         raise Refused
     n = len(x.results_by_topic_v3_and_below)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_topic_result_3(out, x.results_by_topic_v3_and_below)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_partitions_to_txn_response_3(x: AddPartitionsToTxnResponse) -> int:
@@ -606,21 +595,21 @@ def _read_add_partitions_to_txn_response_4(data: bytes, pos: int) -> tuple[AddPa
     return x, pos
 
 
-def _write_add_partitions_to_txn_response_4(out: bytearray, x: AddPartitionsToTxnResponse) -> None:
+def _write_add_partitions_to_txn_response_4(out: list[bytes], x: AddPartitionsToTxnResponse) -> None:
     if len(x.results_by_topic_v3_and_below):
         raise Refused
     n = len(x.results_by_transaction)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_add_partitions_to_txn_result_4(out, x.results_by_transaction)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_partitions_to_txn_response_4(x: AddPartitionsToTxnResponse) -> int:

@@ -13,18 +13,19 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -188,27 +189,21 @@ def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCol
     return adopt(ListenerCollection, out), pos
 
 
-def _write_all_listener_0(out: bytearray, items: Iterable[Listener]) -> None:
+def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listener_0(items: Iterable[Listener]) -> int:
@@ -254,7 +249,7 @@ def _read_add_raft_voter_request_0(data: bytes, pos: int) -> tuple[AddRaftVoterR
     return x, pos
 
 
-def _write_add_raft_voter_request_0(out: bytearray, x: AddRaftVoterRequest) -> None:
+def _write_add_raft_voter_request_0(out: list[bytes], x: AddRaftVoterRequest) -> None:
     if x.ack_when_committed is not True:
         raise Refused
     if x.cluster_id is None:
@@ -263,23 +258,20 @@ def _write_add_raft_voter_request_0(out: bytearray, x: AddRaftVoterRequest) -> N
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.listeners)
     if n < 127:
-        out += _pack_iiuB(x.timeout_ms, x.voter_id, x.voter_directory_id.bytes, n + 1)
+        out.append(_pack_iiuB(x.timeout_ms, x.voter_id, x.voter_directory_id.int.to_bytes(16, "big"), n + 1))
     else:
-        out += _pack_iiu(x.timeout_ms, x.voter_id, x.voter_directory_id.bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_iiu(x.timeout_ms, x.voter_id, x.voter_directory_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_raft_voter_request_0(x: AddRaftVoterRequest) -> int:
@@ -325,31 +317,28 @@ def _read_add_raft_voter_request_1(data: bytes, pos: int) -> tuple[AddRaftVoterR
     return x, pos
 
 
-def _write_add_raft_voter_request_1(out: bytearray, x: AddRaftVoterRequest) -> None:
+def _write_add_raft_voter_request_1(out: list[bytes], x: AddRaftVoterRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.listeners)
     if n < 127:
-        out += _pack_iiuB(x.timeout_ms, x.voter_id, x.voter_directory_id.bytes, n + 1)
+        out.append(_pack_iiuB(x.timeout_ms, x.voter_id, x.voter_directory_id.int.to_bytes(16, "big"), n + 1))
     else:
-        out += _pack_iiu(x.timeout_ms, x.voter_id, x.voter_directory_id.bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_iiu(x.timeout_ms, x.voter_id, x.voter_directory_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.ack_when_committed], 0)
+        out.append(_pack_BB(TRUTH[x.ack_when_committed], 0))
     else:
-        out += _pack_B(TRUTH[x.ack_when_committed])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.ack_when_committed]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_add_raft_voter_request_1(x: AddRaftVoterRequest) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -69,12 +69,12 @@ def _read_allocate_producer_ids_request_0(data: bytes, pos: int) -> tuple[Alloca
     return x, pos
 
 
-def _write_allocate_producer_ids_request_0(out: bytearray, x: AllocateProducerIdsRequest) -> None:
+def _write_allocate_producer_ids_request_0(out: list[bytes], x: AllocateProducerIdsRequest) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iqB(x.broker_id, x.broker_epoch, 0)
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, 0))
     else:
-        out += _pack_iq(x.broker_id, x.broker_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_allocate_producer_ids_request_0(x: AllocateProducerIdsRequest) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_ihqi = Struct(">ihqi").pack
 _pack_ihqiB = Struct(">ihqiB").pack
@@ -79,12 +79,12 @@ def _read_allocate_producer_ids_response_0(data: bytes, pos: int) -> tuple[Alloc
     return x, pos
 
 
-def _write_allocate_producer_ids_response_0(out: bytearray, x: AllocateProducerIdsResponse) -> None:
+def _write_allocate_producer_ids_response_0(out: list[bytes], x: AllocateProducerIdsResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihqiB(x.throttle_time_ms, x.error_code, x.producer_id_start, x.producer_id_len, 0)
+        out.append(_pack_ihqiB(x.throttle_time_ms, x.error_code, x.producer_id_start, x.producer_id_len, 0))
     else:
-        out += _pack_ihqi(x.throttle_time_ms, x.error_code, x.producer_id_start, x.producer_id_len)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ihqi(x.throttle_time_ms, x.error_code, x.producer_id_start, x.producer_id_len))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_allocate_producer_ids_response_0(x: AllocateProducerIdsResponse) -> int:

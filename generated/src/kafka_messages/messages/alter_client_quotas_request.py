@@ -11,16 +11,17 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -206,20 +207,20 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
     return out, pos
 
 
-def _write_all_entity_data_0(out: bytearray, items: Iterable[EntityData]) -> None:
+def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.entity_name is None:
             s = b""
             n = -1
         else:
             s = x.entity_name.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
@@ -264,30 +265,24 @@ def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[Ent
     return out, pos
 
 
-def _write_all_entity_data_1(out: bytearray, items: Iterable[EntityData]) -> None:
+def _write_all_entity_data_1(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.entity_name is None:
             s = b""
             n = -1
         else:
             s = x.entity_name.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_entity_data_1(items: Iterable[EntityData]) -> int:
@@ -322,13 +317,13 @@ def _read_all_op_data_0(data: bytes, pos: int, count: int) -> tuple[list[OpData]
     return out, pos
 
 
-def _write_all_op_data_0(out: bytearray, items: Iterable[OpData]) -> None:
+def _write_all_op_data_0(out: list[bytes], items: Iterable[OpData]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_dB(x.value, TRUTH[x.remove])
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_dB(x.value, TRUTH[x.remove]))
 
 
 def _size_all_op_data_0(items: Iterable[OpData]) -> int:
@@ -361,20 +356,17 @@ def _read_all_op_data_1(data: bytes, pos: int, count: int) -> tuple[list[OpData]
     return out, pos
 
 
-def _write_all_op_data_1(out: bytearray, items: Iterable[OpData]) -> None:
+def _write_all_op_data_1(out: list[bytes], items: Iterable[OpData]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_dBB(x.value, TRUTH[x.remove], 0)
+            out.append(_pack_dBB(x.value, TRUTH[x.remove], 0))
         else:
-            out += _pack_dB(x.value, TRUTH[x.remove])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_dB(x.value, TRUTH[x.remove]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_op_data_1(items: Iterable[OpData]) -> int:
@@ -408,14 +400,14 @@ def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[Entr
     return out, pos
 
 
-def _write_all_entry_data_0(out: bytearray, items: Iterable[EntryData]) -> None:
+def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
         n = len(x.entity)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_entity_data_0(out, x.entity)
         n = len(x.ops)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_op_data_0(out, x.ops)
 
@@ -457,26 +449,20 @@ def _read_all_entry_data_1(data: bytes, pos: int, count: int) -> tuple[list[Entr
     return out, pos
 
 
-def _write_all_entry_data_1(out: bytearray, items: Iterable[EntryData]) -> None:
+def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
         n = len(x.entity)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_entity_data_1(out, x.entity)
         n = len(x.ops)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_op_data_1(out, x.ops)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_entry_data_1(items: Iterable[EntryData]) -> int:
@@ -509,12 +495,12 @@ def _read_alter_client_quotas_request_0(data: bytes, pos: int) -> tuple[AlterCli
     return x, pos
 
 
-def _write_alter_client_quotas_request_0(out: bytearray, x: AlterClientQuotasRequest) -> None:
+def _write_alter_client_quotas_request_0(out: list[bytes], x: AlterClientQuotasRequest) -> None:
     n = len(x.entries)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_entry_data_0(out, x.entries)
-    out += _pack_B(TRUTH[x.validate_only])
+    out.append(_pack_B(TRUTH[x.validate_only]))
 
 
 def _size_alter_client_quotas_request_0(x: AlterClientQuotasRequest) -> int:
@@ -541,19 +527,16 @@ def _read_alter_client_quotas_request_1(data: bytes, pos: int) -> tuple[AlterCli
     return x, pos
 
 
-def _write_alter_client_quotas_request_1(out: bytearray, x: AlterClientQuotasRequest) -> None:
+def _write_alter_client_quotas_request_1(out: list[bytes], x: AlterClientQuotasRequest) -> None:
     n = len(x.entries)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_entry_data_1(out, x.entries)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.validate_only], 0)
+        out.append(_pack_BB(TRUTH[x.validate_only], 0))
     else:
-        out += _pack_B(TRUTH[x.validate_only])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.validate_only]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_client_quotas_request_1(x: AlterClientQuotasRequest) -> int:

@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -173,20 +174,20 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
     return out, pos
 
 
-def _write_all_entity_data_0(out: bytearray, items: Iterable[EntityData]) -> None:
+def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.entity_name is None:
             s = b""
             n = -1
         else:
             s = x.entity_name.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
@@ -231,30 +232,24 @@ def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[Ent
     return out, pos
 
 
-def _write_all_entity_data_1(out: bytearray, items: Iterable[EntityData]) -> None:
+def _write_all_entity_data_1(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.entity_name is None:
             s = b""
             n = -1
         else:
             s = x.entity_name.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_entity_data_1(items: Iterable[EntityData]) -> int:
@@ -293,7 +288,7 @@ def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[Entr
     return out, pos
 
 
-def _write_all_entry_data_0(out: bytearray, items: Iterable[EntryData]) -> None:
+def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -301,10 +296,10 @@ def _write_all_entry_data_0(out: bytearray, items: Iterable[EntryData]) -> None:
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.entity)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_entity_data_0(out, x.entity)
 
@@ -350,7 +345,7 @@ def _read_all_entry_data_1(data: bytes, pos: int, count: int) -> tuple[list[Entr
     return out, pos
 
 
-def _write_all_entry_data_1(out: bytearray, items: Iterable[EntryData]) -> None:
+def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -359,22 +354,19 @@ def _write_all_entry_data_1(out: bytearray, items: Iterable[EntryData]) -> None:
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.entity)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_entity_data_1(out, x.entity)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_entry_data_1(items: Iterable[EntryData]) -> int:
@@ -404,9 +396,9 @@ def _read_alter_client_quotas_response_0(data: bytes, pos: int) -> tuple[AlterCl
     return x, pos
 
 
-def _write_alter_client_quotas_response_0(out: bytearray, x: AlterClientQuotasResponse) -> None:
+def _write_alter_client_quotas_response_0(out: list[bytes], x: AlterClientQuotasResponse) -> None:
     n = len(x.entries)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_entry_data_0(out, x.entries)
 
@@ -435,19 +427,19 @@ def _read_alter_client_quotas_response_1(data: bytes, pos: int) -> tuple[AlterCl
     return x, pos
 
 
-def _write_alter_client_quotas_response_1(out: bytearray, x: AlterClientQuotasResponse) -> None:
+def _write_alter_client_quotas_response_1(out: list[bytes], x: AlterClientQuotasResponse) -> None:
     n = len(x.entries)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_entry_data_1(out, x.entries)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_client_quotas_response_1(x: AlterClientQuotasResponse) -> int:

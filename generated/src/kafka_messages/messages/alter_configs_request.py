@@ -12,16 +12,17 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -217,20 +218,20 @@ def _read_all_alterable_config_0(data: bytes, pos: int, count: int) -> tuple[Alt
     return adopt(AlterableConfigCollection, out), pos
 
 
-def _write_all_alterable_config_0(out: bytearray, items: Iterable[AlterableConfig]) -> None:
+def _write_all_alterable_config_0(out: list[bytes], items: Iterable[AlterableConfig]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_alterable_config_0(items: Iterable[AlterableConfig]) -> int:
@@ -275,30 +276,24 @@ def _read_all_alterable_config_2(data: bytes, pos: int, count: int) -> tuple[Alt
     return adopt(AlterableConfigCollection, out), pos
 
 
-def _write_all_alterable_config_2(out: bytearray, items: Iterable[AlterableConfig]) -> None:
+def _write_all_alterable_config_2(out: list[bytes], items: Iterable[AlterableConfig]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alterable_config_2(items: Iterable[AlterableConfig]) -> int:
@@ -337,14 +332,14 @@ def _read_all_alter_configs_resource_0(data: bytes, pos: int, count: int) -> tup
     return adopt(AlterConfigsResourceCollection, out), pos
 
 
-def _write_all_alter_configs_resource_0(out: bytearray, items: Iterable[AlterConfigsResource]) -> None:
+def _write_all_alter_configs_resource_0(out: list[bytes], items: Iterable[AlterConfigsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         n = len(x.configs)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_alterable_config_0(out, x.configs)
 
@@ -387,27 +382,24 @@ def _read_all_alter_configs_resource_2(data: bytes, pos: int, count: int) -> tup
     return adopt(AlterConfigsResourceCollection, out), pos
 
 
-def _write_all_alter_configs_resource_2(out: bytearray, items: Iterable[AlterConfigsResource]) -> None:
+def _write_all_alter_configs_resource_2(out: list[bytes], items: Iterable[AlterConfigsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.configs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_alterable_config_2(out, x.configs)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_configs_resource_2(items: Iterable[AlterConfigsResource]) -> int:
@@ -438,12 +430,12 @@ def _read_alter_configs_request_0(data: bytes, pos: int) -> tuple[AlterConfigsRe
     return x, pos
 
 
-def _write_alter_configs_request_0(out: bytearray, x: AlterConfigsRequest) -> None:
+def _write_alter_configs_request_0(out: list[bytes], x: AlterConfigsRequest) -> None:
     n = len(x.resources)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_alter_configs_resource_0(out, x.resources)
-    out += _pack_B(TRUTH[x.validate_only])
+    out.append(_pack_B(TRUTH[x.validate_only]))
 
 
 def _size_alter_configs_request_0(x: AlterConfigsRequest) -> int:
@@ -470,19 +462,16 @@ def _read_alter_configs_request_2(data: bytes, pos: int) -> tuple[AlterConfigsRe
     return x, pos
 
 
-def _write_alter_configs_request_2(out: bytearray, x: AlterConfigsRequest) -> None:
+def _write_alter_configs_request_2(out: list[bytes], x: AlterConfigsRequest) -> None:
     n = len(x.resources)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_configs_resource_2(out, x.resources)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.validate_only], 0)
+        out.append(_pack_BB(TRUTH[x.validate_only], 0))
     else:
-        out += _pack_B(TRUTH[x.validate_only])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.validate_only]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_configs_request_2(x: AlterConfigsRequest) -> int:

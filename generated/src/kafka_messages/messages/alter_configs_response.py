@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -151,7 +152,9 @@ def _read_all_alter_configs_resource_response_0(
     return out, pos
 
 
-def _write_all_alter_configs_resource_response_0(out: bytearray, items: Iterable[AlterConfigsResourceResponse]) -> None:
+def _write_all_alter_configs_resource_response_0(
+    out: list[bytes], items: Iterable[AlterConfigsResourceResponse]
+) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -159,12 +162,12 @@ def _write_all_alter_configs_resource_response_0(out: bytearray, items: Iterable
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
 
 
 def _size_all_alter_configs_resource_response_0(items: Iterable[AlterConfigsResourceResponse]) -> int:
@@ -211,7 +214,9 @@ def _read_all_alter_configs_resource_response_2(
     return out, pos
 
 
-def _write_all_alter_configs_resource_response_2(out: bytearray, items: Iterable[AlterConfigsResourceResponse]) -> None:
+def _write_all_alter_configs_resource_response_2(
+    out: list[bytes], items: Iterable[AlterConfigsResourceResponse]
+) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -220,23 +225,23 @@ def _write_all_alter_configs_resource_response_2(out: bytearray, items: Iterable
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_configs_resource_response_2(items: Iterable[AlterConfigsResourceResponse]) -> int:
@@ -264,9 +269,9 @@ def _read_alter_configs_response_0(data: bytes, pos: int) -> tuple[AlterConfigsR
     return x, pos
 
 
-def _write_alter_configs_response_0(out: bytearray, x: AlterConfigsResponse) -> None:
+def _write_alter_configs_response_0(out: list[bytes], x: AlterConfigsResponse) -> None:
     n = len(x.responses)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_alter_configs_resource_response_0(out, x.responses)
 
@@ -295,19 +300,19 @@ def _read_alter_configs_response_2(data: bytes, pos: int) -> tuple[AlterConfigsR
     return x, pos
 
 
-def _write_alter_configs_response_2(out: bytearray, x: AlterConfigsResponse) -> None:
+def _write_alter_configs_response_2(out: list[bytes], x: AlterConfigsResponse) -> None:
     n = len(x.responses)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_configs_resource_response_2(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_configs_response_2(x: AlterConfigsResponse) -> int:

@@ -9,22 +9,22 @@ from struct import Struct
 
 from .._message import Message, StructBase
 from .._wire import (
-    PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -159,13 +159,13 @@ def _read_all_reassignable_partition_0(data: bytes, pos: int, count: int) -> tup
         x = new(ReassignablePartition)
         x.partition_index, n = _unpack_iB(data, pos)
         pos += 5
-        if 1 < n < 17:
-            x.replicas = [*UNPACK_I[n](data, pos)]
-            pos += n * 4 - 4
-        elif n == 1:
+        if n == 1:
             x.replicas = []
         elif n == 0:
             x.replicas = None
+        elif n < 17:
+            x.replicas = [*UNPACK_I[n](data, pos)]
+            pos += n * 4 - 4
         else:
             x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -178,22 +178,20 @@ def _read_all_reassignable_partition_0(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_reassignable_partition_0(out: bytearray, items: Iterable[ReassignablePartition]) -> None:
+def _write_all_reassignable_partition_0(out: list[bytes], items: Iterable[ReassignablePartition]) -> None:
     for x in items:
         n = -1 if x.replicas is None else len(x.replicas)
         if n < 127:
-            out += _pack_iB(x.partition_index, n + 1)
+            out.append(_pack_iB(x.partition_index, n + 1))
         else:
-            out += _pack_i(x.partition_index)
-            out += uvarint(n + 1)
-        if x.replicas and n < 16:
-            out += PACK_I[n](*x.replicas)
-        elif x.replicas:
-            write_fixed_array(out, x.replicas, "i")
+            out.append(_pack_i(x.partition_index))
+            out.append(VARINTS[n + 1])
+        if x.replicas:
+            out.append(fixed_elements(x.replicas, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_reassignable_partition_0(items: Iterable[ReassignablePartition]) -> int:
@@ -239,26 +237,20 @@ def _read_all_reassignable_topic_0(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_reassignable_topic_0(out: bytearray, items: Iterable[ReassignableTopic]) -> None:
+def _write_all_reassignable_topic_0(out: list[bytes], items: Iterable[ReassignableTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_reassignable_partition_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_reassignable_topic_0(items: Iterable[ReassignableTopic]) -> int:
@@ -297,21 +289,21 @@ def _read_alter_partition_reassignments_request_0(
     return x, pos
 
 
-def _write_alter_partition_reassignments_request_0(out: bytearray, x: AlterPartitionReassignmentsRequest) -> None:
+def _write_alter_partition_reassignments_request_0(out: list[bytes], x: AlterPartitionReassignmentsRequest) -> None:
     if x.allow_replication_factor_change is not True:
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.timeout_ms, n + 1)
+        out.append(_pack_iB(x.timeout_ms, n + 1))
     else:
-        out += _pack_i(x.timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_partition_reassignments_request_0(x: AlterPartitionReassignmentsRequest) -> int:
@@ -345,19 +337,19 @@ def _read_alter_partition_reassignments_request_1(
     return x, pos
 
 
-def _write_alter_partition_reassignments_request_1(out: bytearray, x: AlterPartitionReassignmentsRequest) -> None:
+def _write_alter_partition_reassignments_request_1(out: list[bytes], x: AlterPartitionReassignmentsRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iBB(x.timeout_ms, TRUTH[x.allow_replication_factor_change], n + 1)
+        out.append(_pack_iBB(x.timeout_ms, TRUTH[x.allow_replication_factor_change], n + 1))
     else:
-        out += _pack_iB(x.timeout_ms, TRUTH[x.allow_replication_factor_change])
-        out += uvarint(n + 1)
+        out.append(_pack_iB(x.timeout_ms, TRUTH[x.allow_replication_factor_change]))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_partition_reassignments_request_1(x: AlterPartitionReassignmentsRequest) -> int:

@@ -10,16 +10,17 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_iBh = Struct(">iBh").pack
@@ -185,7 +186,7 @@ def _read_all_reassignable_partition_response_0(
 
 
 def _write_all_reassignable_partition_response_0(
-    out: bytearray, items: Iterable[ReassignablePartitionResponse]
+    out: list[bytes], items: Iterable[ReassignablePartitionResponse]
 ) -> None:
     for x in items:
         if x.error_message is None:
@@ -195,15 +196,15 @@ def _write_all_reassignable_partition_response_0(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition_index, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition_index, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_reassignable_partition_response_0(items: Iterable[ReassignablePartitionResponse]) -> int:
@@ -249,26 +250,20 @@ def _read_all_reassignable_topic_response_0(
     return out, pos
 
 
-def _write_all_reassignable_topic_response_0(out: bytearray, items: Iterable[ReassignableTopicResponse]) -> None:
+def _write_all_reassignable_topic_response_0(out: list[bytes], items: Iterable[ReassignableTopicResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_reassignable_partition_response_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_reassignable_topic_response_0(items: Iterable[ReassignableTopicResponse]) -> int:
@@ -317,7 +312,7 @@ def _read_alter_partition_reassignments_response_0(
     return x, pos
 
 
-def _write_alter_partition_reassignments_response_0(out: bytearray, x: AlterPartitionReassignmentsResponse) -> None:
+def _write_alter_partition_reassignments_response_0(out: list[bytes], x: AlterPartitionReassignmentsResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -325,22 +320,19 @@ def _write_alter_partition_reassignments_response_0(out: bytearray, x: AlterPart
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_response_0(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_partition_reassignments_response_0(x: AlterPartitionReassignmentsResponse) -> int:
@@ -387,7 +379,7 @@ def _read_alter_partition_reassignments_response_1(
     return x, pos
 
 
-def _write_alter_partition_reassignments_response_1(out: bytearray, x: AlterPartitionReassignmentsResponse) -> None:
+def _write_alter_partition_reassignments_response_1(out: list[bytes], x: AlterPartitionReassignmentsResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -395,22 +387,19 @@ def _write_alter_partition_reassignments_response_1(out: bytearray, x: AlterPart
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_iBhB(x.throttle_time_ms, TRUTH[x.allow_replication_factor_change], x.error_code, n + 1)
+        out.append(_pack_iBhB(x.throttle_time_ms, TRUTH[x.allow_replication_factor_change], x.error_code, n + 1))
     else:
-        out += _pack_iBh(x.throttle_time_ms, TRUTH[x.allow_replication_factor_change], x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_iBh(x.throttle_time_ms, TRUTH[x.allow_replication_factor_change], x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_reassignable_topic_response_0(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_partition_reassignments_response_1(x: AlterPartitionReassignmentsResponse) -> int:

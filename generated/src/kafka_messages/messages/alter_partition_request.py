@@ -14,17 +14,17 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_bi = Struct(">bi").pack
@@ -226,13 +226,13 @@ def _read_all_broker_state_3(data: bytes, pos: int, count: int) -> tuple[list[Br
     return out, pos
 
 
-def _write_all_broker_state_3(out: bytearray, items: Iterable[BrokerState]) -> None:
+def _write_all_broker_state_3(out: list[bytes], items: Iterable[BrokerState]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.broker_id, x.broker_epoch, 0)
+            out.append(_pack_iqB(x.broker_id, x.broker_epoch, 0))
         else:
-            out += _pack_iq(x.broker_id, x.broker_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.broker_id, x.broker_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_broker_state_3(items: Iterable[BrokerState]) -> int:
@@ -250,11 +250,11 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
         x = new(PartitionData)
         x.partition_index, x.leader_epoch, n = _unpack_iiB(data, pos)
         pos += 9
-        if 1 < n < 17:
+        if n == 1:
+            x.new_isr = []
+        elif n < 17:
             x.new_isr = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.new_isr = []
         else:
             x.new_isr, pos = long_fixed_array(data, pos, n, "i", 4)
         x.new_isr_with_epochs = []
@@ -268,25 +268,24 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_2(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if len(x.new_isr_with_epochs):
             raise Refused
         n = len(x.new_isr)
-        if n < 127:
-            out += _pack_iiB(x.partition_index, x.leader_epoch, n + 1)
+        if n < 16:
+            out.append(_pack_iiB(x.partition_index, x.leader_epoch, n + 1))
+            if n:
+                out.append(PACK_I[n](*x.new_isr))
         else:
-            out += _pack_ii(x.partition_index, x.leader_epoch)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.new_isr)
-        elif n:
-            write_fixed_array(out, x.new_isr, "i")
+            out.append(_pack_ii(x.partition_index, x.leader_epoch))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.new_isr, "i"))
         if not x.unknown_tagged_fields:
-            out += _pack_biB(x.leader_recovery_state, x.partition_epoch, 0)
+            out.append(_pack_biB(x.leader_recovery_state, x.partition_epoch, 0))
         else:
-            out += _pack_bi(x.leader_recovery_state, x.partition_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bi(x.leader_recovery_state, x.partition_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
@@ -324,23 +323,23 @@ def _read_all_partition_data_3(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_3(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_3(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if len(x.new_isr):
             raise Refused
         n = len(x.new_isr_with_epochs)
         if n < 127:
-            out += _pack_iiB(x.partition_index, x.leader_epoch, n + 1)
+            out.append(_pack_iiB(x.partition_index, x.leader_epoch, n + 1))
         else:
-            out += _pack_ii(x.partition_index, x.leader_epoch)
-            out += uvarint(n + 1)
+            out.append(_pack_ii(x.partition_index, x.leader_epoch))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_broker_state_3(out, x.new_isr_with_epochs)
         if not x.unknown_tagged_fields:
-            out += _pack_biB(x.leader_recovery_state, x.partition_epoch, 0)
+            out.append(_pack_biB(x.leader_recovery_state, x.partition_epoch, 0))
         else:
-            out += _pack_bi(x.leader_recovery_state, x.partition_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bi(x.leader_recovery_state, x.partition_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_3(items: Iterable[PartitionData]) -> int:
@@ -378,20 +377,20 @@ def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_2(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
@@ -429,20 +428,20 @@ def _read_all_topic_data_3(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_3(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_3(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_3(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_3(items: Iterable[TopicData]) -> int:
@@ -476,19 +475,19 @@ def _read_alter_partition_request_2(data: bytes, pos: int) -> tuple[AlterPartiti
     return x, pos
 
 
-def _write_alter_partition_request_2(out: bytearray, x: AlterPartitionRequest) -> None:
+def _write_alter_partition_request_2(out: list[bytes], x: AlterPartitionRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iqB(x.broker_id, x.broker_epoch, n + 1)
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, n + 1))
     else:
-        out += _pack_iq(x.broker_id, x.broker_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_partition_request_2(x: AlterPartitionRequest) -> int:
@@ -520,19 +519,19 @@ def _read_alter_partition_request_3(data: bytes, pos: int) -> tuple[AlterPartiti
     return x, pos
 
 
-def _write_alter_partition_request_3(out: bytearray, x: AlterPartitionRequest) -> None:
+def _write_alter_partition_request_3(out: list[bytes], x: AlterPartitionRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iqB(x.broker_id, x.broker_epoch, n + 1)
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, n + 1))
     else:
-        out += _pack_iq(x.broker_id, x.broker_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_3(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_partition_request_3(x: AlterPartitionRequest) -> int:

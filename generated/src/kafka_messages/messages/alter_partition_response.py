@@ -13,17 +13,17 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_bi = Struct(">bi").pack
@@ -186,11 +186,11 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
         x = new(PartitionData)
         x.partition_index, x.error_code, x.leader_id, x.leader_epoch, n = _unpack_ihiiB(data, pos)
         pos += 15
-        if 1 < n < 17:
+        if n == 1:
+            x.isr = []
+        elif n < 17:
             x.isr = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.isr = []
         else:
             x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
         x.leader_recovery_state, x.partition_epoch, n = _unpack_biB(data, pos)
@@ -203,23 +203,22 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_2(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.isr)
-        if n < 127:
-            out += _pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, n + 1)
+        if n < 16:
+            out.append(_pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, n + 1))
+            if n:
+                out.append(PACK_I[n](*x.isr))
         else:
-            out += _pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.isr)
-        elif n:
-            write_fixed_array(out, x.isr, "i")
+            out.append(_pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.isr, "i"))
         if not x.unknown_tagged_fields:
-            out += _pack_biB(x.leader_recovery_state, x.partition_epoch, 0)
+            out.append(_pack_biB(x.leader_recovery_state, x.partition_epoch, 0))
         else:
-            out += _pack_bi(x.leader_recovery_state, x.partition_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bi(x.leader_recovery_state, x.partition_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
@@ -257,20 +256,20 @@ def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_2(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
@@ -304,19 +303,19 @@ def _read_alter_partition_response_2(data: bytes, pos: int) -> tuple[AlterPartit
     return x, pos
 
 
-def _write_alter_partition_response_2(out: bytearray, x: AlterPartitionResponse) -> None:
+def _write_alter_partition_response_2(out: list[bytes], x: AlterPartitionResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_partition_response_2(x: AlterPartitionResponse) -> int:

@@ -13,19 +13,20 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -186,29 +187,30 @@ def _read_all_alter_replica_log_dir_topic_1(
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partitions = []
+        elif 0 < n < 16:
             x.partitions = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partitions = []
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return adopt(AlterReplicaLogDirTopicCollection, out), pos
 
 
-def _write_all_alter_replica_log_dir_topic_1(out: bytearray, items: Iterable[AlterReplicaLogDirTopic]) -> None:
+def _write_all_alter_replica_log_dir_topic_1(out: list[bytes], items: Iterable[AlterReplicaLogDirTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partitions))
+            else:
+                out.append(fixed_elements(x.partitions, "i"))
 
 
 def _size_all_alter_replica_log_dir_topic_1(items: Iterable[AlterReplicaLogDirTopic]) -> int:
@@ -236,11 +238,11 @@ def _read_all_alter_replica_log_dir_topic_2(
             x.name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -253,28 +255,25 @@ def _read_all_alter_replica_log_dir_topic_2(
     return adopt(AlterReplicaLogDirTopicCollection, out), pos
 
 
-def _write_all_alter_replica_log_dir_topic_2(out: bytearray, items: Iterable[AlterReplicaLogDirTopic]) -> None:
+def _write_all_alter_replica_log_dir_topic_2(out: list[bytes], items: Iterable[AlterReplicaLogDirTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_replica_log_dir_topic_2(items: Iterable[AlterReplicaLogDirTopic]) -> int:
@@ -314,14 +313,14 @@ def _read_all_alter_replica_log_dir_1(data: bytes, pos: int, count: int) -> tupl
     return adopt(AlterReplicaLogDirCollection, out), pos
 
 
-def _write_all_alter_replica_log_dir_1(out: bytearray, items: Iterable[AlterReplicaLogDir]) -> None:
+def _write_all_alter_replica_log_dir_1(out: list[bytes], items: Iterable[AlterReplicaLogDir]) -> None:
     for x in items:
         s = x.path.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.topics)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_alter_replica_log_dir_topic_1(out, x.topics)
 
@@ -364,26 +363,20 @@ def _read_all_alter_replica_log_dir_2(data: bytes, pos: int, count: int) -> tupl
     return adopt(AlterReplicaLogDirCollection, out), pos
 
 
-def _write_all_alter_replica_log_dir_2(out: bytearray, items: Iterable[AlterReplicaLogDir]) -> None:
+def _write_all_alter_replica_log_dir_2(out: list[bytes], items: Iterable[AlterReplicaLogDir]) -> None:
     for x in items:
         s = x.path.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_replica_log_dir_topic_2(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_replica_log_dir_2(items: Iterable[AlterReplicaLogDir]) -> int:
@@ -412,9 +405,9 @@ def _read_alter_replica_log_dirs_request_1(data: bytes, pos: int) -> tuple[Alter
     return x, pos
 
 
-def _write_alter_replica_log_dirs_request_1(out: bytearray, x: AlterReplicaLogDirsRequest) -> None:
+def _write_alter_replica_log_dirs_request_1(out: list[bytes], x: AlterReplicaLogDirsRequest) -> None:
     n = len(x.dirs)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_alter_replica_log_dir_1(out, x.dirs)
 
@@ -443,18 +436,15 @@ def _read_alter_replica_log_dirs_request_2(data: bytes, pos: int) -> tuple[Alter
     return x, pos
 
 
-def _write_alter_replica_log_dirs_request_2(out: bytearray, x: AlterReplicaLogDirsRequest) -> None:
+def _write_alter_replica_log_dirs_request_2(out: list[bytes], x: AlterReplicaLogDirsRequest) -> None:
     n = len(x.dirs)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_replica_log_dir_2(out, x.dirs)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_replica_log_dirs_request_2(x: AlterReplicaLogDirsRequest) -> int:

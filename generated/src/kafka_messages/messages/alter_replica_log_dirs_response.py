@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -157,10 +158,10 @@ def _read_all_alter_replica_log_dir_partition_result_1(
 
 
 def _write_all_alter_replica_log_dir_partition_result_1(
-    out: bytearray, items: Iterable[AlterReplicaLogDirPartitionResult]
+    out: list[bytes], items: Iterable[AlterReplicaLogDirPartitionResult]
 ) -> None:
     for x in items:
-        out += _pack_ih(x.partition_index, x.error_code)
+        out.append(_pack_ih(x.partition_index, x.error_code))
 
 
 def _size_all_alter_replica_log_dir_partition_result_1(items: Iterable[AlterReplicaLogDirPartitionResult]) -> int:
@@ -187,14 +188,14 @@ def _read_all_alter_replica_log_dir_partition_result_2(
 
 
 def _write_all_alter_replica_log_dir_partition_result_2(
-    out: bytearray, items: Iterable[AlterReplicaLogDirPartitionResult]
+    out: list[bytes], items: Iterable[AlterReplicaLogDirPartitionResult]
 ) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihB(x.partition_index, x.error_code, 0)
+            out.append(_pack_ihB(x.partition_index, x.error_code, 0))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_replica_log_dir_partition_result_2(items: Iterable[AlterReplicaLogDirPartitionResult]) -> int:
@@ -231,15 +232,15 @@ def _read_all_alter_replica_log_dir_topic_result_1(
 
 
 def _write_all_alter_replica_log_dir_topic_result_1(
-    out: bytearray, items: Iterable[AlterReplicaLogDirTopicResult]
+    out: list[bytes], items: Iterable[AlterReplicaLogDirTopicResult]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_alter_replica_log_dir_partition_result_1(out, x.partitions)
 
@@ -285,27 +286,21 @@ def _read_all_alter_replica_log_dir_topic_result_2(
 
 
 def _write_all_alter_replica_log_dir_topic_result_2(
-    out: bytearray, items: Iterable[AlterReplicaLogDirTopicResult]
+    out: list[bytes], items: Iterable[AlterReplicaLogDirTopicResult]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_replica_log_dir_partition_result_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_replica_log_dir_topic_result_2(items: Iterable[AlterReplicaLogDirTopicResult]) -> int:
@@ -334,9 +329,9 @@ def _read_alter_replica_log_dirs_response_1(data: bytes, pos: int) -> tuple[Alte
     return x, pos
 
 
-def _write_alter_replica_log_dirs_response_1(out: bytearray, x: AlterReplicaLogDirsResponse) -> None:
+def _write_alter_replica_log_dirs_response_1(out: list[bytes], x: AlterReplicaLogDirsResponse) -> None:
     n = len(x.results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_alter_replica_log_dir_topic_result_1(out, x.results)
 
@@ -365,19 +360,19 @@ def _read_alter_replica_log_dirs_response_2(data: bytes, pos: int) -> tuple[Alte
     return x, pos
 
 
-def _write_alter_replica_log_dirs_response_2(out: bytearray, x: AlterReplicaLogDirsResponse) -> None:
+def _write_alter_replica_log_dirs_response_2(out: list[bytes], x: AlterReplicaLogDirsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_replica_log_dir_topic_result_2(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_replica_log_dirs_response_2(x: AlterReplicaLogDirsResponse) -> int:

@@ -11,15 +11,16 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_iq = Struct(">iq").pack
@@ -175,14 +176,14 @@ def _read_all_alter_share_group_offsets_request_partition_0(
 
 
 def _write_all_alter_share_group_offsets_request_partition_0(
-    out: bytearray, items: Iterable[AlterShareGroupOffsetsRequestPartition]
+    out: list[bytes], items: Iterable[AlterShareGroupOffsetsRequestPartition]
 ) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.partition_index, x.start_offset, 0)
+            out.append(_pack_iqB(x.partition_index, x.start_offset, 0))
         else:
-            out += _pack_iq(x.partition_index, x.start_offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.partition_index, x.start_offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_share_group_offsets_request_partition_0(
@@ -228,27 +229,21 @@ def _read_all_alter_share_group_offsets_request_topic_0(
 
 
 def _write_all_alter_share_group_offsets_request_topic_0(
-    out: bytearray, items: Iterable[AlterShareGroupOffsetsRequestTopic]
+    out: list[bytes], items: Iterable[AlterShareGroupOffsetsRequestTopic]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_share_group_offsets_request_partition_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_share_group_offsets_request_topic_0(items: Iterable[AlterShareGroupOffsetsRequestTopic]) -> int:
@@ -292,25 +287,19 @@ def _read_alter_share_group_offsets_request_0(data: bytes, pos: int) -> tuple[Al
     return x, pos
 
 
-def _write_alter_share_group_offsets_request_0(out: bytearray, x: AlterShareGroupOffsetsRequest) -> None:
+def _write_alter_share_group_offsets_request_0(out: list[bytes], x: AlterShareGroupOffsetsRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_share_group_offsets_request_topic_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_share_group_offsets_request_0(x: AlterShareGroupOffsetsRequest) -> int:

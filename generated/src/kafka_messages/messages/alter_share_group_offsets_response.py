@@ -12,17 +12,18 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -211,7 +212,7 @@ def _read_all_alter_share_group_offsets_response_partition_0(
 
 
 def _write_all_alter_share_group_offsets_response_partition_0(
-    out: bytearray, items: Iterable[AlterShareGroupOffsetsResponsePartition]
+    out: list[bytes], items: Iterable[AlterShareGroupOffsetsResponsePartition]
 ) -> None:
     for x in items:
         if x.error_message is None:
@@ -221,15 +222,15 @@ def _write_all_alter_share_group_offsets_response_partition_0(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition_index, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition_index, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_share_group_offsets_response_partition_0(
@@ -279,28 +280,25 @@ def _read_all_alter_share_group_offsets_response_topic_0(
 
 
 def _write_all_alter_share_group_offsets_response_topic_0(
-    out: bytearray, items: Iterable[AlterShareGroupOffsetsResponseTopic]
+    out: list[bytes], items: Iterable[AlterShareGroupOffsetsResponseTopic]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_alter_share_group_offsets_response_partition_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_share_group_offsets_response_topic_0(items: Iterable[AlterShareGroupOffsetsResponseTopic]) -> int:
@@ -346,7 +344,7 @@ def _read_alter_share_group_offsets_response_0(data: bytes, pos: int) -> tuple[A
     return x, pos
 
 
-def _write_alter_share_group_offsets_response_0(out: bytearray, x: AlterShareGroupOffsetsResponse) -> None:
+def _write_alter_share_group_offsets_response_0(out: list[bytes], x: AlterShareGroupOffsetsResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -354,22 +352,19 @@ def _write_alter_share_group_offsets_response_0(out: bytearray, x: AlterShareGro
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_share_group_offsets_response_topic_0(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_share_group_offsets_response_0(x: AlterShareGroupOffsetsResponse) -> int:

@@ -10,16 +10,17 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -177,20 +178,17 @@ def _read_all_scram_credential_deletion_0(
     return out, pos
 
 
-def _write_all_scram_credential_deletion_0(out: bytearray, items: Iterable[ScramCredentialDeletion]) -> None:
+def _write_all_scram_credential_deletion_0(out: list[bytes], items: Iterable[ScramCredentialDeletion]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_bB(x.mechanism, 0)
+            out.append(_pack_bB(x.mechanism, 0))
         else:
-            out += _pack_b(x.mechanism)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_b(x.mechanism))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_scram_credential_deletion_0(items: Iterable[ScramCredentialDeletion]) -> int:
@@ -224,6 +222,10 @@ def _read_all_scram_credential_upsertion_0(
             end = pos + n - 1
             x.salt = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.salt = data[pos + 1 : end]
+            pos = end
         else:
             x.salt, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -231,6 +233,10 @@ def _read_all_scram_credential_upsertion_0(
         if 0 < n < 128:
             end = pos + n - 1
             x.salted_password = data[pos:end]
+            pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.salted_password = data[pos + 1 : end]
             pos = end
         else:
             x.salted_password, pos = long_bytes(data, pos, n)
@@ -244,34 +250,28 @@ def _read_all_scram_credential_upsertion_0(
     return out, pos
 
 
-def _write_all_scram_credential_upsertion_0(out: bytearray, items: Iterable[ScramCredentialUpsertion]) -> None:
+def _write_all_scram_credential_upsertion_0(out: list[bytes], items: Iterable[ScramCredentialUpsertion]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.salt
         n = len(s)
         if n < 127:
-            out += _pack_biB(x.mechanism, x.iterations, n + 1)
+            out.append(_pack_biB(x.mechanism, x.iterations, n + 1))
         else:
-            out += _pack_bi(x.mechanism, x.iterations)
-            out += uvarint(n + 1)
-        out += s
+            out.append(_pack_bi(x.mechanism, x.iterations))
+            out.append(VARINTS[n + 1])
+        out.append(s)
         s = x.salted_password
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_scram_credential_upsertion_0(items: Iterable[ScramCredentialUpsertion]) -> int:
@@ -314,25 +314,19 @@ def _read_alter_user_scram_credentials_request_0(data: bytes, pos: int) -> tuple
     return x, pos
 
 
-def _write_alter_user_scram_credentials_request_0(out: bytearray, x: AlterUserScramCredentialsRequest) -> None:
+def _write_alter_user_scram_credentials_request_0(out: list[bytes], x: AlterUserScramCredentialsRequest) -> None:
     n = len(x.deletions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_scram_credential_deletion_0(out, x.deletions)
     n = len(x.upsertions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_scram_credential_upsertion_0(out, x.upsertions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_user_scram_credentials_request_0(x: AlterUserScramCredentialsRequest) -> int:

@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -145,16 +146,13 @@ def _read_all_alter_user_scram_credentials_result_0(
 
 
 def _write_all_alter_user_scram_credentials_result_0(
-    out: bytearray, items: Iterable[AlterUserScramCredentialsResult]
+    out: list[bytes], items: Iterable[AlterUserScramCredentialsResult]
 ) -> None:
     for x in items:
         s = x.user.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -162,15 +160,15 @@ def _write_all_alter_user_scram_credentials_result_0(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_user_scram_credentials_result_0(items: Iterable[AlterUserScramCredentialsResult]) -> int:
@@ -207,19 +205,19 @@ def _read_alter_user_scram_credentials_response_0(
     return x, pos
 
 
-def _write_alter_user_scram_credentials_response_0(out: bytearray, x: AlterUserScramCredentialsResponse) -> None:
+def _write_alter_user_scram_credentials_response_0(out: list[bytes], x: AlterUserScramCredentialsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_user_scram_credentials_result_0(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_alter_user_scram_credentials_response_0(x: AlterUserScramCredentialsResponse) -> int:

@@ -9,14 +9,14 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -88,7 +88,7 @@ def _read_api_versions_request_0(data: bytes, pos: int) -> tuple[ApiVersionsRequ
     return x, pos
 
 
-def _write_api_versions_request_0(out: bytearray, x: ApiVersionsRequest) -> None:
+def _write_api_versions_request_0(out: list[bytes], x: ApiVersionsRequest) -> None:
     pass
 
 
@@ -126,25 +126,19 @@ def _read_api_versions_request_3(data: bytes, pos: int) -> tuple[ApiVersionsRequ
     return x, pos
 
 
-def _write_api_versions_request_3(out: bytearray, x: ApiVersionsRequest) -> None:
+def _write_api_versions_request_3(out: list[bytes], x: ApiVersionsRequest) -> None:
     s = x.client_software_name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_software_version.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_api_versions_request_3(x: ApiVersionsRequest) -> int:
@@ -195,37 +189,28 @@ def _read_api_versions_request_5(data: bytes, pos: int) -> tuple[ApiVersionsRequ
     return x, pos
 
 
-def _write_api_versions_request_5(out: bytearray, x: ApiVersionsRequest) -> None:
+def _write_api_versions_request_5(out: list[bytes], x: ApiVersionsRequest) -> None:
     s = x.client_software_name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_software_version.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.node_id, 0)
+        out.append(_pack_iB(x.node_id, 0))
     else:
-        out += _pack_i(x.node_id)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.node_id))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_api_versions_request_5(x: ApiVersionsRequest) -> int:

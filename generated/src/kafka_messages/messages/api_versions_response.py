@@ -13,7 +13,9 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     long_uvarint,
@@ -21,11 +23,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -305,9 +306,9 @@ def _read_all_api_version_0(data: bytes, pos: int, count: int) -> tuple[ApiVersi
     return adopt(ApiVersionCollection, out), pos
 
 
-def _write_all_api_version_0(out: bytearray, items: Iterable[ApiVersion]) -> None:
+def _write_all_api_version_0(out: list[bytes], items: Iterable[ApiVersion]) -> None:
     for x in items:
-        out += _pack_hhh(x.api_key, x.min_version, x.max_version)
+        out.append(_pack_hhh(x.api_key, x.min_version, x.max_version))
 
 
 def _size_all_api_version_0(items: Iterable[ApiVersion]) -> int:
@@ -331,13 +332,13 @@ def _read_all_api_version_3(data: bytes, pos: int, count: int) -> tuple[ApiVersi
     return adopt(ApiVersionCollection, out), pos
 
 
-def _write_all_api_version_3(out: bytearray, items: Iterable[ApiVersion]) -> None:
+def _write_all_api_version_3(out: list[bytes], items: Iterable[ApiVersion]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_hhhB(x.api_key, x.min_version, x.max_version, 0)
+            out.append(_pack_hhhB(x.api_key, x.min_version, x.max_version, 0))
         else:
-            out += _pack_hhh(x.api_key, x.min_version, x.max_version)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hhh(x.api_key, x.min_version, x.max_version))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_api_version_3(items: Iterable[ApiVersion]) -> int:
@@ -371,20 +372,17 @@ def _read_all_supported_feature_key_3(data: bytes, pos: int, count: int) -> tupl
     return adopt(SupportedFeatureKeyCollection, out), pos
 
 
-def _write_all_supported_feature_key_3(out: bytearray, items: Iterable[SupportedFeatureKey]) -> None:
+def _write_all_supported_feature_key_3(out: list[bytes], items: Iterable[SupportedFeatureKey]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hhB(x.min_version, x.max_version, 0)
+            out.append(_pack_hhB(x.min_version, x.max_version, 0))
         else:
-            out += _pack_hh(x.min_version, x.max_version)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hh(x.min_version, x.max_version))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_supported_feature_key_3(items: Iterable[SupportedFeatureKey]) -> int:
@@ -420,20 +418,17 @@ def _read_all_finalized_feature_key_3(data: bytes, pos: int, count: int) -> tupl
     return adopt(FinalizedFeatureKeyCollection, out), pos
 
 
-def _write_all_finalized_feature_key_3(out: bytearray, items: Iterable[FinalizedFeatureKey]) -> None:
+def _write_all_finalized_feature_key_3(out: list[bytes], items: Iterable[FinalizedFeatureKey]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hhB(x.max_version_level, x.min_version_level, 0)
+            out.append(_pack_hhB(x.max_version_level, x.min_version_level, 0))
         else:
-            out += _pack_hh(x.max_version_level, x.min_version_level)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hh(x.max_version_level, x.min_version_level))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_finalized_feature_key_3(items: Iterable[FinalizedFeatureKey]) -> int:
@@ -463,9 +458,9 @@ def _read_api_versions_response_0(data: bytes, pos: int) -> tuple[ApiVersionsRes
     return x, pos
 
 
-def _write_api_versions_response_0(out: bytearray, x: ApiVersionsResponse) -> None:
+def _write_api_versions_response_0(out: list[bytes], x: ApiVersionsResponse) -> None:
     n = len(x.api_keys)
-    out += _pack_hi(x.error_code, n)
+    out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_api_version_0(out, x.api_keys)
 
@@ -493,12 +488,12 @@ def _read_api_versions_response_1(data: bytes, pos: int) -> tuple[ApiVersionsRes
     return x, pos
 
 
-def _write_api_versions_response_1(out: bytearray, x: ApiVersionsResponse) -> None:
+def _write_api_versions_response_1(out: list[bytes], x: ApiVersionsResponse) -> None:
     n = len(x.api_keys)
-    out += _pack_hi(x.error_code, n)
+    out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_api_version_0(out, x.api_keys)
-    out += _pack_i(x.throttle_time_ms)
+    out.append(_pack_i(x.throttle_time_ms))
 
 
 def _size_api_versions_response_1(x: ApiVersionsResponse) -> int:
@@ -566,46 +561,40 @@ def _read_api_versions_response_3(data: bytes, pos: int) -> tuple[ApiVersionsRes
     return x, pos
 
 
-def _write_tags_api_versions_response_3(parent: bytearray, x: ApiVersionsResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_api_versions_response_3(parent: list[bytes], x: ApiVersionsResponse) -> None:
+    known: dict[int, bytes] = {}
     if len(x.supported_features):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.supported_features)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_supported_feature_key_3(out, x.supported_features)
-        known[0] = out
+        known[0] = b"".join(out)
     if x.finalized_features_epoch != -1:
-        out = bytearray()
-        out += _pack_q(x.finalized_features_epoch)
-        known[1] = out
+        out: list[bytes] = []
+        out.append(_pack_q(x.finalized_features_epoch))
+        known[1] = b"".join(out)
     if len(x.finalized_features):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.finalized_features)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_finalized_feature_key_3(out, x.finalized_features)
-        known[2] = out
+        known[2] = b"".join(out)
     if x.zk_migration_ready is not False:
-        out = bytearray()
-        out += _pack_B(TRUTH[x.zk_migration_ready])
-        known[3] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_B(TRUTH[x.zk_migration_ready]))
+        known[3] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_api_versions_response_3(out: bytearray, x: ApiVersionsResponse) -> None:
+def _write_api_versions_response_3(out: list[bytes], x: ApiVersionsResponse) -> None:
     n = len(x.api_keys)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_api_version_3(out, x.api_keys)
     if (
@@ -615,9 +604,9 @@ def _write_api_versions_response_3(out: bytearray, x: ApiVersionsResponse) -> No
         and x.zk_migration_ready is False
         and not x.unknown_tagged_fields
     ):
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
+        out.append(_pack_i(x.throttle_time_ms))
         _write_tags_api_versions_response_3(out, x)
 
 

@@ -11,15 +11,15 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    VARINTS,
     ZERO_UUID,
     long_count,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -189,13 +189,13 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihB(x.partition_index, x.error_code, 0)
+            out.append(_pack_ihB(x.partition_index, x.error_code, 0))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -229,20 +229,20 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -280,20 +280,20 @@ def _read_all_directory_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_directory_data_0(out: bytearray, items: Iterable[DirectoryData]) -> None:
+def _write_all_directory_data_0(out: list[bytes], items: Iterable[DirectoryData]) -> None:
     for x in items:
         n = len(x.topics)
         if n < 127:
-            out += _pack_uB(x.id.bytes, n + 1)
+            out.append(_pack_uB(x.id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_data_0(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_directory_data_0(items: Iterable[DirectoryData]) -> int:
@@ -327,19 +327,19 @@ def _read_assign_replicas_to_dirs_response_0(data: bytes, pos: int) -> tuple[Ass
     return x, pos
 
 
-def _write_assign_replicas_to_dirs_response_0(out: bytearray, x: AssignReplicasToDirsResponse) -> None:
+def _write_assign_replicas_to_dirs_response_0(out: list[bytes], x: AssignReplicasToDirsResponse) -> None:
     n = len(x.directories)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_directory_data_0(out, x.directories)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_assign_replicas_to_dirs_response_0(x: AssignReplicasToDirsResponse) -> int:

@@ -13,17 +13,18 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -239,9 +240,9 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
-        out += _pack_iii(x.partition_index, x.leader_id, x.leader_epoch)
+        out.append(_pack_iii(x.partition_index, x.leader_id, x.leader_epoch))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -266,13 +267,19 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iuiiB(x.partition_index, x.voter_directory_id.bytes, x.leader_id, x.leader_epoch, 0)
+            out.append(
+                _pack_iuiiB(
+                    x.partition_index, x.voter_directory_id.int.to_bytes(16, "big"), x.leader_id, x.leader_epoch, 0
+                )
+            )
         else:
-            out += _pack_iuii(x.partition_index, x.voter_directory_id.bytes, x.leader_id, x.leader_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(
+                _pack_iuii(x.partition_index, x.voter_directory_id.int.to_bytes(16, "big"), x.leader_id, x.leader_epoch)
+            )
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -306,14 +313,14 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_data_0(out, x.partitions)
 
@@ -356,26 +363,20 @@ def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_1(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
@@ -423,27 +424,21 @@ def _read_all_leader_endpoint_1(data: bytes, pos: int, count: int) -> tuple[Lead
     return adopt(LeaderEndpointCollection, out), pos
 
 
-def _write_all_leader_endpoint_1(out: bytearray, items: Iterable[LeaderEndpoint]) -> None:
+def _write_all_leader_endpoint_1(out: list[bytes], items: Iterable[LeaderEndpoint]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_leader_endpoint_1(items: Iterable[LeaderEndpoint]) -> int:
@@ -480,17 +475,17 @@ def _read_begin_quorum_epoch_request_0(data: bytes, pos: int) -> tuple[BeginQuor
     return x, pos
 
 
-def _write_begin_quorum_epoch_request_0(out: bytearray, x: BeginQuorumEpochRequest) -> None:
+def _write_begin_quorum_epoch_request_0(out: list[bytes], x: BeginQuorumEpochRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_data_0(out, x.topics)
 
@@ -538,37 +533,31 @@ def _read_begin_quorum_epoch_request_1(data: bytes, pos: int) -> tuple[BeginQuor
     return x, pos
 
 
-def _write_begin_quorum_epoch_request_1(out: bytearray, x: BeginQuorumEpochRequest) -> None:
+def _write_begin_quorum_epoch_request_1(out: list[bytes], x: BeginQuorumEpochRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.voter_id, n + 1)
+        out.append(_pack_iB(x.voter_id, n + 1))
     else:
-        out += _pack_i(x.voter_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.voter_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
     n = len(x.leader_endpoints)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_leader_endpoint_1(out, x.leader_endpoints)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_begin_quorum_epoch_request_1(x: BeginQuorumEpochRequest) -> int:

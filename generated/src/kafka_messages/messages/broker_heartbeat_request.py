@@ -15,17 +15,17 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     TRUTH,
+    VARINTS,
     long_count,
     long_uvarint,
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     uuid_array,
-    uvarint,
+    uuid_elements,
     uvarint_size,
-    write_tags,
-    write_uuid_array,
 )
 
 _pack_iqqBB = Struct(">iqqBB").pack
@@ -142,20 +142,24 @@ def _read_broker_heartbeat_request_0(data: bytes, pos: int) -> tuple[BrokerHeart
     return x, pos
 
 
-def _write_broker_heartbeat_request_0(out: bytearray, x: BrokerHeartbeatRequest) -> None:
+def _write_broker_heartbeat_request_0(out: list[bytes], x: BrokerHeartbeatRequest) -> None:
     if len(x.offline_log_dirs):
         raise Refused
     if x.cordoned_log_dirs is not None:
         raise Refused
     if not x.unknown_tagged_fields:
-        out += _pack_iqqBBB(
-            x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0
+        out.append(
+            _pack_iqqBBB(
+                x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0
+            )
         )
     else:
-        out += _pack_iqqBB(
-            x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down]
+        out.append(
+            _pack_iqqBB(
+                x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down]
+            )
         )
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_broker_heartbeat_request_0(x: BrokerHeartbeatRequest) -> int:
@@ -205,31 +209,32 @@ def _read_broker_heartbeat_request_1(data: bytes, pos: int) -> tuple[BrokerHeart
     return x, pos
 
 
-def _write_tags_broker_heartbeat_request_1(parent: bytearray, x: BrokerHeartbeatRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_broker_heartbeat_request_1(parent: list[bytes], x: BrokerHeartbeatRequest) -> None:
+    known: dict[int, bytes] = {}
     if len(x.offline_log_dirs):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.offline_log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_uuid_array(out, x.offline_log_dirs)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.offline_log_dirs))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_broker_heartbeat_request_1(out: bytearray, x: BrokerHeartbeatRequest) -> None:
+def _write_broker_heartbeat_request_1(out: list[bytes], x: BrokerHeartbeatRequest) -> None:
     if x.cordoned_log_dirs is not None:
         raise Refused
     if not len(x.offline_log_dirs) and not x.unknown_tagged_fields:
-        out += _pack_iqqBBB(
-            x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0
+        out.append(
+            _pack_iqqBBB(
+                x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0
+            )
         )
     else:
-        out += _pack_iqqBB(
-            x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down]
+        out.append(
+            _pack_iqqBB(
+                x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down]
+            )
         )
         _write_tags_broker_heartbeat_request_1(out, x)
 
@@ -303,39 +308,37 @@ def _read_broker_heartbeat_request_2(data: bytes, pos: int) -> tuple[BrokerHeart
     return x, pos
 
 
-def _write_tags_broker_heartbeat_request_2(parent: bytearray, x: BrokerHeartbeatRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_broker_heartbeat_request_2(parent: list[bytes], x: BrokerHeartbeatRequest) -> None:
+    known: dict[int, bytes] = {}
     if len(x.offline_log_dirs):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.offline_log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_uuid_array(out, x.offline_log_dirs)
-        known[0] = out
+            out.append(uuid_elements(x.offline_log_dirs))
+        known[0] = b"".join(out)
     if x.cordoned_log_dirs is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.cordoned_log_dirs is None else len(x.cordoned_log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.cordoned_log_dirs:
-            write_uuid_array(out, x.cordoned_log_dirs)
-        known[1] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.cordoned_log_dirs))
+        known[1] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_broker_heartbeat_request_2(out: bytearray, x: BrokerHeartbeatRequest) -> None:
+def _write_broker_heartbeat_request_2(out: list[bytes], x: BrokerHeartbeatRequest) -> None:
     if not len(x.offline_log_dirs) and x.cordoned_log_dirs is None and not x.unknown_tagged_fields:
-        out += _pack_iqqBBB(
-            x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0
+        out.append(
+            _pack_iqqBBB(
+                x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down], 0
+            )
         )
     else:
-        out += _pack_iqqBB(
-            x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down]
+        out.append(
+            _pack_iqqBB(
+                x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down]
+            )
         )
         _write_tags_broker_heartbeat_request_2(out, x)
 

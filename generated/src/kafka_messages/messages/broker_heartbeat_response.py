@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, TRUTH, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, TRUTH, new, tags, tags_size, unknown_tags
 
 _pack_ihBBB = Struct(">ihBBB").pack
 _pack_ihBBBB = Struct(">ihBBBB").pack
@@ -86,16 +86,25 @@ def _read_broker_heartbeat_response_0(data: bytes, pos: int) -> tuple[BrokerHear
     return x, pos
 
 
-def _write_broker_heartbeat_response_0(out: bytearray, x: BrokerHeartbeatResponse) -> None:
+def _write_broker_heartbeat_response_0(out: list[bytes], x: BrokerHeartbeatResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihBBBB(
-            x.throttle_time_ms, x.error_code, TRUTH[x.is_caught_up], TRUTH[x.is_fenced], TRUTH[x.should_shut_down], 0
+        out.append(
+            _pack_ihBBBB(
+                x.throttle_time_ms,
+                x.error_code,
+                TRUTH[x.is_caught_up],
+                TRUTH[x.is_fenced],
+                TRUTH[x.should_shut_down],
+                0,
+            )
         )
     else:
-        out += _pack_ihBBB(
-            x.throttle_time_ms, x.error_code, TRUTH[x.is_caught_up], TRUTH[x.is_fenced], TRUTH[x.should_shut_down]
+        out.append(
+            _pack_ihBBB(
+                x.throttle_time_ms, x.error_code, TRUTH[x.is_caught_up], TRUTH[x.is_fenced], TRUTH[x.should_shut_down]
+            )
         )
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_broker_heartbeat_response_0(x: BrokerHeartbeatResponse) -> int:

@@ -14,17 +14,17 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    VARINTS,
     long_count,
     long_uvarint,
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     uuid_array,
-    uvarint,
+    uuid_elements,
     uvarint_size,
-    write_tags,
-    write_uuid_array,
 )
 
 _pack_b = Struct(">b").pack
@@ -147,16 +147,16 @@ def _read_broker_registration_change_record_0(data: bytes, pos: int) -> tuple[Br
     return x, pos
 
 
-def _write_tags_broker_registration_change_record_0(parent: bytearray, x: BrokerRegistrationChangeRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_broker_registration_change_record_0(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.fenced != 0:
-        out = bytearray()
-        out += _pack_b(x.fenced)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_b(x.fenced))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_broker_registration_change_record_0(out: bytearray, x: BrokerRegistrationChangeRecord) -> None:
+def _write_broker_registration_change_record_0(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     if x.in_controlled_shutdown != 0:
         raise Refused
     if len(x.log_dirs):
@@ -164,9 +164,9 @@ def _write_broker_registration_change_record_0(out: bytearray, x: BrokerRegistra
     if x.cordoned_log_dirs is not None:
         raise Refused
     if x.fenced == 0 and not x.unknown_tagged_fields:
-        out += _pack_iqB(x.broker_id, x.broker_epoch, 0)
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, 0))
     else:
-        out += _pack_iq(x.broker_id, x.broker_epoch)
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
         _write_tags_broker_registration_change_record_0(out, x)
 
 
@@ -230,28 +230,28 @@ def _read_broker_registration_change_record_1(data: bytes, pos: int) -> tuple[Br
     return x, pos
 
 
-def _write_tags_broker_registration_change_record_1(parent: bytearray, x: BrokerRegistrationChangeRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_broker_registration_change_record_1(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.fenced != 0:
-        out = bytearray()
-        out += _pack_b(x.fenced)
-        known[0] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.fenced))
+        known[0] = b"".join(out)
     if x.in_controlled_shutdown != 0:
-        out = bytearray()
-        out += _pack_b(x.in_controlled_shutdown)
-        known[1] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_b(x.in_controlled_shutdown))
+        known[1] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_broker_registration_change_record_1(out: bytearray, x: BrokerRegistrationChangeRecord) -> None:
+def _write_broker_registration_change_record_1(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     if len(x.log_dirs):
         raise Refused
     if x.cordoned_log_dirs is not None:
         raise Refused
     if x.fenced == 0 and x.in_controlled_shutdown == 0 and not x.unknown_tagged_fields:
-        out += _pack_iqB(x.broker_id, x.broker_epoch, 0)
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, 0))
     else:
-        out += _pack_iq(x.broker_id, x.broker_epoch)
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
         _write_tags_broker_registration_change_record_1(out, x)
 
 
@@ -324,36 +324,33 @@ def _read_broker_registration_change_record_2(data: bytes, pos: int) -> tuple[Br
     return x, pos
 
 
-def _write_tags_broker_registration_change_record_2(parent: bytearray, x: BrokerRegistrationChangeRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_broker_registration_change_record_2(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.fenced != 0:
-        out = bytearray()
-        out += _pack_b(x.fenced)
-        known[0] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.fenced))
+        known[0] = b"".join(out)
     if x.in_controlled_shutdown != 0:
-        out = bytearray()
-        out += _pack_b(x.in_controlled_shutdown)
-        known[1] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.in_controlled_shutdown))
+        known[1] = b"".join(out)
     if len(x.log_dirs):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_uuid_array(out, x.log_dirs)
-        known[2] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.log_dirs))
+        known[2] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_broker_registration_change_record_2(out: bytearray, x: BrokerRegistrationChangeRecord) -> None:
+def _write_broker_registration_change_record_2(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     if x.cordoned_log_dirs is not None:
         raise Refused
     if x.fenced == 0 and x.in_controlled_shutdown == 0 and not len(x.log_dirs) and not x.unknown_tagged_fields:
-        out += _pack_iqB(x.broker_id, x.broker_epoch, 0)
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, 0))
     else:
-        out += _pack_iq(x.broker_id, x.broker_epoch)
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
         _write_tags_broker_registration_change_record_2(out, x)
 
 
@@ -442,40 +439,34 @@ def _read_broker_registration_change_record_3(data: bytes, pos: int) -> tuple[Br
     return x, pos
 
 
-def _write_tags_broker_registration_change_record_3(parent: bytearray, x: BrokerRegistrationChangeRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_broker_registration_change_record_3(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.fenced != 0:
-        out = bytearray()
-        out += _pack_b(x.fenced)
-        known[0] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.fenced))
+        known[0] = b"".join(out)
     if x.in_controlled_shutdown != 0:
-        out = bytearray()
-        out += _pack_b(x.in_controlled_shutdown)
-        known[1] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.in_controlled_shutdown))
+        known[1] = b"".join(out)
     if len(x.log_dirs):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_uuid_array(out, x.log_dirs)
-        known[2] = out
+            out.append(uuid_elements(x.log_dirs))
+        known[2] = b"".join(out)
     if x.cordoned_log_dirs is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.cordoned_log_dirs is None else len(x.cordoned_log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.cordoned_log_dirs:
-            write_uuid_array(out, x.cordoned_log_dirs)
-        known[3] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.cordoned_log_dirs))
+        known[3] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_broker_registration_change_record_3(out: bytearray, x: BrokerRegistrationChangeRecord) -> None:
+def _write_broker_registration_change_record_3(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     if (
         x.fenced == 0
         and x.in_controlled_shutdown == 0
@@ -483,9 +474,9 @@ def _write_broker_registration_change_record_3(out: bytearray, x: BrokerRegistra
         and x.cordoned_log_dirs is None
         and not x.unknown_tagged_fields
     ):
-        out += _pack_iqB(x.broker_id, x.broker_epoch, 0)
+        out.append(_pack_iqB(x.broker_id, x.broker_epoch, 0))
     else:
-        out += _pack_iq(x.broker_id, x.broker_epoch)
+        out.append(_pack_iq(x.broker_id, x.broker_epoch))
         _write_tags_broker_registration_change_record_3(out, x)
 
 

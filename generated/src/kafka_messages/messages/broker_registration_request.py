@@ -13,20 +13,21 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_array,
+    uuid_elements,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
-    write_uuid_array,
 )
 
 _pack_B = Struct(">B").pack
@@ -271,27 +272,21 @@ def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCol
     return adopt(ListenerCollection, out), pos
 
 
-def _write_all_listener_0(out: bytearray, items: Iterable[Listener]) -> None:
+def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HhB(x.port, x.security_protocol, 0)
+            out.append(_pack_HhB(x.port, x.security_protocol, 0))
         else:
-            out += _pack_Hh(x.port, x.security_protocol)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_Hh(x.port, x.security_protocol))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listener_0(items: Iterable[Listener]) -> int:
@@ -329,20 +324,17 @@ def _read_all_feature_0(data: bytes, pos: int, count: int) -> tuple[FeatureColle
     return adopt(FeatureCollection, out), pos
 
 
-def _write_all_feature_0(out: bytearray, items: Iterable[Feature]) -> None:
+def _write_all_feature_0(out: list[bytes], items: Iterable[Feature]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hhB(x.min_supported_version, x.max_supported_version, 0)
+            out.append(_pack_hhB(x.min_supported_version, x.max_supported_version, 0))
         else:
-            out += _pack_hh(x.min_supported_version, x.max_supported_version)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_feature_0(items: Iterable[Feature]) -> int:
@@ -403,30 +395,27 @@ def _read_broker_registration_request_0(data: bytes, pos: int) -> tuple[BrokerRe
     return x, pos
 
 
-def _write_broker_registration_request_0(out: bytearray, x: BrokerRegistrationRequest) -> None:
+def _write_broker_registration_request_0(out: list[bytes], x: BrokerRegistrationRequest) -> None:
     if x.is_migrating_zk_broker is not False:
         raise Refused
     s = x.cluster_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.broker_id, n + 1)
+        out.append(_pack_iB(x.broker_id, n + 1))
     else:
-        out += _pack_i(x.broker_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.broker_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.listeners)
     if n < 127:
-        out += _pack_uB(x.incarnation_id.bytes, n + 1)
+        out.append(_pack_uB(x.incarnation_id.int.to_bytes(16, "big"), n + 1))
     else:
-        out += _pack_u(x.incarnation_id.bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_u(x.incarnation_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
     if x.rack is None:
@@ -435,15 +424,12 @@ def _write_broker_registration_request_0(out: bytearray, x: BrokerRegistrationRe
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_broker_registration_request_0(x: BrokerRegistrationRequest) -> int:
@@ -512,28 +498,25 @@ def _read_broker_registration_request_1(data: bytes, pos: int) -> tuple[BrokerRe
     return x, pos
 
 
-def _write_broker_registration_request_1(out: bytearray, x: BrokerRegistrationRequest) -> None:
+def _write_broker_registration_request_1(out: list[bytes], x: BrokerRegistrationRequest) -> None:
     s = x.cluster_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.broker_id, n + 1)
+        out.append(_pack_iB(x.broker_id, n + 1))
     else:
-        out += _pack_i(x.broker_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.broker_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.listeners)
     if n < 127:
-        out += _pack_uB(x.incarnation_id.bytes, n + 1)
+        out.append(_pack_uB(x.incarnation_id.int.to_bytes(16, "big"), n + 1))
     else:
-        out += _pack_u(x.incarnation_id.bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_u(x.incarnation_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
     if x.rack is None:
@@ -542,16 +525,13 @@ def _write_broker_registration_request_1(out: bytearray, x: BrokerRegistrationRe
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.is_migrating_zk_broker], 0)
+        out.append(_pack_BB(TRUTH[x.is_migrating_zk_broker], 0))
     else:
-        out += _pack_B(TRUTH[x.is_migrating_zk_broker])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.is_migrating_zk_broker]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_broker_registration_request_1(x: BrokerRegistrationRequest) -> int:
@@ -626,28 +606,25 @@ def _read_broker_registration_request_2(data: bytes, pos: int) -> tuple[BrokerRe
     return x, pos
 
 
-def _write_broker_registration_request_2(out: bytearray, x: BrokerRegistrationRequest) -> None:
+def _write_broker_registration_request_2(out: list[bytes], x: BrokerRegistrationRequest) -> None:
     s = x.cluster_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.broker_id, n + 1)
+        out.append(_pack_iB(x.broker_id, n + 1))
     else:
-        out += _pack_i(x.broker_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.broker_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.listeners)
     if n < 127:
-        out += _pack_uB(x.incarnation_id.bytes, n + 1)
+        out.append(_pack_uB(x.incarnation_id.int.to_bytes(16, "big"), n + 1))
     else:
-        out += _pack_u(x.incarnation_id.bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_u(x.incarnation_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
     if x.rack is None:
@@ -656,23 +633,20 @@ def _write_broker_registration_request_2(out: bytearray, x: BrokerRegistrationRe
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.log_dirs)
     if n < 127:
-        out += _pack_BB(TRUTH[x.is_migrating_zk_broker], n + 1)
+        out.append(_pack_BB(TRUTH[x.is_migrating_zk_broker], n + 1))
     else:
-        out += _pack_B(TRUTH[x.is_migrating_zk_broker])
-        out += uvarint(n + 1)
+        out.append(_pack_B(TRUTH[x.is_migrating_zk_broker]))
+        out.append(VARINTS[n + 1])
     if n:
-        write_uuid_array(out, x.log_dirs)
+        out.append(uuid_elements(x.log_dirs))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_broker_registration_request_2(x: BrokerRegistrationRequest) -> int:
@@ -750,28 +724,25 @@ def _read_broker_registration_request_3(data: bytes, pos: int) -> tuple[BrokerRe
     return x, pos
 
 
-def _write_broker_registration_request_3(out: bytearray, x: BrokerRegistrationRequest) -> None:
+def _write_broker_registration_request_3(out: list[bytes], x: BrokerRegistrationRequest) -> None:
     s = x.cluster_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.broker_id, n + 1)
+        out.append(_pack_iB(x.broker_id, n + 1))
     else:
-        out += _pack_i(x.broker_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.broker_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.listeners)
     if n < 127:
-        out += _pack_uB(x.incarnation_id.bytes, n + 1)
+        out.append(_pack_uB(x.incarnation_id.int.to_bytes(16, "big"), n + 1))
     else:
-        out += _pack_u(x.incarnation_id.bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_u(x.incarnation_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
     if x.rack is None:
@@ -780,24 +751,21 @@ def _write_broker_registration_request_3(out: bytearray, x: BrokerRegistrationRe
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.log_dirs)
     if n < 127:
-        out += _pack_BB(TRUTH[x.is_migrating_zk_broker], n + 1)
+        out.append(_pack_BB(TRUTH[x.is_migrating_zk_broker], n + 1))
     else:
-        out += _pack_B(TRUTH[x.is_migrating_zk_broker])
-        out += uvarint(n + 1)
+        out.append(_pack_B(TRUTH[x.is_migrating_zk_broker]))
+        out.append(VARINTS[n + 1])
     if n:
-        write_uuid_array(out, x.log_dirs)
+        out.append(uuid_elements(x.log_dirs))
     if not x.unknown_tagged_fields:
-        out += _pack_qB(x.previous_broker_epoch, 0)
+        out.append(_pack_qB(x.previous_broker_epoch, 0))
     else:
-        out += _pack_q(x.previous_broker_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_q(x.previous_broker_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_broker_registration_request_3(x: BrokerRegistrationRequest) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_ihq = Struct(">ihq").pack
 _pack_ihqB = Struct(">ihqB").pack
@@ -74,12 +74,12 @@ def _read_broker_registration_response_0(data: bytes, pos: int) -> tuple[BrokerR
     return x, pos
 
 
-def _write_broker_registration_response_0(out: bytearray, x: BrokerRegistrationResponse) -> None:
+def _write_broker_registration_response_0(out: list[bytes], x: BrokerRegistrationResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihqB(x.throttle_time_ms, x.error_code, x.broker_epoch, 0)
+        out.append(_pack_ihqB(x.throttle_time_ms, x.error_code, x.broker_epoch, 0))
     else:
-        out += _pack_ihq(x.throttle_time_ms, x.error_code, x.broker_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ihq(x.throttle_time_ms, x.error_code, x.broker_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_broker_registration_response_0(x: BrokerRegistrationResponse) -> int:

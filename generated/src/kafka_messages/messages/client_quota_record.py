@@ -10,16 +10,17 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_dB = Struct(">dB").pack
@@ -145,30 +146,24 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
     return out, pos
 
 
-def _write_all_entity_data_0(out: bytearray, items: Iterable[EntityData]) -> None:
+def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.entity_name is None:
             s = b""
             n = -1
         else:
             s = x.entity_name.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
@@ -211,26 +206,20 @@ def _read_client_quota_record_0(data: bytes, pos: int) -> tuple[ClientQuotaRecor
     return x, pos
 
 
-def _write_client_quota_record_0(out: bytearray, x: ClientQuotaRecord) -> None:
+def _write_client_quota_record_0(out: list[bytes], x: ClientQuotaRecord) -> None:
     n = len(x.entity)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_entity_data_0(out, x.entity)
     s = x.key.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_dBB(x.value, TRUTH[x.remove], 0)
+        out.append(_pack_dBB(x.value, TRUTH[x.remove], 0))
     else:
-        out += _pack_dB(x.value, TRUTH[x.remove])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_dB(x.value, TRUTH[x.remove]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_client_quota_record_0(x: ClientQuotaRecord) -> int:

@@ -9,14 +9,14 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -115,37 +115,31 @@ def _read_config_record_0(data: bytes, pos: int) -> tuple[ConfigRecord, int]:
     return x, pos
 
 
-def _write_config_record_0(out: bytearray, x: ConfigRecord) -> None:
+def _write_config_record_0(out: list[bytes], x: ConfigRecord) -> None:
     s = x.resource_name.encode()
     n = len(s)
     if n < 127:
-        out += _pack_bB(x.resource_type, n + 1)
+        out.append(_pack_bB(x.resource_type, n + 1))
     else:
-        out += _pack_b(x.resource_type)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_b(x.resource_type))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.value is None:
         s = b""
         n = -1
     else:
         s = x.value.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_config_record_0(x: ConfigRecord) -> int:

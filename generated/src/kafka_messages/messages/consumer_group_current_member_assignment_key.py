@@ -74,16 +74,16 @@ def _read_consumer_group_current_member_assignment_key_0(
 
 
 def _write_consumer_group_current_member_assignment_key_0(
-    out: bytearray, x: ConsumerGroupCurrentMemberAssignmentKey
+    out: list[bytes], x: ConsumerGroupCurrentMemberAssignmentKey
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_consumer_group_current_member_assignment_key_0(x: ConsumerGroupCurrentMemberAssignmentKey) -> int:

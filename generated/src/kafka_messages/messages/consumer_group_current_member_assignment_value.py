@@ -15,20 +15,20 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_uvarint,
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_iib = Struct(">iib").pack
@@ -161,13 +161,13 @@ def _read_tags_topic_partitions_0(data: bytes, pos: int, n: int, x: TopicPartiti
         if tag == 0:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.assignment_epochs = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.assignment_epochs = []
             elif n == 0:
                 x.assignment_epochs = None
+            elif n < 17:
+                x.assignment_epochs = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.assignment_epochs, pos = long_fixed_array(data, pos, n, "i", 4)
         else:
@@ -186,11 +186,11 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[lis
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -204,37 +204,31 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_tags_topic_partitions_0(parent: bytearray, x: TopicPartitions) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_topic_partitions_0(parent: list[bytes], x: TopicPartitions) -> None:
+    known: dict[int, bytes] = {}
     if not (x.assignment_epochs is not None and not len(x.assignment_epochs)):
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.assignment_epochs is None else len(x.assignment_epochs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.assignment_epochs and n < 16:
-            out += PACK_I[n](*x.assignment_epochs)
-        elif x.assignment_epochs:
-            write_fixed_array(out, x.assignment_epochs, "i")
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(VARINTS[n + 1])
+        if x.assignment_epochs:
+            out.append(fixed_elements(x.assignment_epochs, "i"))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_topic_partitions_0(out: bytearray, items: Iterable[TopicPartitions]) -> None:
+def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
         n = len(x.partitions)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partitions))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if x.assignment_epochs is not None and not len(x.assignment_epochs) and not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
             _write_tags_topic_partitions_0(out, x)
 
@@ -295,27 +289,24 @@ def _read_consumer_group_current_member_assignment_value_0(
 
 
 def _write_consumer_group_current_member_assignment_value_0(
-    out: bytearray, x: ConsumerGroupCurrentMemberAssignmentValue
+    out: list[bytes], x: ConsumerGroupCurrentMemberAssignmentValue
 ) -> None:
     n = len(x.assigned_partitions)
     if n < 127:
-        out += _pack_iibB(x.member_epoch, x.previous_member_epoch, x.state, n + 1)
+        out.append(_pack_iibB(x.member_epoch, x.previous_member_epoch, x.state, n + 1))
     else:
-        out += _pack_iib(x.member_epoch, x.previous_member_epoch, x.state)
-        out += uvarint(n + 1)
+        out.append(_pack_iib(x.member_epoch, x.previous_member_epoch, x.state))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.assigned_partitions)
     n = len(x.partitions_pending_revocation)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.partitions_pending_revocation)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_consumer_group_current_member_assignment_value_0(x: ConsumerGroupCurrentMemberAssignmentValue) -> int:

@@ -13,23 +13,24 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -180,11 +181,11 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[lis
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -197,22 +198,21 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_topic_partitions_0(out: bytearray, items: Iterable[TopicPartitions]) -> None:
+def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
         n = len(x.partitions)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partitions))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
@@ -304,23 +304,17 @@ def _read_consumer_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Con
     return x, pos
 
 
-def _write_consumer_group_heartbeat_request_0(out: bytearray, x: ConsumerGroupHeartbeatRequest) -> None:
+def _write_consumer_group_heartbeat_request_0(out: list[bytes], x: ConsumerGroupHeartbeatRequest) -> None:
     if x.subscribed_topic_regex is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.instance_id is None:
         s = b""
         n = -1
@@ -328,52 +322,43 @@ def _write_consumer_group_heartbeat_request_0(out: bytearray, x: ConsumerGroupHe
         s = x.instance_id.encode()
         n = len(s)
     if n < 127:
-        out += _pack_iB(x.member_epoch, n + 1)
+        out.append(_pack_iB(x.member_epoch, n + 1))
     else:
-        out += _pack_i(x.member_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.member_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.rack_id is None:
         s = b""
         n = -1
     else:
         s = x.rack_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.subscribed_topic_names is None else len(x.subscribed_topic_names)
     if n < 127:
-        out += _pack_iB(x.rebalance_timeout_ms, n + 1)
+        out.append(_pack_iB(x.rebalance_timeout_ms, n + 1))
     else:
-        out += _pack_i(x.rebalance_timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.rebalance_timeout_ms))
+        out.append(VARINTS[n + 1])
     if x.subscribed_topic_names:
-        write_compact_string_array(out, x.subscribed_topic_names)
+        out.append(compact_string_elements(x.subscribed_topic_names))
     if x.server_assignor is None:
         s = b""
         n = -1
     else:
         s = x.server_assignor.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.topic_partitions is None else len(x.topic_partitions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_consumer_group_heartbeat_request_0(x: ConsumerGroupHeartbeatRequest) -> int:
@@ -491,21 +476,15 @@ def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[Con
     return x, pos
 
 
-def _write_consumer_group_heartbeat_request_1(out: bytearray, x: ConsumerGroupHeartbeatRequest) -> None:
+def _write_consumer_group_heartbeat_request_1(out: list[bytes], x: ConsumerGroupHeartbeatRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.instance_id is None:
         s = b""
         n = -1
@@ -513,63 +492,51 @@ def _write_consumer_group_heartbeat_request_1(out: bytearray, x: ConsumerGroupHe
         s = x.instance_id.encode()
         n = len(s)
     if n < 127:
-        out += _pack_iB(x.member_epoch, n + 1)
+        out.append(_pack_iB(x.member_epoch, n + 1))
     else:
-        out += _pack_i(x.member_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.member_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.rack_id is None:
         s = b""
         n = -1
     else:
         s = x.rack_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.subscribed_topic_names is None else len(x.subscribed_topic_names)
     if n < 127:
-        out += _pack_iB(x.rebalance_timeout_ms, n + 1)
+        out.append(_pack_iB(x.rebalance_timeout_ms, n + 1))
     else:
-        out += _pack_i(x.rebalance_timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.rebalance_timeout_ms))
+        out.append(VARINTS[n + 1])
     if x.subscribed_topic_names:
-        write_compact_string_array(out, x.subscribed_topic_names)
+        out.append(compact_string_elements(x.subscribed_topic_names))
     if x.subscribed_topic_regex is None:
         s = b""
         n = -1
     else:
         s = x.subscribed_topic_regex.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.server_assignor is None:
         s = b""
         n = -1
     else:
         s = x.server_assignor.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.topic_partitions is None else len(x.topic_partitions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_consumer_group_heartbeat_request_1(x: ConsumerGroupHeartbeatRequest) -> int:

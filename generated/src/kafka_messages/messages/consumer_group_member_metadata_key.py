@@ -71,15 +71,15 @@ def _read_consumer_group_member_metadata_key_0(data: bytes, pos: int) -> tuple[C
     return x, pos
 
 
-def _write_consumer_group_member_metadata_key_0(out: bytearray, x: ConsumerGroupMemberMetadataKey) -> None:
+def _write_consumer_group_member_metadata_key_0(out: list[bytes], x: ConsumerGroupMemberMetadataKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_consumer_group_member_metadata_key_0(x: ConsumerGroupMemberMetadataKey) -> int:

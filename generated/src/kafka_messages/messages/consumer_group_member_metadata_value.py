@@ -12,9 +12,12 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNSET,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_bytes,
     long_count,
     long_string,
@@ -24,12 +27,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -215,6 +216,10 @@ def _read_all_classic_protocol_0(data: bytes, pos: int, count: int) -> tuple[lis
             end = pos + n - 1
             x.metadata = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.metadata = data[pos + 1 : end]
+            pos = end
         else:
             x.metadata, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -227,26 +232,20 @@ def _read_all_classic_protocol_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_classic_protocol_0(out: bytearray, items: Iterable[ClassicProtocol]) -> None:
+def _write_all_classic_protocol_0(out: list[bytes], items: Iterable[ClassicProtocol]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.metadata
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_classic_protocol_0(items: Iterable[ClassicProtocol]) -> int:
@@ -280,19 +279,19 @@ def _read_classic_member_metadata_0(data: bytes, pos: int) -> tuple[ClassicMembe
     return x, pos
 
 
-def _write_classic_member_metadata_0(out: bytearray, x: ClassicMemberMetadata) -> None:
+def _write_classic_member_metadata_0(out: list[bytes], x: ClassicMemberMetadata) -> None:
     n = len(x.supported_protocols)
     if n < 127:
-        out += _pack_iB(x.session_timeout_ms, n + 1)
+        out.append(_pack_iB(x.session_timeout_ms, n + 1))
     else:
-        out += _pack_i(x.session_timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.session_timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_classic_protocol_0(out, x.supported_protocols)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_classic_member_metadata_0(x: ClassicMemberMetadata) -> int:
@@ -403,77 +402,61 @@ def _read_consumer_group_member_metadata_value_0(data: bytes, pos: int) -> tuple
     return x, pos
 
 
-def _write_tags_consumer_group_member_metadata_value_0(parent: bytearray, x: ConsumerGroupMemberMetadataValue) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_consumer_group_member_metadata_value_0(
+    parent: list[bytes], x: ConsumerGroupMemberMetadataValue
+) -> None:
+    known: dict[int, bytes] = {}
     if not (
         x.classic_member_metadata is not None
         and x.classic_member_metadata.session_timeout_ms == 0
         and not len(x.classic_member_metadata.supported_protocols)
         and not x.classic_member_metadata.unknown_tagged_fields
     ):
-        out = bytearray()
-        out += _pack_B(0 if x.classic_member_metadata is None else 1)
+        out: list[bytes] = []
+        out.append(_pack_B(0 if x.classic_member_metadata is None else 1))
         if x.classic_member_metadata is not None:
             _write_classic_member_metadata_0(out, x.classic_member_metadata)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_consumer_group_member_metadata_value_0(out: bytearray, x: ConsumerGroupMemberMetadataValue) -> None:
+def _write_consumer_group_member_metadata_value_0(out: list[bytes], x: ConsumerGroupMemberMetadataValue) -> None:
     if x.instance_id is None:
         s = b""
         n = -1
     else:
         s = x.instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.rack_id is None:
         s = b""
         n = -1
     else:
         s = x.rack_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.subscribed_topic_names)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.subscribed_topic_names)
+        out.append(compact_string_elements(x.subscribed_topic_names))
     if x.subscribed_topic_regex is None:
         s = b""
         n = -1
     else:
         s = x.subscribed_topic_regex.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.server_assignor is None:
         s = b""
         n = -1
@@ -481,19 +464,20 @@ def _write_consumer_group_member_metadata_value_0(out: bytearray, x: ConsumerGro
         s = x.server_assignor.encode()
         n = len(s)
     if n < 127:
-        out += _pack_iB(x.rebalance_timeout_ms, n + 1)
+        out.append(_pack_iB(x.rebalance_timeout_ms, n + 1))
     else:
-        out += _pack_i(x.rebalance_timeout_ms)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.rebalance_timeout_ms))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    d_classic_member_metadata = x.classic_member_metadata
     if (
-        x.classic_member_metadata is not None
-        and x.classic_member_metadata.session_timeout_ms == 0
-        and not len(x.classic_member_metadata.supported_protocols)
-        and not x.classic_member_metadata.unknown_tagged_fields
+        d_classic_member_metadata is not None
+        and d_classic_member_metadata.session_timeout_ms == 0
+        and not len(d_classic_member_metadata.supported_protocols)
+        and not d_classic_member_metadata.unknown_tagged_fields
         and not x.unknown_tagged_fields
     ):
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_consumer_group_member_metadata_value_0(out, x)
 

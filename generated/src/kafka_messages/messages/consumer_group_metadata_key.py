@@ -59,11 +59,11 @@ def _read_consumer_group_metadata_key_0(data: bytes, pos: int) -> tuple[Consumer
     return x, pos
 
 
-def _write_consumer_group_metadata_key_0(out: bytearray, x: ConsumerGroupMetadataKey) -> None:
+def _write_consumer_group_metadata_key_0(out: list[bytes], x: ConsumerGroupMetadataKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_consumer_group_metadata_key_0(x: ConsumerGroupMetadataKey) -> int:

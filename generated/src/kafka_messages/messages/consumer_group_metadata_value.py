@@ -15,8 +15,8 @@ from .._wire import (
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -102,20 +102,20 @@ def _read_consumer_group_metadata_value_0(data: bytes, pos: int) -> tuple[Consum
     return x, pos
 
 
-def _write_tags_consumer_group_metadata_value_0(parent: bytearray, x: ConsumerGroupMetadataValue) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_consumer_group_metadata_value_0(parent: list[bytes], x: ConsumerGroupMetadataValue) -> None:
+    known: dict[int, bytes] = {}
     if x.metadata_hash != 0:
-        out = bytearray()
-        out += _pack_q(x.metadata_hash)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_q(x.metadata_hash))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_consumer_group_metadata_value_0(out: bytearray, x: ConsumerGroupMetadataValue) -> None:
+def _write_consumer_group_metadata_value_0(out: list[bytes], x: ConsumerGroupMetadataValue) -> None:
     if x.metadata_hash == 0 and not x.unknown_tagged_fields:
-        out += _pack_iB(x.epoch, 0)
+        out.append(_pack_iB(x.epoch, 0))
     else:
-        out += _pack_i(x.epoch)
+        out.append(_pack_i(x.epoch))
         _write_tags_consumer_group_metadata_value_0(out, x)
 
 

@@ -61,11 +61,11 @@ def _read_consumer_group_partition_metadata_key_0(
     return x, pos
 
 
-def _write_consumer_group_partition_metadata_key_0(out: bytearray, x: ConsumerGroupPartitionMetadataKey) -> None:
+def _write_consumer_group_partition_metadata_key_0(out: list[bytes], x: ConsumerGroupPartitionMetadataKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_consumer_group_partition_metadata_key_0(x: ConsumerGroupPartitionMetadataKey) -> int:

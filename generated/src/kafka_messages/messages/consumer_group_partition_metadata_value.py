@@ -11,20 +11,21 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -167,20 +168,20 @@ def _read_all_partition_metadata_0(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_partition_metadata_0(out: bytearray, items: Iterable[PartitionMetadata]) -> None:
+def _write_all_partition_metadata_0(out: list[bytes], items: Iterable[PartitionMetadata]) -> None:
     for x in items:
         n = len(x.racks)
         if n < 127:
-            out += _pack_iB(x.partition, n + 1)
+            out.append(_pack_iB(x.partition, n + 1))
         else:
-            out += _pack_i(x.partition)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.partition))
+            out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.racks)
+            out.append(compact_string_elements(x.racks))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_metadata_0(items: Iterable[PartitionMetadata]) -> int:
@@ -226,28 +227,28 @@ def _read_all_topic_metadata_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_topic_metadata_0(out: bytearray, items: Iterable[TopicMetadata]) -> None:
+def _write_all_topic_metadata_0(out: list[bytes], items: Iterable[TopicMetadata]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_metadata)
         if n < 127:
-            out += _pack_iB(x.num_partitions, n + 1)
+            out.append(_pack_iB(x.num_partitions, n + 1))
         else:
-            out += _pack_i(x.num_partitions)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.num_partitions))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_metadata_0(out, x.partition_metadata)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_metadata_0(items: Iterable[TopicMetadata]) -> int:
@@ -285,18 +286,15 @@ def _read_consumer_group_partition_metadata_value_0(
     return x, pos
 
 
-def _write_consumer_group_partition_metadata_value_0(out: bytearray, x: ConsumerGroupPartitionMetadataValue) -> None:
+def _write_consumer_group_partition_metadata_value_0(out: list[bytes], x: ConsumerGroupPartitionMetadataValue) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_metadata_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_consumer_group_partition_metadata_value_0(x: ConsumerGroupPartitionMetadataValue) -> int:

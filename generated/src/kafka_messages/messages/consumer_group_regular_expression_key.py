@@ -73,15 +73,15 @@ def _read_consumer_group_regular_expression_key_0(
     return x, pos
 
 
-def _write_consumer_group_regular_expression_key_0(out: bytearray, x: ConsumerGroupRegularExpressionKey) -> None:
+def _write_consumer_group_regular_expression_key_0(out: list[bytes], x: ConsumerGroupRegularExpressionKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.regular_expression.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_consumer_group_regular_expression_key_0(x: ConsumerGroupRegularExpressionKey) -> int:

@@ -10,16 +10,16 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     new,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_qq = Struct(">qq").pack
@@ -97,19 +97,16 @@ def _read_consumer_group_regular_expression_value_0(
     return x, pos
 
 
-def _write_consumer_group_regular_expression_value_0(out: bytearray, x: ConsumerGroupRegularExpressionValue) -> None:
+def _write_consumer_group_regular_expression_value_0(out: list[bytes], x: ConsumerGroupRegularExpressionValue) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.topics)
+        out.append(compact_string_elements(x.topics))
     if not x.unknown_tagged_fields:
-        out += _pack_qqB(x.version, x.timestamp, 0)
+        out.append(_pack_qqB(x.version, x.timestamp, 0))
     else:
-        out += _pack_qq(x.version, x.timestamp)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_qq(x.version, x.timestamp))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_consumer_group_regular_expression_value_0(x: ConsumerGroupRegularExpressionValue) -> int:

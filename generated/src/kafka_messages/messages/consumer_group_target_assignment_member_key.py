@@ -74,16 +74,16 @@ def _read_consumer_group_target_assignment_member_key_0(
 
 
 def _write_consumer_group_target_assignment_member_key_0(
-    out: bytearray, x: ConsumerGroupTargetAssignmentMemberKey
+    out: list[bytes], x: ConsumerGroupTargetAssignmentMemberKey
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_consumer_group_target_assignment_member_key_0(x: ConsumerGroupTargetAssignmentMemberKey) -> int:

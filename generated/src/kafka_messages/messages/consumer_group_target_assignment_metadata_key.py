@@ -62,12 +62,12 @@ def _read_consumer_group_target_assignment_metadata_key_0(
 
 
 def _write_consumer_group_target_assignment_metadata_key_0(
-    out: bytearray, x: ConsumerGroupTargetAssignmentMetadataKey
+    out: list[bytes], x: ConsumerGroupTargetAssignmentMetadataKey
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_consumer_group_target_assignment_metadata_key_0(x: ConsumerGroupTargetAssignmentMetadataKey) -> int:

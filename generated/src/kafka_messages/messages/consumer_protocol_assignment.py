@@ -9,7 +9,7 @@ from struct import Struct
 
 from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
-from .._wire import Malformed, PACK_I, UNPACK_I, fixed_array, new, string_length, write_fixed_array
+from .._wire import Malformed, PACK_I, UNPACK_I, fixed_array, fixed_elements, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -112,29 +112,30 @@ def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[Topi
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partitions = []
+        elif 0 < n < 16:
             x.partitions = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partitions = []
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return adopt(TopicPartitionCollection, out), pos
 
 
-def _write_all_topic_partition_0(out: bytearray, items: Iterable[TopicPartition]) -> None:
+def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartition]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partitions))
+            else:
+                out.append(fixed_elements(x.partitions, "i"))
 
 
 def _size_all_topic_partition_0(items: Iterable[TopicPartition]) -> int:
@@ -165,9 +166,9 @@ def _read_consumer_protocol_assignment_0(data: bytes, pos: int) -> tuple[Consume
     return x, pos
 
 
-def _write_consumer_protocol_assignment_0(out: bytearray, x: ConsumerProtocolAssignment) -> None:
+def _write_consumer_protocol_assignment_0(out: list[bytes], x: ConsumerProtocolAssignment) -> None:
     n = len(x.assigned_partitions)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_0(out, x.assigned_partitions)
     if x.user_data is None:
@@ -176,8 +177,8 @@ def _write_consumer_protocol_assignment_0(out: bytearray, x: ConsumerProtocolAss
     else:
         s = x.user_data
         n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
 
 
 def _size_consumer_protocol_assignment_0(x: ConsumerProtocolAssignment) -> int:

@@ -14,12 +14,12 @@ from .._wire import (
     PACK_I,
     UNPACK_I,
     fixed_array,
+    fixed_elements,
     new,
     string_array,
     string_array_size,
+    string_elements,
     string_length,
-    write_fixed_array,
-    write_string_array,
 )
 
 _pack_h = Struct(">h").pack
@@ -143,29 +143,30 @@ def _read_all_topic_partition_1(data: bytes, pos: int, count: int) -> tuple[Topi
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partitions = []
+        elif 0 < n < 16:
             x.partitions = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partitions = []
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return adopt(TopicPartitionCollection, out), pos
 
 
-def _write_all_topic_partition_1(out: bytearray, items: Iterable[TopicPartition]) -> None:
+def _write_all_topic_partition_1(out: list[bytes], items: Iterable[TopicPartition]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partitions))
+            else:
+                out.append(fixed_elements(x.partitions, "i"))
 
 
 def _size_all_topic_partition_1(items: Iterable[TopicPartition]) -> int:
@@ -199,19 +200,19 @@ def _read_consumer_protocol_subscription_0(data: bytes, pos: int) -> tuple[Consu
     return x, pos
 
 
-def _write_consumer_protocol_subscription_0(out: bytearray, x: ConsumerProtocolSubscription) -> None:
+def _write_consumer_protocol_subscription_0(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.topics)
+        out.append(string_elements(x.topics))
     if x.user_data is None:
         s = b""
         n = -1
     else:
         s = x.user_data
         n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
 
 
 def _size_consumer_protocol_subscription_0(x: ConsumerProtocolSubscription) -> int:
@@ -249,21 +250,21 @@ def _read_consumer_protocol_subscription_1(data: bytes, pos: int) -> tuple[Consu
     return x, pos
 
 
-def _write_consumer_protocol_subscription_1(out: bytearray, x: ConsumerProtocolSubscription) -> None:
+def _write_consumer_protocol_subscription_1(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.topics)
+        out.append(string_elements(x.topics))
     if x.user_data is None:
         s = b""
         n = -1
     else:
         s = x.user_data
         n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
     n = len(x.owned_partitions)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_1(out, x.owned_partitions)
 
@@ -305,24 +306,24 @@ def _read_consumer_protocol_subscription_2(data: bytes, pos: int) -> tuple[Consu
     return x, pos
 
 
-def _write_consumer_protocol_subscription_2(out: bytearray, x: ConsumerProtocolSubscription) -> None:
+def _write_consumer_protocol_subscription_2(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.topics)
+        out.append(string_elements(x.topics))
     if x.user_data is None:
         s = b""
         n = -1
     else:
         s = x.user_data
         n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
     n = len(x.owned_partitions)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_1(out, x.owned_partitions)
-    out += _pack_i(x.generation_id)
+    out.append(_pack_i(x.generation_id))
 
 
 def _size_consumer_protocol_subscription_2(x: ConsumerProtocolSubscription) -> int:
@@ -367,21 +368,21 @@ def _read_consumer_protocol_subscription_3(data: bytes, pos: int) -> tuple[Consu
     return x, pos
 
 
-def _write_consumer_protocol_subscription_3(out: bytearray, x: ConsumerProtocolSubscription) -> None:
+def _write_consumer_protocol_subscription_3(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.topics)
+        out.append(string_elements(x.topics))
     if x.user_data is None:
         s = b""
         n = -1
     else:
         s = x.user_data
         n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
     n = len(x.owned_partitions)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_partition_1(out, x.owned_partitions)
     if x.rack_id is None:
@@ -390,8 +391,8 @@ def _write_consumer_protocol_subscription_3(out: bytearray, x: ConsumerProtocolS
     else:
         s = x.rack_id.encode()
         n = len(s)
-    out += _pack_ih(x.generation_id, n)
-    out += s
+    out.append(_pack_ih(x.generation_id, n))
+    out.append(s)
 
 
 def _size_consumer_protocol_subscription_3(x: ConsumerProtocolSubscription) -> int:

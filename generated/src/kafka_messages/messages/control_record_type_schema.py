@@ -53,8 +53,8 @@ def _read_control_record_type_schema_0(data: bytes, pos: int) -> tuple[ControlRe
     return x, pos
 
 
-def _write_control_record_type_schema_0(out: bytearray, x: ControlRecordTypeSchema) -> None:
-    out += _pack_h(x.type)
+def _write_control_record_type_schema_0(out: list[bytes], x: ControlRecordTypeSchema) -> None:
+    out.append(_pack_h(x.type))
 
 
 def _size_control_record_type_schema_0(x: ControlRecordTypeSchema) -> int:

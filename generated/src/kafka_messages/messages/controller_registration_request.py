@@ -12,18 +12,19 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_Hh = Struct(">Hh").pack
@@ -239,27 +240,21 @@ def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCol
     return adopt(ListenerCollection, out), pos
 
 
-def _write_all_listener_0(out: bytearray, items: Iterable[Listener]) -> None:
+def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HhB(x.port, x.security_protocol, 0)
+            out.append(_pack_HhB(x.port, x.security_protocol, 0))
         else:
-            out += _pack_Hh(x.port, x.security_protocol)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_Hh(x.port, x.security_protocol))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listener_0(items: Iterable[Listener]) -> int:
@@ -297,20 +292,17 @@ def _read_all_feature_0(data: bytes, pos: int, count: int) -> tuple[FeatureColle
     return adopt(FeatureCollection, out), pos
 
 
-def _write_all_feature_0(out: bytearray, items: Iterable[Feature]) -> None:
+def _write_all_feature_0(out: list[bytes], items: Iterable[Feature]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hhB(x.min_supported_version, x.max_supported_version, 0)
+            out.append(_pack_hhB(x.min_supported_version, x.max_supported_version, 0))
         else:
-            out += _pack_hh(x.min_supported_version, x.max_supported_version)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_feature_0(items: Iterable[Feature]) -> int:
@@ -350,26 +342,25 @@ def _read_controller_registration_request_0(data: bytes, pos: int) -> tuple[Cont
     return x, pos
 
 
-def _write_controller_registration_request_0(out: bytearray, x: ControllerRegistrationRequest) -> None:
+def _write_controller_registration_request_0(out: list[bytes], x: ControllerRegistrationRequest) -> None:
     n = len(x.listeners)
     if n < 127:
-        out += _pack_iuBB(x.controller_id, x.incarnation_id.bytes, TRUTH[x.zk_migration_ready], n + 1)
+        out.append(
+            _pack_iuBB(x.controller_id, x.incarnation_id.int.to_bytes(16, "big"), TRUTH[x.zk_migration_ready], n + 1)
+        )
     else:
-        out += _pack_iuB(x.controller_id, x.incarnation_id.bytes, TRUTH[x.zk_migration_ready])
-        out += uvarint(n + 1)
+        out.append(_pack_iuB(x.controller_id, x.incarnation_id.int.to_bytes(16, "big"), TRUTH[x.zk_migration_ready]))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_0(out, x.features)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_controller_registration_request_0(x: ControllerRegistrationRequest) -> int:

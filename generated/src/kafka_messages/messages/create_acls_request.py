@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -169,21 +170,21 @@ def _read_all_acl_creation_1(data: bytes, pos: int, count: int) -> tuple[list[Ac
     return out, pos
 
 
-def _write_all_acl_creation_1(out: bytearray, items: Iterable[AclCreation]) -> None:
+def _write_all_acl_creation_1(out: list[bytes], items: Iterable[AclCreation]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         s = x.principal.encode()
         n = len(s)
-        out += _pack_bh(x.resource_pattern_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_pattern_type, n))
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_bb(x.operation, x.permission_type)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_bb(x.operation, x.permission_type))
 
 
 def _size_all_acl_creation_1(items: Iterable[AclCreation]) -> int:
@@ -234,36 +235,33 @@ def _read_all_acl_creation_2(data: bytes, pos: int, count: int) -> tuple[list[Ac
     return out, pos
 
 
-def _write_all_acl_creation_2(out: bytearray, items: Iterable[AclCreation]) -> None:
+def _write_all_acl_creation_2(out: list[bytes], items: Iterable[AclCreation]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.principal.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_pattern_type, n + 1)
+            out.append(_pack_bB(x.resource_pattern_type, n + 1))
         else:
-            out += _pack_b(x.resource_pattern_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_pattern_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_bbB(x.operation, x.permission_type, 0)
+            out.append(_pack_bbB(x.operation, x.permission_type, 0))
         else:
-            out += _pack_bb(x.operation, x.permission_type)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bb(x.operation, x.permission_type))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acl_creation_2(items: Iterable[AclCreation]) -> int:
@@ -292,9 +290,9 @@ def _read_create_acls_request_1(data: bytes, pos: int) -> tuple[CreateAclsReques
     return x, pos
 
 
-def _write_create_acls_request_1(out: bytearray, x: CreateAclsRequest) -> None:
+def _write_create_acls_request_1(out: list[bytes], x: CreateAclsRequest) -> None:
     n = len(x.creations)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_acl_creation_1(out, x.creations)
 
@@ -323,18 +321,15 @@ def _read_create_acls_request_2(data: bytes, pos: int) -> tuple[CreateAclsReques
     return x, pos
 
 
-def _write_create_acls_request_2(out: bytearray, x: CreateAclsRequest) -> None:
+def _write_create_acls_request_2(out: list[bytes], x: CreateAclsRequest) -> None:
     n = len(x.creations)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_acl_creation_2(out, x.creations)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_acls_request_2(x: CreateAclsRequest) -> int:

@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -126,7 +127,7 @@ def _read_all_acl_creation_result_1(data: bytes, pos: int, count: int) -> tuple[
     return out, pos
 
 
-def _write_all_acl_creation_result_1(out: bytearray, items: Iterable[AclCreationResult]) -> None:
+def _write_all_acl_creation_result_1(out: list[bytes], items: Iterable[AclCreationResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -134,8 +135,8 @@ def _write_all_acl_creation_result_1(out: bytearray, items: Iterable[AclCreation
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
 
 
 def _size_all_acl_creation_result_1(items: Iterable[AclCreationResult]) -> int:
@@ -171,7 +172,7 @@ def _read_all_acl_creation_result_2(data: bytes, pos: int, count: int) -> tuple[
     return out, pos
 
 
-def _write_all_acl_creation_result_2(out: bytearray, items: Iterable[AclCreationResult]) -> None:
+def _write_all_acl_creation_result_2(out: list[bytes], items: Iterable[AclCreationResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -180,15 +181,15 @@ def _write_all_acl_creation_result_2(out: bytearray, items: Iterable[AclCreation
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acl_creation_result_2(items: Iterable[AclCreationResult]) -> int:
@@ -214,9 +215,9 @@ def _read_create_acls_response_1(data: bytes, pos: int) -> tuple[CreateAclsRespo
     return x, pos
 
 
-def _write_create_acls_response_1(out: bytearray, x: CreateAclsResponse) -> None:
+def _write_create_acls_response_1(out: list[bytes], x: CreateAclsResponse) -> None:
     n = len(x.results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_acl_creation_result_1(out, x.results)
 
@@ -245,19 +246,19 @@ def _read_create_acls_response_2(data: bytes, pos: int) -> tuple[CreateAclsRespo
     return x, pos
 
 
-def _write_create_acls_response_2(out: bytearray, x: CreateAclsResponse) -> None:
+def _write_create_acls_response_2(out: list[bytes], x: CreateAclsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_acl_creation_result_2(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_acls_response_2(x: CreateAclsResponse) -> int:

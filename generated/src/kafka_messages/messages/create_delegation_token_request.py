@@ -12,15 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -143,16 +144,16 @@ def _read_all_creatable_renewers_1(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_creatable_renewers_1(out: bytearray, items: Iterable[CreatableRenewers]) -> None:
+def _write_all_creatable_renewers_1(out: list[bytes], items: Iterable[CreatableRenewers]) -> None:
     for x in items:
         s = x.principal_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_creatable_renewers_1(items: Iterable[CreatableRenewers]) -> int:
@@ -194,26 +195,20 @@ def _read_all_creatable_renewers_2(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_creatable_renewers_2(out: bytearray, items: Iterable[CreatableRenewers]) -> None:
+def _write_all_creatable_renewers_2(out: list[bytes], items: Iterable[CreatableRenewers]) -> None:
     for x in items:
         s = x.principal_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_creatable_renewers_2(items: Iterable[CreatableRenewers]) -> int:
@@ -244,16 +239,16 @@ def _read_create_delegation_token_request_1(data: bytes, pos: int) -> tuple[Crea
     return x, pos
 
 
-def _write_create_delegation_token_request_1(out: bytearray, x: CreateDelegationTokenRequest) -> None:
+def _write_create_delegation_token_request_1(out: list[bytes], x: CreateDelegationTokenRequest) -> None:
     if x.owner_principal_type != "":
         raise Refused
     if x.owner_principal_name != "":
         raise Refused
     n = len(x.renewers)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_creatable_renewers_1(out, x.renewers)
-    out += _pack_q(x.max_lifetime_ms)
+    out.append(_pack_q(x.max_lifetime_ms))
 
 
 def _size_create_delegation_token_request_1(x: CreateDelegationTokenRequest) -> int:
@@ -282,23 +277,20 @@ def _read_create_delegation_token_request_2(data: bytes, pos: int) -> tuple[Crea
     return x, pos
 
 
-def _write_create_delegation_token_request_2(out: bytearray, x: CreateDelegationTokenRequest) -> None:
+def _write_create_delegation_token_request_2(out: list[bytes], x: CreateDelegationTokenRequest) -> None:
     if x.owner_principal_type != "":
         raise Refused
     if x.owner_principal_name != "":
         raise Refused
     n = len(x.renewers)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_renewers_2(out, x.renewers)
     if not x.unknown_tagged_fields:
-        out += _pack_qB(x.max_lifetime_ms, 0)
+        out.append(_pack_qB(x.max_lifetime_ms, 0))
     else:
-        out += _pack_q(x.max_lifetime_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_q(x.max_lifetime_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_delegation_token_request_2(x: CreateDelegationTokenRequest) -> int:
@@ -350,41 +342,32 @@ def _read_create_delegation_token_request_3(data: bytes, pos: int) -> tuple[Crea
     return x, pos
 
 
-def _write_create_delegation_token_request_3(out: bytearray, x: CreateDelegationTokenRequest) -> None:
+def _write_create_delegation_token_request_3(out: list[bytes], x: CreateDelegationTokenRequest) -> None:
     if x.owner_principal_type is None:
         s = b""
         n = -1
     else:
         s = x.owner_principal_type.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.owner_principal_name is None:
         s = b""
         n = -1
     else:
         s = x.owner_principal_name.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.renewers)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_renewers_2(out, x.renewers)
     if not x.unknown_tagged_fields:
-        out += _pack_qB(x.max_lifetime_ms, 0)
+        out.append(_pack_qB(x.max_lifetime_ms, 0))
     else:
-        out += _pack_q(x.max_lifetime_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_q(x.max_lifetime_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_delegation_token_request_3(x: CreateDelegationTokenRequest) -> int:

@@ -11,15 +11,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -169,28 +170,28 @@ def _read_create_delegation_token_response_1(data: bytes, pos: int) -> tuple[Cre
     return x, pos
 
 
-def _write_create_delegation_token_response_1(out: bytearray, x: CreateDelegationTokenResponse) -> None:
+def _write_create_delegation_token_response_1(out: list[bytes], x: CreateDelegationTokenResponse) -> None:
     if x.token_requester_principal_type != "":
         raise Refused
     if x.token_requester_principal_name != "":
         raise Refused
     s = x.principal_type.encode()
     n = len(s)
-    out += _pack_hh(x.error_code, n)
-    out += s
+    out.append(_pack_hh(x.error_code, n))
+    out.append(s)
     s = x.principal_name.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.token_id.encode()
     n = len(s)
-    out += _pack_qqqh(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms, n)
-    out += s
+    out.append(_pack_qqqh(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms, n))
+    out.append(s)
     s = x.hmac
     n = len(s)
-    out += _pack_i(n)
-    out += s
-    out += _pack_i(x.throttle_time_ms)
+    out.append(_pack_i(n))
+    out.append(s)
+    out.append(_pack_i(x.throttle_time_ms))
 
 
 def _size_create_delegation_token_response_1(x: CreateDelegationTokenResponse) -> int:
@@ -234,6 +235,10 @@ def _read_create_delegation_token_response_2(data: bytes, pos: int) -> tuple[Cre
         end = pos + n - 1
         x.hmac = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.hmac = data[pos + 1 : end]
+        pos = end
     else:
         x.hmac, pos = long_bytes(data, pos, n)
     x.token_requester_principal_type = ""
@@ -247,7 +252,7 @@ def _read_create_delegation_token_response_2(data: bytes, pos: int) -> tuple[Cre
     return x, pos
 
 
-def _write_create_delegation_token_response_2(out: bytearray, x: CreateDelegationTokenResponse) -> None:
+def _write_create_delegation_token_response_2(out: list[bytes], x: CreateDelegationTokenResponse) -> None:
     if x.token_requester_principal_type != "":
         raise Refused
     if x.token_requester_principal_name != "":
@@ -255,38 +260,32 @@ def _write_create_delegation_token_response_2(out: bytearray, x: CreateDelegatio
     s = x.principal_type.encode()
     n = len(s)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_h(x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.principal_name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.token_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_qqqB(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms, n + 1)
+        out.append(_pack_qqqB(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms, n + 1))
     else:
-        out += _pack_qqq(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_qqq(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.hmac
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_delegation_token_response_2(x: CreateDelegationTokenResponse) -> int:
@@ -352,6 +351,10 @@ def _read_create_delegation_token_response_3(data: bytes, pos: int) -> tuple[Cre
         end = pos + n - 1
         x.hmac = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.hmac = data[pos + 1 : end]
+        pos = end
     else:
         x.hmac, pos = long_bytes(data, pos, n)
     x.throttle_time_ms, n = _unpack_iB(data, pos)
@@ -363,56 +366,44 @@ def _read_create_delegation_token_response_3(data: bytes, pos: int) -> tuple[Cre
     return x, pos
 
 
-def _write_create_delegation_token_response_3(out: bytearray, x: CreateDelegationTokenResponse) -> None:
+def _write_create_delegation_token_response_3(out: list[bytes], x: CreateDelegationTokenResponse) -> None:
     s = x.principal_type.encode()
     n = len(s)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_h(x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.principal_name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.token_requester_principal_type.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.token_requester_principal_name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.token_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_qqqB(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms, n + 1)
+        out.append(_pack_qqqB(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms, n + 1))
     else:
-        out += _pack_qqq(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_qqq(x.issue_timestamp_ms, x.expiry_timestamp_ms, x.max_timestamp_ms))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.hmac
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_delegation_token_response_3(x: CreateDelegationTokenResponse) -> int:

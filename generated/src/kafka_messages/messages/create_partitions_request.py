@@ -13,20 +13,21 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -183,25 +184,26 @@ def _read_all_create_partitions_assignment_0(
         x = new(CreatePartitionsAssignment)
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.broker_ids = []
+        elif 0 < n < 16:
             x.broker_ids = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.broker_ids = []
         else:
             x.broker_ids, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return out, pos
 
 
-def _write_all_create_partitions_assignment_0(out: bytearray, items: Iterable[CreatePartitionsAssignment]) -> None:
+def _write_all_create_partitions_assignment_0(out: list[bytes], items: Iterable[CreatePartitionsAssignment]) -> None:
     for x in items:
         n = len(x.broker_ids)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.broker_ids)
-        elif n:
-            write_fixed_array(out, x.broker_ids, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.broker_ids))
+            else:
+                out.append(fixed_elements(x.broker_ids, "i"))
 
 
 def _size_all_create_partitions_assignment_0(items: Iterable[CreatePartitionsAssignment]) -> int:
@@ -220,11 +222,11 @@ def _read_all_create_partitions_assignment_2(
         x = new(CreatePartitionsAssignment)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.broker_ids = []
+        elif n < 17:
             x.broker_ids = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.broker_ids = []
         else:
             x.broker_ids, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -237,21 +239,21 @@ def _read_all_create_partitions_assignment_2(
     return out, pos
 
 
-def _write_all_create_partitions_assignment_2(out: bytearray, items: Iterable[CreatePartitionsAssignment]) -> None:
+def _write_all_create_partitions_assignment_2(out: list[bytes], items: Iterable[CreatePartitionsAssignment]) -> None:
     for x in items:
         n = len(x.broker_ids)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.broker_ids))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.broker_ids)
-        elif n:
-            write_fixed_array(out, x.broker_ids, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.broker_ids, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_create_partitions_assignment_2(items: Iterable[CreatePartitionsAssignment]) -> int:
@@ -291,14 +293,14 @@ def _read_all_create_partitions_topic_0(
     return adopt(CreatePartitionsTopicCollection, out), pos
 
 
-def _write_all_create_partitions_topic_0(out: bytearray, items: Iterable[CreatePartitionsTopic]) -> None:
+def _write_all_create_partitions_topic_0(out: list[bytes], items: Iterable[CreatePartitionsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = -1 if x.assignments is None else len(x.assignments)
-        out += _pack_ii(x.count, n)
+        out.append(_pack_ii(x.count, n))
         if x.assignments:
             _write_all_create_partitions_assignment_0(out, x.assignments)
 
@@ -346,27 +348,24 @@ def _read_all_create_partitions_topic_2(
     return adopt(CreatePartitionsTopicCollection, out), pos
 
 
-def _write_all_create_partitions_topic_2(out: bytearray, items: Iterable[CreatePartitionsTopic]) -> None:
+def _write_all_create_partitions_topic_2(out: list[bytes], items: Iterable[CreatePartitionsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.assignments is None else len(x.assignments)
         if n < 127:
-            out += _pack_iB(x.count, n + 1)
+            out.append(_pack_iB(x.count, n + 1))
         else:
-            out += _pack_i(x.count)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.count))
+            out.append(VARINTS[n + 1])
         if x.assignments:
             _write_all_create_partitions_assignment_2(out, x.assignments)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_create_partitions_topic_2(items: Iterable[CreatePartitionsTopic]) -> int:
@@ -398,12 +397,12 @@ def _read_create_partitions_request_0(data: bytes, pos: int) -> tuple[CreatePart
     return x, pos
 
 
-def _write_create_partitions_request_0(out: bytearray, x: CreatePartitionsRequest) -> None:
+def _write_create_partitions_request_0(out: list[bytes], x: CreatePartitionsRequest) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_create_partitions_topic_0(out, x.topics)
-    out += _pack_iB(x.timeout_ms, TRUTH[x.validate_only])
+    out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
 
 
 def _size_create_partitions_request_0(x: CreatePartitionsRequest) -> int:
@@ -430,19 +429,16 @@ def _read_create_partitions_request_2(data: bytes, pos: int) -> tuple[CreatePart
     return x, pos
 
 
-def _write_create_partitions_request_2(out: bytearray, x: CreatePartitionsRequest) -> None:
+def _write_create_partitions_request_2(out: list[bytes], x: CreatePartitionsRequest) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_create_partitions_topic_2(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_iBB(x.timeout_ms, TRUTH[x.validate_only], 0)
+        out.append(_pack_iBB(x.timeout_ms, TRUTH[x.validate_only], 0))
     else:
-        out += _pack_iB(x.timeout_ms, TRUTH[x.validate_only])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_partitions_request_2(x: CreatePartitionsRequest) -> int:

@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -142,20 +143,20 @@ def _read_all_create_partitions_topic_result_0(
     return out, pos
 
 
-def _write_all_create_partitions_topic_result_0(out: bytearray, items: Iterable[CreatePartitionsTopicResult]) -> None:
+def _write_all_create_partitions_topic_result_0(out: list[bytes], items: Iterable[CreatePartitionsTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
 
 
 def _size_all_create_partitions_topic_result_0(items: Iterable[CreatePartitionsTopicResult]) -> int:
@@ -202,15 +203,12 @@ def _read_all_create_partitions_topic_result_2(
     return out, pos
 
 
-def _write_all_create_partitions_topic_result_2(out: bytearray, items: Iterable[CreatePartitionsTopicResult]) -> None:
+def _write_all_create_partitions_topic_result_2(out: list[bytes], items: Iterable[CreatePartitionsTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -218,15 +216,15 @@ def _write_all_create_partitions_topic_result_2(out: bytearray, items: Iterable[
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_create_partitions_topic_result_2(items: Iterable[CreatePartitionsTopicResult]) -> int:
@@ -254,9 +252,9 @@ def _read_create_partitions_response_0(data: bytes, pos: int) -> tuple[CreatePar
     return x, pos
 
 
-def _write_create_partitions_response_0(out: bytearray, x: CreatePartitionsResponse) -> None:
+def _write_create_partitions_response_0(out: list[bytes], x: CreatePartitionsResponse) -> None:
     n = len(x.results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_create_partitions_topic_result_0(out, x.results)
 
@@ -285,19 +283,19 @@ def _read_create_partitions_response_2(data: bytes, pos: int) -> tuple[CreatePar
     return x, pos
 
 
-def _write_create_partitions_response_2(out: bytearray, x: CreatePartitionsResponse) -> None:
+def _write_create_partitions_response_2(out: list[bytes], x: CreatePartitionsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_create_partitions_topic_result_2(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_partitions_response_2(x: CreatePartitionsResponse) -> int:

@@ -13,20 +13,21 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -276,25 +277,26 @@ def _read_all_creatable_replica_assignment_2(
         x = new(CreatableReplicaAssignment)
         x.partition_index, n = _unpack_ii(data, pos)
         pos += 8
-        if 0 < n < 16:
+        if n == 0:
+            x.broker_ids = []
+        elif 0 < n < 16:
             x.broker_ids = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.broker_ids = []
         else:
             x.broker_ids, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return adopt(CreatableReplicaAssignmentCollection, out), pos
 
 
-def _write_all_creatable_replica_assignment_2(out: bytearray, items: Iterable[CreatableReplicaAssignment]) -> None:
+def _write_all_creatable_replica_assignment_2(out: list[bytes], items: Iterable[CreatableReplicaAssignment]) -> None:
     for x in items:
         n = len(x.broker_ids)
-        out += _pack_ii(x.partition_index, n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.broker_ids)
-        elif n:
-            write_fixed_array(out, x.broker_ids, "i")
+        out.append(_pack_ii(x.partition_index, n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.broker_ids))
+            else:
+                out.append(fixed_elements(x.broker_ids, "i"))
 
 
 def _size_all_creatable_replica_assignment_2(items: Iterable[CreatableReplicaAssignment]) -> int:
@@ -313,11 +315,11 @@ def _read_all_creatable_replica_assignment_5(
         x = new(CreatableReplicaAssignment)
         x.partition_index, n = _unpack_iB(data, pos)
         pos += 5
-        if 1 < n < 17:
+        if n == 1:
+            x.broker_ids = []
+        elif n < 17:
             x.broker_ids = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.broker_ids = []
         else:
             x.broker_ids, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -330,22 +332,21 @@ def _read_all_creatable_replica_assignment_5(
     return adopt(CreatableReplicaAssignmentCollection, out), pos
 
 
-def _write_all_creatable_replica_assignment_5(out: bytearray, items: Iterable[CreatableReplicaAssignment]) -> None:
+def _write_all_creatable_replica_assignment_5(out: list[bytes], items: Iterable[CreatableReplicaAssignment]) -> None:
     for x in items:
         n = len(x.broker_ids)
-        if n < 127:
-            out += _pack_iB(x.partition_index, n + 1)
+        if n < 16:
+            out.append(_pack_iB(x.partition_index, n + 1))
+            if n:
+                out.append(PACK_I[n](*x.broker_ids))
         else:
-            out += _pack_i(x.partition_index)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.broker_ids)
-        elif n:
-            write_fixed_array(out, x.broker_ids, "i")
+            out.append(_pack_i(x.partition_index))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.broker_ids, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_creatable_replica_assignment_5(items: Iterable[CreatableReplicaAssignment]) -> int:
@@ -385,20 +386,20 @@ def _read_all_creatable_topic_config_2(data: bytes, pos: int, count: int) -> tup
     return adopt(CreatableTopicConfigCollection, out), pos
 
 
-def _write_all_creatable_topic_config_2(out: bytearray, items: Iterable[CreatableTopicConfig]) -> None:
+def _write_all_creatable_topic_config_2(out: list[bytes], items: Iterable[CreatableTopicConfig]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_creatable_topic_config_2(items: Iterable[CreatableTopicConfig]) -> int:
@@ -443,30 +444,24 @@ def _read_all_creatable_topic_config_5(data: bytes, pos: int, count: int) -> tup
     return adopt(CreatableTopicConfigCollection, out), pos
 
 
-def _write_all_creatable_topic_config_5(out: bytearray, items: Iterable[CreatableTopicConfig]) -> None:
+def _write_all_creatable_topic_config_5(out: list[bytes], items: Iterable[CreatableTopicConfig]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_creatable_topic_config_5(items: Iterable[CreatableTopicConfig]) -> int:
@@ -511,18 +506,18 @@ def _read_all_creatable_topic_2(data: bytes, pos: int, count: int) -> tuple[Crea
     return adopt(CreatableTopicCollection, out), pos
 
 
-def _write_all_creatable_topic_2(out: bytearray, items: Iterable[CreatableTopic]) -> None:
+def _write_all_creatable_topic_2(out: list[bytes], items: Iterable[CreatableTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.assignments)
-        out += _pack_ihi(x.num_partitions, x.replication_factor, n)
+        out.append(_pack_ihi(x.num_partitions, x.replication_factor, n))
         if n:
             _write_all_creatable_replica_assignment_2(out, x.assignments)
         n = len(x.configs)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_creatable_topic_config_2(out, x.configs)
 
@@ -573,34 +568,28 @@ def _read_all_creatable_topic_5(data: bytes, pos: int, count: int) -> tuple[Crea
     return adopt(CreatableTopicCollection, out), pos
 
 
-def _write_all_creatable_topic_5(out: bytearray, items: Iterable[CreatableTopic]) -> None:
+def _write_all_creatable_topic_5(out: list[bytes], items: Iterable[CreatableTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.assignments)
         if n < 127:
-            out += _pack_ihB(x.num_partitions, x.replication_factor, n + 1)
+            out.append(_pack_ihB(x.num_partitions, x.replication_factor, n + 1))
         else:
-            out += _pack_ih(x.num_partitions, x.replication_factor)
-            out += uvarint(n + 1)
+            out.append(_pack_ih(x.num_partitions, x.replication_factor))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_creatable_replica_assignment_5(out, x.assignments)
         n = len(x.configs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_creatable_topic_config_5(out, x.configs)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_creatable_topic_5(items: Iterable[CreatableTopic]) -> int:
@@ -635,12 +624,12 @@ def _read_create_topics_request_2(data: bytes, pos: int) -> tuple[CreateTopicsRe
     return x, pos
 
 
-def _write_create_topics_request_2(out: bytearray, x: CreateTopicsRequest) -> None:
+def _write_create_topics_request_2(out: list[bytes], x: CreateTopicsRequest) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_creatable_topic_2(out, x.topics)
-    out += _pack_iB(x.timeout_ms, TRUTH[x.validate_only])
+    out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
 
 
 def _size_create_topics_request_2(x: CreateTopicsRequest) -> int:
@@ -667,19 +656,16 @@ def _read_create_topics_request_5(data: bytes, pos: int) -> tuple[CreateTopicsRe
     return x, pos
 
 
-def _write_create_topics_request_5(out: bytearray, x: CreateTopicsRequest) -> None:
+def _write_create_topics_request_5(out: list[bytes], x: CreateTopicsRequest) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_topic_5(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_iBB(x.timeout_ms, TRUTH[x.validate_only], 0)
+        out.append(_pack_iBB(x.timeout_ms, TRUTH[x.validate_only], 0))
     else:
-        out += _pack_iB(x.timeout_ms, TRUTH[x.validate_only])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iB(x.timeout_ms, TRUTH[x.validate_only]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_topics_request_5(x: CreateTopicsRequest) -> int:

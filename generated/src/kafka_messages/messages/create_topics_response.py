@@ -14,7 +14,9 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
@@ -23,12 +25,11 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_BbB = Struct(">BbB").pack
@@ -261,31 +262,25 @@ def _read_all_creatable_topic_configs_5(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_creatable_topic_configs_5(out: bytearray, items: Iterable[CreatableTopicConfigs]) -> None:
+def _write_all_creatable_topic_configs_5(out: list[bytes], items: Iterable[CreatableTopicConfigs]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_BbBB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], 0)
+            out.append(_pack_BbBB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], 0))
         else:
-            out += _pack_BbB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_BbB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_creatable_topic_configs_5(items: Iterable[CreatableTopicConfigs]) -> int:
@@ -331,20 +326,20 @@ def _read_all_creatable_topic_result_2(data: bytes, pos: int, count: int) -> tup
     return adopt(CreatableTopicResultCollection, out), pos
 
 
-def _write_all_creatable_topic_result_2(out: bytearray, items: Iterable[CreatableTopicResult]) -> None:
+def _write_all_creatable_topic_result_2(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
 
 
 def _size_all_creatable_topic_result_2(items: Iterable[CreatableTopicResult]) -> int:
@@ -418,24 +413,21 @@ def _read_all_creatable_topic_result_5(data: bytes, pos: int, count: int) -> tup
     return adopt(CreatableTopicResultCollection, out), pos
 
 
-def _write_tags_creatable_topic_result_5(parent: bytearray, x: CreatableTopicResult) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_creatable_topic_result_5(parent: list[bytes], x: CreatableTopicResult) -> None:
+    known: dict[int, bytes] = {}
     if x.topic_config_error_code != 0:
-        out = bytearray()
-        out += _pack_h(x.topic_config_error_code)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_h(x.topic_config_error_code))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_creatable_topic_result_5(out: bytearray, items: Iterable[CreatableTopicResult]) -> None:
+def _write_all_creatable_topic_result_5(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -443,21 +435,21 @@ def _write_all_creatable_topic_result_5(out: bytearray, items: Iterable[Creatabl
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.configs is None else len(x.configs)
         if n < 127:
-            out += _pack_ihB(x.num_partitions, x.replication_factor, n + 1)
+            out.append(_pack_ihB(x.num_partitions, x.replication_factor, n + 1))
         else:
-            out += _pack_ih(x.num_partitions, x.replication_factor)
-            out += uvarint(n + 1)
+            out.append(_pack_ih(x.num_partitions, x.replication_factor))
+            out.append(VARINTS[n + 1])
         if x.configs:
             _write_all_creatable_topic_configs_5(out, x.configs)
         if x.topic_config_error_code == 0 and not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
             _write_tags_creatable_topic_result_5(out, x)
 
@@ -552,24 +544,21 @@ def _read_all_creatable_topic_result_7(data: bytes, pos: int, count: int) -> tup
     return adopt(CreatableTopicResultCollection, out), pos
 
 
-def _write_tags_creatable_topic_result_7(parent: bytearray, x: CreatableTopicResult) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_creatable_topic_result_7(parent: list[bytes], x: CreatableTopicResult) -> None:
+    known: dict[int, bytes] = {}
     if x.topic_config_error_code != 0:
-        out = bytearray()
-        out += _pack_h(x.topic_config_error_code)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_h(x.topic_config_error_code))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_creatable_topic_result_7(out: bytearray, items: Iterable[CreatableTopicResult]) -> None:
+def _write_all_creatable_topic_result_7(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -577,21 +566,21 @@ def _write_all_creatable_topic_result_7(out: bytearray, items: Iterable[Creatabl
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_uhB(x.topic_id.bytes, x.error_code, n + 1)
+            out.append(_pack_uhB(x.topic_id.int.to_bytes(16, "big"), x.error_code, n + 1))
         else:
-            out += _pack_uh(x.topic_id.bytes, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_uh(x.topic_id.int.to_bytes(16, "big"), x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.configs is None else len(x.configs)
         if n < 127:
-            out += _pack_ihB(x.num_partitions, x.replication_factor, n + 1)
+            out.append(_pack_ihB(x.num_partitions, x.replication_factor, n + 1))
         else:
-            out += _pack_ih(x.num_partitions, x.replication_factor)
-            out += uvarint(n + 1)
+            out.append(_pack_ih(x.num_partitions, x.replication_factor))
+            out.append(VARINTS[n + 1])
         if x.configs:
             _write_all_creatable_topic_configs_5(out, x.configs)
         if x.topic_config_error_code == 0 and not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
             _write_tags_creatable_topic_result_7(out, x)
 
@@ -636,9 +625,9 @@ def _read_create_topics_response_2(data: bytes, pos: int) -> tuple[CreateTopicsR
     return x, pos
 
 
-def _write_create_topics_response_2(out: bytearray, x: CreateTopicsResponse) -> None:
+def _write_create_topics_response_2(out: list[bytes], x: CreateTopicsResponse) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_creatable_topic_result_2(out, x.topics)
 
@@ -667,19 +656,19 @@ def _read_create_topics_response_5(data: bytes, pos: int) -> tuple[CreateTopicsR
     return x, pos
 
 
-def _write_create_topics_response_5(out: bytearray, x: CreateTopicsResponse) -> None:
+def _write_create_topics_response_5(out: list[bytes], x: CreateTopicsResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_topic_result_5(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_topics_response_5(x: CreateTopicsResponse) -> int:
@@ -711,19 +700,19 @@ def _read_create_topics_response_7(data: bytes, pos: int) -> tuple[CreateTopicsR
     return x, pos
 
 
-def _write_create_topics_response_7(out: bytearray, x: CreateTopicsResponse) -> None:
+def _write_create_topics_response_7(out: list[bytes], x: CreateTopicsResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_creatable_topic_result_7(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_create_topics_response_7(x: CreateTopicsResponse) -> int:

@@ -9,15 +9,15 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -101,26 +101,20 @@ def _read_default_principal_data_0(data: bytes, pos: int) -> tuple[DefaultPrinci
     return x, pos
 
 
-def _write_default_principal_data_0(out: bytearray, x: DefaultPrincipalData) -> None:
+def _write_default_principal_data_0(out: list[bytes], x: DefaultPrincipalData) -> None:
     s = x.type.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.token_authenticated], 0)
+        out.append(_pack_BB(TRUTH[x.token_authenticated], 0))
     else:
-        out += _pack_B(TRUTH[x.token_authenticated])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.token_authenticated]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_default_principal_data_0(x: DefaultPrincipalData) -> int:

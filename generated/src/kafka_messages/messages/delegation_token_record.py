@@ -10,18 +10,19 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_qqq = Struct(">qqq").pack
@@ -140,40 +141,31 @@ def _read_delegation_token_record_0(data: bytes, pos: int) -> tuple[DelegationTo
     return x, pos
 
 
-def _write_delegation_token_record_0(out: bytearray, x: DelegationTokenRecord) -> None:
+def _write_delegation_token_record_0(out: list[bytes], x: DelegationTokenRecord) -> None:
     s = x.owner.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.requester.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.renewers)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.renewers)
+        out.append(compact_string_elements(x.renewers))
     s = x.token_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_qqqB(x.issue_timestamp, x.max_timestamp, x.expiration_timestamp, n + 1)
+        out.append(_pack_qqqB(x.issue_timestamp, x.max_timestamp, x.expiration_timestamp, n + 1))
     else:
-        out += _pack_qqq(x.issue_timestamp, x.max_timestamp, x.expiration_timestamp)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_qqq(x.issue_timestamp, x.max_timestamp, x.expiration_timestamp))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delegation_token_record_0(x: DelegationTokenRecord) -> int:

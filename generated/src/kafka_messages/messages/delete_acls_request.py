@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -169,7 +170,7 @@ def _read_all_delete_acls_filter_1(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_delete_acls_filter_1(out: bytearray, items: Iterable[DeleteAclsFilter]) -> None:
+def _write_all_delete_acls_filter_1(out: list[bytes], items: Iterable[DeleteAclsFilter]) -> None:
     for x in items:
         if x.resource_name_filter is None:
             s = b""
@@ -177,25 +178,25 @@ def _write_all_delete_acls_filter_1(out: bytearray, items: Iterable[DeleteAclsFi
         else:
             s = x.resource_name_filter.encode()
             n = len(s)
-        out += _pack_bh(x.resource_type_filter, n)
-        out += s
+        out.append(_pack_bh(x.resource_type_filter, n))
+        out.append(s)
         if x.principal_filter is None:
             s = b""
             n = -1
         else:
             s = x.principal_filter.encode()
             n = len(s)
-        out += _pack_bh(x.pattern_type_filter, n)
-        out += s
+        out.append(_pack_bh(x.pattern_type_filter, n))
+        out.append(s)
         if x.host_filter is None:
             s = b""
             n = -1
         else:
             s = x.host_filter.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_bb(x.operation, x.permission_type)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_bb(x.operation, x.permission_type))
 
 
 def _size_all_delete_acls_filter_1(items: Iterable[DeleteAclsFilter]) -> int:
@@ -255,7 +256,7 @@ def _read_all_delete_acls_filter_2(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_delete_acls_filter_2(out: bytearray, items: Iterable[DeleteAclsFilter]) -> None:
+def _write_all_delete_acls_filter_2(out: list[bytes], items: Iterable[DeleteAclsFilter]) -> None:
     for x in items:
         if x.resource_name_filter is None:
             s = b""
@@ -264,11 +265,11 @@ def _write_all_delete_acls_filter_2(out: bytearray, items: Iterable[DeleteAclsFi
             s = x.resource_name_filter.encode()
             n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type_filter, n + 1)
+            out.append(_pack_bB(x.resource_type_filter, n + 1))
         else:
-            out += _pack_b(x.resource_type_filter)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type_filter))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.principal_filter is None:
             s = b""
             n = -1
@@ -276,27 +277,24 @@ def _write_all_delete_acls_filter_2(out: bytearray, items: Iterable[DeleteAclsFi
             s = x.principal_filter.encode()
             n = len(s)
         if n < 127:
-            out += _pack_bB(x.pattern_type_filter, n + 1)
+            out.append(_pack_bB(x.pattern_type_filter, n + 1))
         else:
-            out += _pack_b(x.pattern_type_filter)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.pattern_type_filter))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.host_filter is None:
             s = b""
             n = -1
         else:
             s = x.host_filter.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_bbB(x.operation, x.permission_type, 0)
+            out.append(_pack_bbB(x.operation, x.permission_type, 0))
         else:
-            out += _pack_bb(x.operation, x.permission_type)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bb(x.operation, x.permission_type))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_acls_filter_2(items: Iterable[DeleteAclsFilter]) -> int:
@@ -328,9 +326,9 @@ def _read_delete_acls_request_1(data: bytes, pos: int) -> tuple[DeleteAclsReques
     return x, pos
 
 
-def _write_delete_acls_request_1(out: bytearray, x: DeleteAclsRequest) -> None:
+def _write_delete_acls_request_1(out: list[bytes], x: DeleteAclsRequest) -> None:
     n = len(x.filters)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_delete_acls_filter_1(out, x.filters)
 
@@ -359,18 +357,15 @@ def _read_delete_acls_request_2(data: bytes, pos: int) -> tuple[DeleteAclsReques
     return x, pos
 
 
-def _write_delete_acls_request_2(out: bytearray, x: DeleteAclsRequest) -> None:
+def _write_delete_acls_request_2(out: list[bytes], x: DeleteAclsRequest) -> None:
     n = len(x.filters)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_acls_filter_2(out, x.filters)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_acls_request_2(x: DeleteAclsRequest) -> int:

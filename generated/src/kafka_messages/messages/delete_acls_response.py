@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -240,7 +241,7 @@ def _read_all_delete_acls_matching_acl_1(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_delete_acls_matching_acl_1(out: bytearray, items: Iterable[DeleteAclsMatchingAcl]) -> None:
+def _write_all_delete_acls_matching_acl_1(out: list[bytes], items: Iterable[DeleteAclsMatchingAcl]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -248,21 +249,21 @@ def _write_all_delete_acls_matching_acl_1(out: bytearray, items: Iterable[Delete
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         s = x.principal.encode()
         n = len(s)
-        out += _pack_bh(x.pattern_type, n)
-        out += s
+        out.append(_pack_bh(x.pattern_type, n))
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_bb(x.operation, x.permission_type)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_bb(x.operation, x.permission_type))
 
 
 def _size_all_delete_acls_matching_acl_1(items: Iterable[DeleteAclsMatchingAcl]) -> int:
@@ -325,7 +326,7 @@ def _read_all_delete_acls_matching_acl_2(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_delete_acls_matching_acl_2(out: bytearray, items: Iterable[DeleteAclsMatchingAcl]) -> None:
+def _write_all_delete_acls_matching_acl_2(out: list[bytes], items: Iterable[DeleteAclsMatchingAcl]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -334,39 +335,36 @@ def _write_all_delete_acls_matching_acl_2(out: bytearray, items: Iterable[Delete
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.principal.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.pattern_type, n + 1)
+            out.append(_pack_bB(x.pattern_type, n + 1))
         else:
-            out += _pack_b(x.pattern_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.pattern_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_bbB(x.operation, x.permission_type, 0)
+            out.append(_pack_bbB(x.operation, x.permission_type, 0))
         else:
-            out += _pack_bb(x.operation, x.permission_type)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bb(x.operation, x.permission_type))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_acls_matching_acl_2(items: Iterable[DeleteAclsMatchingAcl]) -> int:
@@ -411,7 +409,7 @@ def _read_all_delete_acls_filter_result_1(
     return out, pos
 
 
-def _write_all_delete_acls_filter_result_1(out: bytearray, items: Iterable[DeleteAclsFilterResult]) -> None:
+def _write_all_delete_acls_filter_result_1(out: list[bytes], items: Iterable[DeleteAclsFilterResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -419,10 +417,10 @@ def _write_all_delete_acls_filter_result_1(out: bytearray, items: Iterable[Delet
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.matching_acls)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_delete_acls_matching_acl_1(out, x.matching_acls)
 
@@ -470,7 +468,7 @@ def _read_all_delete_acls_filter_result_2(
     return out, pos
 
 
-def _write_all_delete_acls_filter_result_2(out: bytearray, items: Iterable[DeleteAclsFilterResult]) -> None:
+def _write_all_delete_acls_filter_result_2(out: list[bytes], items: Iterable[DeleteAclsFilterResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -479,22 +477,19 @@ def _write_all_delete_acls_filter_result_2(out: bytearray, items: Iterable[Delet
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.matching_acls)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_delete_acls_matching_acl_2(out, x.matching_acls)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_acls_filter_result_2(items: Iterable[DeleteAclsFilterResult]) -> int:
@@ -524,9 +519,9 @@ def _read_delete_acls_response_1(data: bytes, pos: int) -> tuple[DeleteAclsRespo
     return x, pos
 
 
-def _write_delete_acls_response_1(out: bytearray, x: DeleteAclsResponse) -> None:
+def _write_delete_acls_response_1(out: list[bytes], x: DeleteAclsResponse) -> None:
     n = len(x.filter_results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_delete_acls_filter_result_1(out, x.filter_results)
 
@@ -555,19 +550,19 @@ def _read_delete_acls_response_2(data: bytes, pos: int) -> tuple[DeleteAclsRespo
     return x, pos
 
 
-def _write_delete_acls_response_2(out: bytearray, x: DeleteAclsResponse) -> None:
+def _write_delete_acls_response_2(out: list[bytes], x: DeleteAclsResponse) -> None:
     n = len(x.filter_results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_acls_filter_result_2(out, x.filter_results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_acls_response_2(x: DeleteAclsResponse) -> int:

@@ -11,19 +11,19 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     new,
     string_array,
     string_array_size,
+    string_elements,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_string_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -77,11 +77,11 @@ def _read_delete_groups_request_0(data: bytes, pos: int) -> tuple[DeleteGroupsRe
     return x, pos
 
 
-def _write_delete_groups_request_0(out: bytearray, x: DeleteGroupsRequest) -> None:
+def _write_delete_groups_request_0(out: list[bytes], x: DeleteGroupsRequest) -> None:
     n = len(x.groups_names)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.groups_names)
+        out.append(string_elements(x.groups_names))
 
 
 def _size_delete_groups_request_0(x: DeleteGroupsRequest) -> int:
@@ -108,18 +108,15 @@ def _read_delete_groups_request_2(data: bytes, pos: int) -> tuple[DeleteGroupsRe
     return x, pos
 
 
-def _write_delete_groups_request_2(out: bytearray, x: DeleteGroupsRequest) -> None:
+def _write_delete_groups_request_2(out: list[bytes], x: DeleteGroupsRequest) -> None:
     n = len(x.groups_names)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.groups_names)
+        out.append(compact_string_elements(x.groups_names))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_groups_request_2(x: DeleteGroupsRequest) -> int:

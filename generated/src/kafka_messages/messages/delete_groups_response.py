@@ -12,15 +12,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -155,13 +156,13 @@ def _read_all_deletable_group_result_0(data: bytes, pos: int, count: int) -> tup
     return adopt(DeletableGroupResultCollection, out), pos
 
 
-def _write_all_deletable_group_result_0(out: bytearray, items: Iterable[DeletableGroupResult]) -> None:
+def _write_all_deletable_group_result_0(out: list[bytes], items: Iterable[DeletableGroupResult]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_h(x.error_code)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_h(x.error_code))
 
 
 def _size_all_deletable_group_result_0(items: Iterable[DeletableGroupResult]) -> int:
@@ -195,20 +196,17 @@ def _read_all_deletable_group_result_2(data: bytes, pos: int, count: int) -> tup
     return adopt(DeletableGroupResultCollection, out), pos
 
 
-def _write_all_deletable_group_result_2(out: bytearray, items: Iterable[DeletableGroupResult]) -> None:
+def _write_all_deletable_group_result_2(out: list[bytes], items: Iterable[DeletableGroupResult]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hB(x.error_code, 0)
+            out.append(_pack_hB(x.error_code, 0))
         else:
-            out += _pack_h(x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_h(x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_deletable_group_result_2(items: Iterable[DeletableGroupResult]) -> int:
@@ -254,15 +252,12 @@ def _read_all_deletable_group_result_3(data: bytes, pos: int, count: int) -> tup
     return adopt(DeletableGroupResultCollection, out), pos
 
 
-def _write_all_deletable_group_result_3(out: bytearray, items: Iterable[DeletableGroupResult]) -> None:
+def _write_all_deletable_group_result_3(out: list[bytes], items: Iterable[DeletableGroupResult]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -270,15 +265,15 @@ def _write_all_deletable_group_result_3(out: bytearray, items: Iterable[Deletabl
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_deletable_group_result_3(items: Iterable[DeletableGroupResult]) -> int:
@@ -306,9 +301,9 @@ def _read_delete_groups_response_0(data: bytes, pos: int) -> tuple[DeleteGroupsR
     return x, pos
 
 
-def _write_delete_groups_response_0(out: bytearray, x: DeleteGroupsResponse) -> None:
+def _write_delete_groups_response_0(out: list[bytes], x: DeleteGroupsResponse) -> None:
     n = len(x.results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_deletable_group_result_0(out, x.results)
 
@@ -337,19 +332,19 @@ def _read_delete_groups_response_2(data: bytes, pos: int) -> tuple[DeleteGroupsR
     return x, pos
 
 
-def _write_delete_groups_response_2(out: bytearray, x: DeleteGroupsResponse) -> None:
+def _write_delete_groups_response_2(out: list[bytes], x: DeleteGroupsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_group_result_2(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_groups_response_2(x: DeleteGroupsResponse) -> int:
@@ -381,19 +376,19 @@ def _read_delete_groups_response_3(data: bytes, pos: int) -> tuple[DeleteGroupsR
     return x, pos
 
 
-def _write_delete_groups_response_3(out: bytearray, x: DeleteGroupsResponse) -> None:
+def _write_delete_groups_response_3(out: list[bytes], x: DeleteGroupsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_group_result_3(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_groups_response_3(x: DeleteGroupsResponse) -> int:

@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -154,9 +155,9 @@ def _read_all_delete_records_partition_0(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_delete_records_partition_0(out: bytearray, items: Iterable[DeleteRecordsPartition]) -> None:
+def _write_all_delete_records_partition_0(out: list[bytes], items: Iterable[DeleteRecordsPartition]) -> None:
     for x in items:
-        out += _pack_iq(x.partition_index, x.offset)
+        out.append(_pack_iq(x.partition_index, x.offset))
 
 
 def _size_all_delete_records_partition_0(items: Iterable[DeleteRecordsPartition]) -> int:
@@ -180,13 +181,13 @@ def _read_all_delete_records_partition_2(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_delete_records_partition_2(out: bytearray, items: Iterable[DeleteRecordsPartition]) -> None:
+def _write_all_delete_records_partition_2(out: list[bytes], items: Iterable[DeleteRecordsPartition]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.partition_index, x.offset, 0)
+            out.append(_pack_iqB(x.partition_index, x.offset, 0))
         else:
-            out += _pack_iq(x.partition_index, x.offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.partition_index, x.offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_records_partition_2(items: Iterable[DeleteRecordsPartition]) -> int:
@@ -220,14 +221,14 @@ def _read_all_delete_records_topic_0(data: bytes, pos: int, count: int) -> tuple
     return out, pos
 
 
-def _write_all_delete_records_topic_0(out: bytearray, items: Iterable[DeleteRecordsTopic]) -> None:
+def _write_all_delete_records_topic_0(out: list[bytes], items: Iterable[DeleteRecordsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_delete_records_partition_0(out, x.partitions)
 
@@ -270,26 +271,20 @@ def _read_all_delete_records_topic_2(data: bytes, pos: int, count: int) -> tuple
     return out, pos
 
 
-def _write_all_delete_records_topic_2(out: bytearray, items: Iterable[DeleteRecordsTopic]) -> None:
+def _write_all_delete_records_topic_2(out: list[bytes], items: Iterable[DeleteRecordsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_delete_records_partition_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_records_topic_2(items: Iterable[DeleteRecordsTopic]) -> int:
@@ -320,12 +315,12 @@ def _read_delete_records_request_0(data: bytes, pos: int) -> tuple[DeleteRecords
     return x, pos
 
 
-def _write_delete_records_request_0(out: bytearray, x: DeleteRecordsRequest) -> None:
+def _write_delete_records_request_0(out: list[bytes], x: DeleteRecordsRequest) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_delete_records_topic_0(out, x.topics)
-    out += _pack_i(x.timeout_ms)
+    out.append(_pack_i(x.timeout_ms))
 
 
 def _size_delete_records_request_0(x: DeleteRecordsRequest) -> int:
@@ -352,19 +347,16 @@ def _read_delete_records_request_2(data: bytes, pos: int) -> tuple[DeleteRecords
     return x, pos
 
 
-def _write_delete_records_request_2(out: bytearray, x: DeleteRecordsRequest) -> None:
+def _write_delete_records_request_2(out: list[bytes], x: DeleteRecordsRequest) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_records_topic_2(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.timeout_ms, 0)
+        out.append(_pack_iB(x.timeout_ms, 0))
     else:
-        out += _pack_i(x.timeout_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_records_request_2(x: DeleteRecordsRequest) -> int:

@@ -12,15 +12,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -204,9 +205,11 @@ def _read_all_delete_records_partition_result_0(
     return adopt(DeleteRecordsPartitionResultCollection, out), pos
 
 
-def _write_all_delete_records_partition_result_0(out: bytearray, items: Iterable[DeleteRecordsPartitionResult]) -> None:
+def _write_all_delete_records_partition_result_0(
+    out: list[bytes], items: Iterable[DeleteRecordsPartitionResult]
+) -> None:
     for x in items:
-        out += _pack_iqh(x.partition_index, x.low_watermark, x.error_code)
+        out.append(_pack_iqh(x.partition_index, x.low_watermark, x.error_code))
 
 
 def _size_all_delete_records_partition_result_0(items: Iterable[DeleteRecordsPartitionResult]) -> int:
@@ -232,13 +235,15 @@ def _read_all_delete_records_partition_result_2(
     return adopt(DeleteRecordsPartitionResultCollection, out), pos
 
 
-def _write_all_delete_records_partition_result_2(out: bytearray, items: Iterable[DeleteRecordsPartitionResult]) -> None:
+def _write_all_delete_records_partition_result_2(
+    out: list[bytes], items: Iterable[DeleteRecordsPartitionResult]
+) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iqhB(x.partition_index, x.low_watermark, x.error_code, 0)
+            out.append(_pack_iqhB(x.partition_index, x.low_watermark, x.error_code, 0))
         else:
-            out += _pack_iqh(x.partition_index, x.low_watermark, x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iqh(x.partition_index, x.low_watermark, x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_records_partition_result_2(items: Iterable[DeleteRecordsPartitionResult]) -> int:
@@ -274,14 +279,14 @@ def _read_all_delete_records_topic_result_0(
     return adopt(DeleteRecordsTopicResultCollection, out), pos
 
 
-def _write_all_delete_records_topic_result_0(out: bytearray, items: Iterable[DeleteRecordsTopicResult]) -> None:
+def _write_all_delete_records_topic_result_0(out: list[bytes], items: Iterable[DeleteRecordsTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_delete_records_partition_result_0(out, x.partitions)
 
@@ -326,26 +331,20 @@ def _read_all_delete_records_topic_result_2(
     return adopt(DeleteRecordsTopicResultCollection, out), pos
 
 
-def _write_all_delete_records_topic_result_2(out: bytearray, items: Iterable[DeleteRecordsTopicResult]) -> None:
+def _write_all_delete_records_topic_result_2(out: list[bytes], items: Iterable[DeleteRecordsTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_delete_records_partition_result_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_records_topic_result_2(items: Iterable[DeleteRecordsTopicResult]) -> int:
@@ -374,9 +373,9 @@ def _read_delete_records_response_0(data: bytes, pos: int) -> tuple[DeleteRecord
     return x, pos
 
 
-def _write_delete_records_response_0(out: bytearray, x: DeleteRecordsResponse) -> None:
+def _write_delete_records_response_0(out: list[bytes], x: DeleteRecordsResponse) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_delete_records_topic_result_0(out, x.topics)
 
@@ -405,19 +404,19 @@ def _read_delete_records_response_2(data: bytes, pos: int) -> tuple[DeleteRecord
     return x, pos
 
 
-def _write_delete_records_response_2(out: bytearray, x: DeleteRecordsResponse) -> None:
+def _write_delete_records_response_2(out: list[bytes], x: DeleteRecordsResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_records_topic_result_2(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_records_response_2(x: DeleteRecordsResponse) -> int:

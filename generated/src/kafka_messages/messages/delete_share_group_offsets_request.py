@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 
@@ -114,20 +115,17 @@ def _read_all_delete_share_group_offsets_request_topic_0(
 
 
 def _write_all_delete_share_group_offsets_request_topic_0(
-    out: bytearray, items: Iterable[DeleteShareGroupOffsetsRequestTopic]
+    out: list[bytes], items: Iterable[DeleteShareGroupOffsetsRequestTopic]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_share_group_offsets_request_topic_0(items: Iterable[DeleteShareGroupOffsetsRequestTopic]) -> int:
@@ -167,25 +165,19 @@ def _read_delete_share_group_offsets_request_0(data: bytes, pos: int) -> tuple[D
     return x, pos
 
 
-def _write_delete_share_group_offsets_request_0(out: bytearray, x: DeleteShareGroupOffsetsRequest) -> None:
+def _write_delete_share_group_offsets_request_0(out: list[bytes], x: DeleteShareGroupOffsetsRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_share_group_offsets_request_topic_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_share_group_offsets_request_0(x: DeleteShareGroupOffsetsRequest) -> int:

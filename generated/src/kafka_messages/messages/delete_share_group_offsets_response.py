@@ -11,17 +11,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -166,16 +167,13 @@ def _read_all_delete_share_group_offsets_response_topic_0(
 
 
 def _write_all_delete_share_group_offsets_response_topic_0(
-    out: bytearray, items: Iterable[DeleteShareGroupOffsetsResponseTopic]
+    out: list[bytes], items: Iterable[DeleteShareGroupOffsetsResponseTopic]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -183,15 +181,15 @@ def _write_all_delete_share_group_offsets_response_topic_0(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_uhB(x.topic_id.bytes, x.error_code, n + 1)
+            out.append(_pack_uhB(x.topic_id.int.to_bytes(16, "big"), x.error_code, n + 1))
         else:
-            out += _pack_uh(x.topic_id.bytes, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_uh(x.topic_id.int.to_bytes(16, "big"), x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_share_group_offsets_response_topic_0(items: Iterable[DeleteShareGroupOffsetsResponseTopic]) -> int:
@@ -236,7 +234,7 @@ def _read_delete_share_group_offsets_response_0(data: bytes, pos: int) -> tuple[
     return x, pos
 
 
-def _write_delete_share_group_offsets_response_0(out: bytearray, x: DeleteShareGroupOffsetsResponse) -> None:
+def _write_delete_share_group_offsets_response_0(out: list[bytes], x: DeleteShareGroupOffsetsResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -244,22 +242,19 @@ def _write_delete_share_group_offsets_response_0(out: bytearray, x: DeleteShareG
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_share_group_offsets_response_topic_0(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_share_group_offsets_response_0(x: DeleteShareGroupOffsetsResponse) -> int:

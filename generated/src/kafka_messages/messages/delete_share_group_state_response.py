@@ -11,17 +11,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -161,7 +162,7 @@ def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_partition_result_0(out: bytearray, items: Iterable[PartitionResult]) -> None:
+def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -170,15 +171,15 @@ def _write_all_partition_result_0(out: bytearray, items: Iterable[PartitionResul
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
@@ -215,20 +216,20 @@ def _read_all_delete_state_result_0(data: bytes, pos: int, count: int) -> tuple[
     return out, pos
 
 
-def _write_all_delete_state_result_0(out: bytearray, items: Iterable[DeleteStateResult]) -> None:
+def _write_all_delete_state_result_0(out: list[bytes], items: Iterable[DeleteStateResult]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_state_result_0(items: Iterable[DeleteStateResult]) -> int:
@@ -262,18 +263,15 @@ def _read_delete_share_group_state_response_0(data: bytes, pos: int) -> tuple[De
     return x, pos
 
 
-def _write_delete_share_group_state_response_0(out: bytearray, x: DeleteShareGroupStateResponse) -> None:
+def _write_delete_share_group_state_response_0(out: list[bytes], x: DeleteShareGroupStateResponse) -> None:
     n = len(x.results)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_state_result_0(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_share_group_state_response_0(x: DeleteShareGroupStateResponse) -> int:

@@ -13,23 +13,24 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_array,
     string_array_size,
+    string_elements,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_string_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -148,7 +149,7 @@ def _read_all_delete_topic_state_6(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_delete_topic_state_6(out: bytearray, items: Iterable[DeleteTopicState]) -> None:
+def _write_all_delete_topic_state_6(out: list[bytes], items: Iterable[DeleteTopicState]) -> None:
     for x in items:
         if x.name is None:
             s = b""
@@ -156,16 +157,13 @@ def _write_all_delete_topic_state_6(out: bytearray, items: Iterable[DeleteTopicS
         else:
             s = x.name.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_uB(x.topic_id.bytes, 0)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), 0))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_delete_topic_state_6(items: Iterable[DeleteTopicState]) -> int:
@@ -194,14 +192,14 @@ def _read_delete_topics_request_1(data: bytes, pos: int) -> tuple[DeleteTopicsRe
     return x, pos
 
 
-def _write_delete_topics_request_1(out: bytearray, x: DeleteTopicsRequest) -> None:
+def _write_delete_topics_request_1(out: list[bytes], x: DeleteTopicsRequest) -> None:
     if len(x.topics):
         raise Refused
     n = len(x.topic_names)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.topic_names)
-    out += _pack_i(x.timeout_ms)
+        out.append(string_elements(x.topic_names))
+    out.append(_pack_i(x.timeout_ms))
 
 
 def _size_delete_topics_request_1(x: DeleteTopicsRequest) -> int:
@@ -229,21 +227,18 @@ def _read_delete_topics_request_4(data: bytes, pos: int) -> tuple[DeleteTopicsRe
     return x, pos
 
 
-def _write_delete_topics_request_4(out: bytearray, x: DeleteTopicsRequest) -> None:
+def _write_delete_topics_request_4(out: list[bytes], x: DeleteTopicsRequest) -> None:
     if len(x.topics):
         raise Refused
     n = len(x.topic_names)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.topic_names)
+        out.append(compact_string_elements(x.topic_names))
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.timeout_ms, 0)
+        out.append(_pack_iB(x.timeout_ms, 0))
     else:
-        out += _pack_i(x.timeout_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_topics_request_4(x: DeleteTopicsRequest) -> int:
@@ -276,19 +271,16 @@ def _read_delete_topics_request_6(data: bytes, pos: int) -> tuple[DeleteTopicsRe
     return x, pos
 
 
-def _write_delete_topics_request_6(out: bytearray, x: DeleteTopicsRequest) -> None:
+def _write_delete_topics_request_6(out: list[bytes], x: DeleteTopicsRequest) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_delete_topic_state_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.timeout_ms, 0)
+        out.append(_pack_iB(x.timeout_ms, 0))
     else:
-        out += _pack_i(x.timeout_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_topics_request_6(x: DeleteTopicsRequest) -> int:

@@ -13,17 +13,18 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -171,13 +172,13 @@ def _read_all_deletable_topic_result_1(data: bytes, pos: int, count: int) -> tup
     return adopt(DeletableTopicResultCollection, out), pos
 
 
-def _write_all_deletable_topic_result_1(out: bytearray, items: Iterable[DeletableTopicResult]) -> None:
+def _write_all_deletable_topic_result_1(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_h(x.error_code)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_h(x.error_code))
 
 
 def _size_all_deletable_topic_result_1(items: Iterable[DeletableTopicResult]) -> int:
@@ -212,20 +213,17 @@ def _read_all_deletable_topic_result_4(data: bytes, pos: int, count: int) -> tup
     return adopt(DeletableTopicResultCollection, out), pos
 
 
-def _write_all_deletable_topic_result_4(out: bytearray, items: Iterable[DeletableTopicResult]) -> None:
+def _write_all_deletable_topic_result_4(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hB(x.error_code, 0)
+            out.append(_pack_hB(x.error_code, 0))
         else:
-            out += _pack_h(x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_h(x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_deletable_topic_result_4(items: Iterable[DeletableTopicResult]) -> int:
@@ -272,15 +270,12 @@ def _read_all_deletable_topic_result_5(data: bytes, pos: int, count: int) -> tup
     return adopt(DeletableTopicResultCollection, out), pos
 
 
-def _write_all_deletable_topic_result_5(out: bytearray, items: Iterable[DeletableTopicResult]) -> None:
+def _write_all_deletable_topic_result_5(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -288,15 +283,15 @@ def _write_all_deletable_topic_result_5(out: bytearray, items: Iterable[Deletabl
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_deletable_topic_result_5(items: Iterable[DeletableTopicResult]) -> int:
@@ -348,7 +343,7 @@ def _read_all_deletable_topic_result_6(data: bytes, pos: int, count: int) -> tup
     return adopt(DeletableTopicResultCollection, out), pos
 
 
-def _write_all_deletable_topic_result_6(out: bytearray, items: Iterable[DeletableTopicResult]) -> None:
+def _write_all_deletable_topic_result_6(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
         if x.name is None:
             s = b""
@@ -356,11 +351,8 @@ def _write_all_deletable_topic_result_6(out: bytearray, items: Iterable[Deletabl
         else:
             s = x.name.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -368,15 +360,15 @@ def _write_all_deletable_topic_result_6(out: bytearray, items: Iterable[Deletabl
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_uhB(x.topic_id.bytes, x.error_code, n + 1)
+            out.append(_pack_uhB(x.topic_id.int.to_bytes(16, "big"), x.error_code, n + 1))
         else:
-            out += _pack_uh(x.topic_id.bytes, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_uh(x.topic_id.int.to_bytes(16, "big"), x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_deletable_topic_result_6(items: Iterable[DeletableTopicResult]) -> int:
@@ -405,9 +397,9 @@ def _read_delete_topics_response_1(data: bytes, pos: int) -> tuple[DeleteTopicsR
     return x, pos
 
 
-def _write_delete_topics_response_1(out: bytearray, x: DeleteTopicsResponse) -> None:
+def _write_delete_topics_response_1(out: list[bytes], x: DeleteTopicsResponse) -> None:
     n = len(x.responses)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_deletable_topic_result_1(out, x.responses)
 
@@ -436,19 +428,19 @@ def _read_delete_topics_response_4(data: bytes, pos: int) -> tuple[DeleteTopicsR
     return x, pos
 
 
-def _write_delete_topics_response_4(out: bytearray, x: DeleteTopicsResponse) -> None:
+def _write_delete_topics_response_4(out: list[bytes], x: DeleteTopicsResponse) -> None:
     n = len(x.responses)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_topic_result_4(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_topics_response_4(x: DeleteTopicsResponse) -> int:
@@ -480,19 +472,19 @@ def _read_delete_topics_response_5(data: bytes, pos: int) -> tuple[DeleteTopicsR
     return x, pos
 
 
-def _write_delete_topics_response_5(out: bytearray, x: DeleteTopicsResponse) -> None:
+def _write_delete_topics_response_5(out: list[bytes], x: DeleteTopicsResponse) -> None:
     n = len(x.responses)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_topic_result_5(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_topics_response_5(x: DeleteTopicsResponse) -> int:
@@ -524,19 +516,19 @@ def _read_delete_topics_response_6(data: bytes, pos: int) -> tuple[DeleteTopicsR
     return x, pos
 
 
-def _write_delete_topics_response_6(out: bytearray, x: DeleteTopicsResponse) -> None:
+def _write_delete_topics_response_6(out: list[bytes], x: DeleteTopicsResponse) -> None:
     n = len(x.responses)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_deletable_topic_result_6(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_delete_topics_response_6(x: DeleteTopicsResponse) -> int:

@@ -9,14 +9,14 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -139,32 +139,32 @@ def _read_describe_acls_request_1(data: bytes, pos: int) -> tuple[DescribeAclsRe
     return x, pos
 
 
-def _write_describe_acls_request_1(out: bytearray, x: DescribeAclsRequest) -> None:
+def _write_describe_acls_request_1(out: list[bytes], x: DescribeAclsRequest) -> None:
     if x.resource_name_filter is None:
         s = b""
         n = -1
     else:
         s = x.resource_name_filter.encode()
         n = len(s)
-    out += _pack_bh(x.resource_type_filter, n)
-    out += s
+    out.append(_pack_bh(x.resource_type_filter, n))
+    out.append(s)
     if x.principal_filter is None:
         s = b""
         n = -1
     else:
         s = x.principal_filter.encode()
         n = len(s)
-    out += _pack_bh(x.pattern_type_filter, n)
-    out += s
+    out.append(_pack_bh(x.pattern_type_filter, n))
+    out.append(s)
     if x.host_filter is None:
         s = b""
         n = -1
     else:
         s = x.host_filter.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
-    out += _pack_bb(x.operation, x.permission_type)
+    out.append(_pack_h(n))
+    out.append(s)
+    out.append(_pack_bb(x.operation, x.permission_type))
 
 
 def _size_describe_acls_request_1(x: DescribeAclsRequest) -> int:
@@ -219,7 +219,7 @@ def _read_describe_acls_request_2(data: bytes, pos: int) -> tuple[DescribeAclsRe
     return x, pos
 
 
-def _write_describe_acls_request_2(out: bytearray, x: DescribeAclsRequest) -> None:
+def _write_describe_acls_request_2(out: list[bytes], x: DescribeAclsRequest) -> None:
     if x.resource_name_filter is None:
         s = b""
         n = -1
@@ -227,11 +227,11 @@ def _write_describe_acls_request_2(out: bytearray, x: DescribeAclsRequest) -> No
         s = x.resource_name_filter.encode()
         n = len(s)
     if n < 127:
-        out += _pack_bB(x.resource_type_filter, n + 1)
+        out.append(_pack_bB(x.resource_type_filter, n + 1))
     else:
-        out += _pack_b(x.resource_type_filter)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_b(x.resource_type_filter))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.principal_filter is None:
         s = b""
         n = -1
@@ -239,27 +239,24 @@ def _write_describe_acls_request_2(out: bytearray, x: DescribeAclsRequest) -> No
         s = x.principal_filter.encode()
         n = len(s)
     if n < 127:
-        out += _pack_bB(x.pattern_type_filter, n + 1)
+        out.append(_pack_bB(x.pattern_type_filter, n + 1))
     else:
-        out += _pack_b(x.pattern_type_filter)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_b(x.pattern_type_filter))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.host_filter is None:
         s = b""
         n = -1
     else:
         s = x.host_filter.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_bbB(x.operation, x.permission_type, 0)
+        out.append(_pack_bbB(x.operation, x.permission_type, 0))
     else:
-        out += _pack_bb(x.operation, x.permission_type)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_bb(x.operation, x.permission_type))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_acls_request_2(x: DescribeAclsRequest) -> int:

@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -215,17 +216,17 @@ def _read_all_acl_description_1(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_acl_description_1(out: bytearray, items: Iterable[AclDescription]) -> None:
+def _write_all_acl_description_1(out: list[bytes], items: Iterable[AclDescription]) -> None:
     for x in items:
         s = x.principal.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_bb(x.operation, x.permission_type)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_bb(x.operation, x.permission_type))
 
 
 def _size_all_acl_description_1(items: Iterable[AclDescription]) -> int:
@@ -267,27 +268,21 @@ def _read_all_acl_description_2(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_acl_description_2(out: bytearray, items: Iterable[AclDescription]) -> None:
+def _write_all_acl_description_2(out: list[bytes], items: Iterable[AclDescription]) -> None:
     for x in items:
         s = x.principal.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_bbB(x.operation, x.permission_type, 0)
+            out.append(_pack_bbB(x.operation, x.permission_type, 0))
         else:
-            out += _pack_bb(x.operation, x.permission_type)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bb(x.operation, x.permission_type))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acl_description_2(items: Iterable[AclDescription]) -> int:
@@ -325,14 +320,14 @@ def _read_all_describe_acls_resource_1(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_describe_acls_resource_1(out: bytearray, items: Iterable[DescribeAclsResource]) -> None:
+def _write_all_describe_acls_resource_1(out: list[bytes], items: Iterable[DescribeAclsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         n = len(x.acls)
-        out += _pack_bi(x.pattern_type, n)
+        out.append(_pack_bi(x.pattern_type, n))
         if n:
             _write_all_acl_description_1(out, x.acls)
 
@@ -375,28 +370,28 @@ def _read_all_describe_acls_resource_2(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_describe_acls_resource_2(out: bytearray, items: Iterable[DescribeAclsResource]) -> None:
+def _write_all_describe_acls_resource_2(out: list[bytes], items: Iterable[DescribeAclsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.acls)
         if n < 127:
-            out += _pack_bB(x.pattern_type, n + 1)
+            out.append(_pack_bB(x.pattern_type, n + 1))
         else:
-            out += _pack_b(x.pattern_type)
-            out += uvarint(n + 1)
+            out.append(_pack_b(x.pattern_type))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_acl_description_2(out, x.acls)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_acls_resource_2(items: Iterable[DescribeAclsResource]) -> int:
@@ -433,17 +428,17 @@ def _read_describe_acls_response_1(data: bytes, pos: int) -> tuple[DescribeAclsR
     return x, pos
 
 
-def _write_describe_acls_response_1(out: bytearray, x: DescribeAclsResponse) -> None:
+def _write_describe_acls_response_1(out: list[bytes], x: DescribeAclsResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
     else:
         s = x.error_message.encode()
         n = len(s)
-    out += _pack_ihh(x.throttle_time_ms, x.error_code, n)
-    out += s
+    out.append(_pack_ihh(x.throttle_time_ms, x.error_code, n))
+    out.append(s)
     n = len(x.resources)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_describe_acls_resource_1(out, x.resources)
 
@@ -484,7 +479,7 @@ def _read_describe_acls_response_2(data: bytes, pos: int) -> tuple[DescribeAclsR
     return x, pos
 
 
-def _write_describe_acls_response_2(out: bytearray, x: DescribeAclsResponse) -> None:
+def _write_describe_acls_response_2(out: list[bytes], x: DescribeAclsResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -492,22 +487,19 @@ def _write_describe_acls_response_2(out: bytearray, x: DescribeAclsResponse) -> 
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.resources)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_acls_resource_2(out, x.resources)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_acls_response_2(x: DescribeAclsResponse) -> int:

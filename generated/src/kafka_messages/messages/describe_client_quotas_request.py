@@ -11,16 +11,17 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -145,20 +146,20 @@ def _read_all_component_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_component_data_0(out: bytearray, items: Iterable[ComponentData]) -> None:
+def _write_all_component_data_0(out: list[bytes], items: Iterable[ComponentData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.match is None:
             s = b""
             n = -1
         else:
             s = x.match.encode()
             n = len(s)
-        out += _pack_bh(x.match_type, n)
-        out += s
+        out.append(_pack_bh(x.match_type, n))
+        out.append(s)
 
 
 def _size_all_component_data_0(items: Iterable[ComponentData]) -> int:
@@ -203,15 +204,12 @@ def _read_all_component_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_component_data_1(out: bytearray, items: Iterable[ComponentData]) -> None:
+def _write_all_component_data_1(out: list[bytes], items: Iterable[ComponentData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.match is None:
             s = b""
             n = -1
@@ -219,15 +217,15 @@ def _write_all_component_data_1(out: bytearray, items: Iterable[ComponentData]) 
             s = x.match.encode()
             n = len(s)
         if n < 127:
-            out += _pack_bB(x.match_type, n + 1)
+            out.append(_pack_bB(x.match_type, n + 1))
         else:
-            out += _pack_b(x.match_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.match_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_component_data_1(items: Iterable[ComponentData]) -> int:
@@ -257,12 +255,12 @@ def _read_describe_client_quotas_request_0(data: bytes, pos: int) -> tuple[Descr
     return x, pos
 
 
-def _write_describe_client_quotas_request_0(out: bytearray, x: DescribeClientQuotasRequest) -> None:
+def _write_describe_client_quotas_request_0(out: list[bytes], x: DescribeClientQuotasRequest) -> None:
     n = len(x.components)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_component_data_0(out, x.components)
-    out += _pack_B(TRUTH[x.strict])
+    out.append(_pack_B(TRUTH[x.strict]))
 
 
 def _size_describe_client_quotas_request_0(x: DescribeClientQuotasRequest) -> int:
@@ -289,19 +287,16 @@ def _read_describe_client_quotas_request_1(data: bytes, pos: int) -> tuple[Descr
     return x, pos
 
 
-def _write_describe_client_quotas_request_1(out: bytearray, x: DescribeClientQuotasRequest) -> None:
+def _write_describe_client_quotas_request_1(out: list[bytes], x: DescribeClientQuotasRequest) -> None:
     n = len(x.components)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_component_data_1(out, x.components)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.strict], 0)
+        out.append(_pack_BB(TRUTH[x.strict], 0))
     else:
-        out += _pack_B(TRUTH[x.strict])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.strict]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_client_quotas_request_1(x: DescribeClientQuotasRequest) -> int:

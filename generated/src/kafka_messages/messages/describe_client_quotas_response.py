@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_d = Struct(">d").pack
@@ -213,20 +214,20 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
     return out, pos
 
 
-def _write_all_entity_data_0(out: bytearray, items: Iterable[EntityData]) -> None:
+def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.entity_name is None:
             s = b""
             n = -1
         else:
             s = x.entity_name.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
@@ -271,30 +272,24 @@ def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[Ent
     return out, pos
 
 
-def _write_all_entity_data_1(out: bytearray, items: Iterable[EntityData]) -> None:
+def _write_all_entity_data_1(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
         s = x.entity_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.entity_name is None:
             s = b""
             n = -1
         else:
             s = x.entity_name.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_entity_data_1(items: Iterable[EntityData]) -> int:
@@ -329,13 +324,13 @@ def _read_all_value_data_0(data: bytes, pos: int, count: int) -> tuple[list[Valu
     return out, pos
 
 
-def _write_all_value_data_0(out: bytearray, items: Iterable[ValueData]) -> None:
+def _write_all_value_data_0(out: list[bytes], items: Iterable[ValueData]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_d(x.value)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_d(x.value))
 
 
 def _size_all_value_data_0(items: Iterable[ValueData]) -> int:
@@ -368,20 +363,17 @@ def _read_all_value_data_1(data: bytes, pos: int, count: int) -> tuple[list[Valu
     return out, pos
 
 
-def _write_all_value_data_1(out: bytearray, items: Iterable[ValueData]) -> None:
+def _write_all_value_data_1(out: list[bytes], items: Iterable[ValueData]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_dB(x.value, 0)
+            out.append(_pack_dB(x.value, 0))
         else:
-            out += _pack_d(x.value)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_d(x.value))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_value_data_1(items: Iterable[ValueData]) -> int:
@@ -415,14 +407,14 @@ def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[Entr
     return out, pos
 
 
-def _write_all_entry_data_0(out: bytearray, items: Iterable[EntryData]) -> None:
+def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
         n = len(x.entity)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_entity_data_0(out, x.entity)
         n = len(x.values)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_value_data_0(out, x.values)
 
@@ -464,26 +456,20 @@ def _read_all_entry_data_1(data: bytes, pos: int, count: int) -> tuple[list[Entr
     return out, pos
 
 
-def _write_all_entry_data_1(out: bytearray, items: Iterable[EntryData]) -> None:
+def _write_all_entry_data_1(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
         n = len(x.entity)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_entity_data_1(out, x.entity)
         n = len(x.values)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_value_data_1(out, x.values)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_entry_data_1(items: Iterable[EntryData]) -> int:
@@ -522,17 +508,17 @@ def _read_describe_client_quotas_response_0(data: bytes, pos: int) -> tuple[Desc
     return x, pos
 
 
-def _write_describe_client_quotas_response_0(out: bytearray, x: DescribeClientQuotasResponse) -> None:
+def _write_describe_client_quotas_response_0(out: list[bytes], x: DescribeClientQuotasResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
     else:
         s = x.error_message.encode()
         n = len(s)
-    out += _pack_ihh(x.throttle_time_ms, x.error_code, n)
-    out += s
+    out.append(_pack_ihh(x.throttle_time_ms, x.error_code, n))
+    out.append(s)
     n = -1 if x.entries is None else len(x.entries)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.entries:
         _write_all_entry_data_0(out, x.entries)
 
@@ -576,7 +562,7 @@ def _read_describe_client_quotas_response_1(data: bytes, pos: int) -> tuple[Desc
     return x, pos
 
 
-def _write_describe_client_quotas_response_1(out: bytearray, x: DescribeClientQuotasResponse) -> None:
+def _write_describe_client_quotas_response_1(out: list[bytes], x: DescribeClientQuotasResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -584,22 +570,19 @@ def _write_describe_client_quotas_response_1(out: bytearray, x: DescribeClientQu
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.entries is None else len(x.entries)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.entries:
         _write_all_entry_data_1(out, x.entries)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_client_quotas_response_1(x: DescribeClientQuotasResponse) -> int:

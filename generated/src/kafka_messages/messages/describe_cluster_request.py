@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, Refused, TRUTH, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, Refused, TRUTH, new, tags, tags_size, unknown_tags
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -81,16 +81,16 @@ def _read_describe_cluster_request_0(data: bytes, pos: int) -> tuple[DescribeClu
     return x, pos
 
 
-def _write_describe_cluster_request_0(out: bytearray, x: DescribeClusterRequest) -> None:
+def _write_describe_cluster_request_0(out: list[bytes], x: DescribeClusterRequest) -> None:
     if x.endpoint_type != 1:
         raise Refused
     if x.include_fenced_brokers is not False:
         raise Refused
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.include_cluster_authorized_operations], 0)
+        out.append(_pack_BB(TRUTH[x.include_cluster_authorized_operations], 0))
     else:
-        out += _pack_B(TRUTH[x.include_cluster_authorized_operations])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.include_cluster_authorized_operations]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_cluster_request_0(x: DescribeClusterRequest) -> int:
@@ -112,14 +112,14 @@ def _read_describe_cluster_request_1(data: bytes, pos: int) -> tuple[DescribeClu
     return x, pos
 
 
-def _write_describe_cluster_request_1(out: bytearray, x: DescribeClusterRequest) -> None:
+def _write_describe_cluster_request_1(out: list[bytes], x: DescribeClusterRequest) -> None:
     if x.include_fenced_brokers is not False:
         raise Refused
     if not x.unknown_tagged_fields:
-        out += _pack_BbB(TRUTH[x.include_cluster_authorized_operations], x.endpoint_type, 0)
+        out.append(_pack_BbB(TRUTH[x.include_cluster_authorized_operations], x.endpoint_type, 0))
     else:
-        out += _pack_Bb(TRUTH[x.include_cluster_authorized_operations], x.endpoint_type)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_Bb(TRUTH[x.include_cluster_authorized_operations], x.endpoint_type))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_cluster_request_1(x: DescribeClusterRequest) -> int:
@@ -140,16 +140,18 @@ def _read_describe_cluster_request_2(data: bytes, pos: int) -> tuple[DescribeClu
     return x, pos
 
 
-def _write_describe_cluster_request_2(out: bytearray, x: DescribeClusterRequest) -> None:
+def _write_describe_cluster_request_2(out: list[bytes], x: DescribeClusterRequest) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_BbBB(
-            TRUTH[x.include_cluster_authorized_operations], x.endpoint_type, TRUTH[x.include_fenced_brokers], 0
+        out.append(
+            _pack_BbBB(
+                TRUTH[x.include_cluster_authorized_operations], x.endpoint_type, TRUTH[x.include_fenced_brokers], 0
+            )
         )
     else:
-        out += _pack_BbB(
-            TRUTH[x.include_cluster_authorized_operations], x.endpoint_type, TRUTH[x.include_fenced_brokers]
+        out.append(
+            _pack_BbB(TRUTH[x.include_cluster_authorized_operations], x.endpoint_type, TRUTH[x.include_fenced_brokers])
         )
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_cluster_request_2(x: DescribeClusterRequest) -> int:

@@ -12,16 +12,17 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -217,18 +218,18 @@ def _read_all_describe_cluster_broker_0(
     return adopt(DescribeClusterBrokerCollection, out), pos
 
 
-def _write_all_describe_cluster_broker_0(out: bytearray, items: Iterable[DescribeClusterBroker]) -> None:
+def _write_all_describe_cluster_broker_0(out: list[bytes], items: Iterable[DescribeClusterBroker]) -> None:
     for x in items:
         if x.is_fenced is not False:
             raise Refused
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.broker_id, n + 1)
+            out.append(_pack_iB(x.broker_id, n + 1))
         else:
-            out += _pack_i(x.broker_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.broker_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
@@ -236,15 +237,15 @@ def _write_all_describe_cluster_broker_0(out: bytearray, items: Iterable[Describ
             s = x.rack.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.port, n + 1)
+            out.append(_pack_iB(x.port, n + 1))
         else:
-            out += _pack_i(x.port)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.port))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_cluster_broker_0(items: Iterable[DescribeClusterBroker]) -> int:
@@ -295,16 +296,16 @@ def _read_all_describe_cluster_broker_2(
     return adopt(DescribeClusterBrokerCollection, out), pos
 
 
-def _write_all_describe_cluster_broker_2(out: bytearray, items: Iterable[DescribeClusterBroker]) -> None:
+def _write_all_describe_cluster_broker_2(out: list[bytes], items: Iterable[DescribeClusterBroker]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.broker_id, n + 1)
+            out.append(_pack_iB(x.broker_id, n + 1))
         else:
-            out += _pack_i(x.broker_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.broker_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
@@ -312,16 +313,16 @@ def _write_all_describe_cluster_broker_2(out: bytearray, items: Iterable[Describ
             s = x.rack.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.port, n + 1)
+            out.append(_pack_iB(x.port, n + 1))
         else:
-            out += _pack_i(x.port)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.port))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_BB(TRUTH[x.is_fenced], 0)
+            out.append(_pack_BB(TRUTH[x.is_fenced], 0))
         else:
-            out += _pack_B(TRUTH[x.is_fenced])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_B(TRUTH[x.is_fenced]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_cluster_broker_2(items: Iterable[DescribeClusterBroker]) -> int:
@@ -375,7 +376,7 @@ def _read_describe_cluster_response_0(data: bytes, pos: int) -> tuple[DescribeCl
     return x, pos
 
 
-def _write_describe_cluster_response_0(out: bytearray, x: DescribeClusterResponse) -> None:
+def _write_describe_cluster_response_0(out: list[bytes], x: DescribeClusterResponse) -> None:
     if x.endpoint_type != 1:
         raise Refused
     if x.error_message is None:
@@ -385,31 +386,28 @@ def _write_describe_cluster_response_0(out: bytearray, x: DescribeClusterRespons
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.cluster_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_cluster_broker_0(out, x.brokers)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.cluster_authorized_operations, 0)
+        out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
-        out += _pack_i(x.cluster_authorized_operations)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.cluster_authorized_operations))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_cluster_response_0(x: DescribeClusterResponse) -> int:
@@ -464,7 +462,7 @@ def _read_describe_cluster_response_1(data: bytes, pos: int) -> tuple[DescribeCl
     return x, pos
 
 
-def _write_describe_cluster_response_1(out: bytearray, x: DescribeClusterResponse) -> None:
+def _write_describe_cluster_response_1(out: list[bytes], x: DescribeClusterResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -472,32 +470,32 @@ def _write_describe_cluster_response_1(out: bytearray, x: DescribeClusterRespons
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.cluster_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_bB(x.endpoint_type, n + 1)
+        out.append(_pack_bB(x.endpoint_type, n + 1))
     else:
-        out += _pack_b(x.endpoint_type)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_b(x.endpoint_type))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_cluster_broker_0(out, x.brokers)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.cluster_authorized_operations, 0)
+        out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
-        out += _pack_i(x.cluster_authorized_operations)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.cluster_authorized_operations))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_cluster_response_1(x: DescribeClusterResponse) -> int:
@@ -552,7 +550,7 @@ def _read_describe_cluster_response_2(data: bytes, pos: int) -> tuple[DescribeCl
     return x, pos
 
 
-def _write_describe_cluster_response_2(out: bytearray, x: DescribeClusterResponse) -> None:
+def _write_describe_cluster_response_2(out: list[bytes], x: DescribeClusterResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -560,32 +558,32 @@ def _write_describe_cluster_response_2(out: bytearray, x: DescribeClusterRespons
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.cluster_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_bB(x.endpoint_type, n + 1)
+        out.append(_pack_bB(x.endpoint_type, n + 1))
     else:
-        out += _pack_b(x.endpoint_type)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_b(x.endpoint_type))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_cluster_broker_2(out, x.brokers)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.cluster_authorized_operations, 0)
+        out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
-        out += _pack_i(x.cluster_authorized_operations)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.cluster_authorized_operations))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_cluster_response_2(x: DescribeClusterResponse) -> int:

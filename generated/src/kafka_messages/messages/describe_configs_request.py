@@ -12,22 +12,23 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_array,
     string_array_size,
+    string_elements,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_string_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -161,16 +162,16 @@ def _read_all_describe_configs_resource_1(
     return out, pos
 
 
-def _write_all_describe_configs_resource_1(out: bytearray, items: Iterable[DescribeConfigsResource]) -> None:
+def _write_all_describe_configs_resource_1(out: list[bytes], items: Iterable[DescribeConfigsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         n = -1 if x.configuration_keys is None else len(x.configuration_keys)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if x.configuration_keys:
-            write_string_array(out, x.configuration_keys)
+            out.append(string_elements(x.configuration_keys))
 
 
 def _size_all_describe_configs_resource_1(items: Iterable[DescribeConfigsResource]) -> int:
@@ -216,27 +217,24 @@ def _read_all_describe_configs_resource_4(
     return out, pos
 
 
-def _write_all_describe_configs_resource_4(out: bytearray, items: Iterable[DescribeConfigsResource]) -> None:
+def _write_all_describe_configs_resource_4(out: list[bytes], items: Iterable[DescribeConfigsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.configuration_keys is None else len(x.configuration_keys)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.configuration_keys:
-            write_compact_string_array(out, x.configuration_keys)
+            out.append(compact_string_elements(x.configuration_keys))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_configs_resource_4(items: Iterable[DescribeConfigsResource]) -> int:
@@ -269,14 +267,14 @@ def _read_describe_configs_request_1(data: bytes, pos: int) -> tuple[DescribeCon
     return x, pos
 
 
-def _write_describe_configs_request_1(out: bytearray, x: DescribeConfigsRequest) -> None:
+def _write_describe_configs_request_1(out: list[bytes], x: DescribeConfigsRequest) -> None:
     if x.include_documentation is not False:
         raise Refused
     n = len(x.resources)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_describe_configs_resource_1(out, x.resources)
-    out += _pack_B(TRUTH[x.include_synonyms])
+    out.append(_pack_B(TRUTH[x.include_synonyms]))
 
 
 def _size_describe_configs_request_1(x: DescribeConfigsRequest) -> int:
@@ -298,12 +296,12 @@ def _read_describe_configs_request_3(data: bytes, pos: int) -> tuple[DescribeCon
     return x, pos
 
 
-def _write_describe_configs_request_3(out: bytearray, x: DescribeConfigsRequest) -> None:
+def _write_describe_configs_request_3(out: list[bytes], x: DescribeConfigsRequest) -> None:
     n = len(x.resources)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_describe_configs_resource_1(out, x.resources)
-    out += _pack_BB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation])
+    out.append(_pack_BB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation]))
 
 
 def _size_describe_configs_request_3(x: DescribeConfigsRequest) -> int:
@@ -330,19 +328,16 @@ def _read_describe_configs_request_4(data: bytes, pos: int) -> tuple[DescribeCon
     return x, pos
 
 
-def _write_describe_configs_request_4(out: bytearray, x: DescribeConfigsRequest) -> None:
+def _write_describe_configs_request_4(out: list[bytes], x: DescribeConfigsRequest) -> None:
     n = len(x.resources)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_configs_resource_4(out, x.resources)
     if not x.unknown_tagged_fields:
-        out += _pack_BBB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation], 0)
+        out.append(_pack_BBB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation], 0))
     else:
-        out += _pack_BB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_BB(TRUTH[x.include_synonyms], TRUTH[x.include_documentation]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_configs_request_4(x: DescribeConfigsRequest) -> int:

@@ -11,16 +11,17 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_BbB = Struct(">BbB").pack
@@ -273,21 +274,21 @@ def _read_all_describe_configs_synonym_1(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_describe_configs_synonym_1(out: bytearray, items: Iterable[DescribeConfigsSynonym]) -> None:
+def _write_all_describe_configs_synonym_1(out: list[bytes], items: Iterable[DescribeConfigsSynonym]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_b(x.source)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_b(x.source))
 
 
 def _size_all_describe_configs_synonym_1(items: Iterable[DescribeConfigsSynonym]) -> int:
@@ -332,31 +333,25 @@ def _read_all_describe_configs_synonym_4(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_describe_configs_synonym_4(out: bytearray, items: Iterable[DescribeConfigsSynonym]) -> None:
+def _write_all_describe_configs_synonym_4(out: list[bytes], items: Iterable[DescribeConfigsSynonym]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_bB(x.source, 0)
+            out.append(_pack_bB(x.source, 0))
         else:
-            out += _pack_b(x.source)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_b(x.source))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_configs_synonym_4(items: Iterable[DescribeConfigsSynonym]) -> int:
@@ -408,23 +403,23 @@ def _read_all_describe_configs_resource_result_1(
 
 
 def _write_all_describe_configs_resource_result_1(
-    out: bytearray, items: Iterable[DescribeConfigsResourceResult]
+    out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.synonyms)
-        out += _pack_BbBi(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n)
+        out.append(_pack_BbBi(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n))
         if n:
             _write_all_describe_configs_synonym_1(out, x.synonyms)
 
@@ -481,23 +476,23 @@ def _read_all_describe_configs_resource_result_3(
 
 
 def _write_all_describe_configs_resource_result_3(
-    out: bytearray, items: Iterable[DescribeConfigsResourceResult]
+    out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.synonyms)
-        out += _pack_BbBi(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n)
+        out.append(_pack_BbBi(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n))
         if n:
             _write_all_describe_configs_synonym_1(out, x.synonyms)
         if x.documentation is None:
@@ -506,8 +501,8 @@ def _write_all_describe_configs_resource_result_3(
         else:
             s = x.documentation.encode()
             n = len(s)
-        out += _pack_bh(x.config_type, n)
-        out += s
+        out.append(_pack_bh(x.config_type, n))
+        out.append(s)
 
 
 def _size_all_describe_configs_resource_result_3(items: Iterable[DescribeConfigsResourceResult]) -> int:
@@ -575,33 +570,27 @@ def _read_all_describe_configs_resource_result_4(
 
 
 def _write_all_describe_configs_resource_result_4(
-    out: bytearray, items: Iterable[DescribeConfigsResourceResult]
+    out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.synonyms)
         if n < 127:
-            out += _pack_BbBB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n + 1)
+            out.append(_pack_BbBB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive], n + 1))
         else:
-            out += _pack_BbB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive])
-            out += uvarint(n + 1)
+            out.append(_pack_BbB(TRUTH[x.read_only], x.config_source, TRUTH[x.is_sensitive]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_configs_synonym_4(out, x.synonyms)
         if x.documentation is None:
@@ -611,15 +600,15 @@ def _write_all_describe_configs_resource_result_4(
             s = x.documentation.encode()
             n = len(s)
         if n < 127:
-            out += _pack_bB(x.config_type, n + 1)
+            out.append(_pack_bB(x.config_type, n + 1))
         else:
-            out += _pack_b(x.config_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.config_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_configs_resource_result_4(items: Iterable[DescribeConfigsResourceResult]) -> int:
@@ -673,7 +662,7 @@ def _read_all_describe_configs_result_1(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_describe_configs_result_1(out: bytearray, items: Iterable[DescribeConfigsResult]) -> None:
+def _write_all_describe_configs_result_1(out: list[bytes], items: Iterable[DescribeConfigsResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -681,14 +670,14 @@ def _write_all_describe_configs_result_1(out: bytearray, items: Iterable[Describ
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         n = len(x.configs)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_describe_configs_resource_result_1(out, x.configs)
 
@@ -734,7 +723,7 @@ def _read_all_describe_configs_result_3(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_describe_configs_result_3(out: bytearray, items: Iterable[DescribeConfigsResult]) -> None:
+def _write_all_describe_configs_result_3(out: list[bytes], items: Iterable[DescribeConfigsResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -742,14 +731,14 @@ def _write_all_describe_configs_result_3(out: bytearray, items: Iterable[Describ
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         n = len(x.configs)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_describe_configs_resource_result_3(out, x.configs)
 
@@ -804,7 +793,7 @@ def _read_all_describe_configs_result_4(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_describe_configs_result_4(out: bytearray, items: Iterable[DescribeConfigsResult]) -> None:
+def _write_all_describe_configs_result_4(out: list[bytes], items: Iterable[DescribeConfigsResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -813,30 +802,27 @@ def _write_all_describe_configs_result_4(out: bytearray, items: Iterable[Describ
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.configs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_configs_resource_result_4(out, x.configs)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_configs_result_4(items: Iterable[DescribeConfigsResult]) -> int:
@@ -868,9 +854,9 @@ def _read_describe_configs_response_1(data: bytes, pos: int) -> tuple[DescribeCo
     return x, pos
 
 
-def _write_describe_configs_response_1(out: bytearray, x: DescribeConfigsResponse) -> None:
+def _write_describe_configs_response_1(out: list[bytes], x: DescribeConfigsResponse) -> None:
     n = len(x.results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_describe_configs_result_1(out, x.results)
 
@@ -892,9 +878,9 @@ def _read_describe_configs_response_3(data: bytes, pos: int) -> tuple[DescribeCo
     return x, pos
 
 
-def _write_describe_configs_response_3(out: bytearray, x: DescribeConfigsResponse) -> None:
+def _write_describe_configs_response_3(out: list[bytes], x: DescribeConfigsResponse) -> None:
     n = len(x.results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_describe_configs_result_3(out, x.results)
 
@@ -923,19 +909,19 @@ def _read_describe_configs_response_4(data: bytes, pos: int) -> tuple[DescribeCo
     return x, pos
 
 
-def _write_describe_configs_response_4(out: bytearray, x: DescribeConfigsResponse) -> None:
+def _write_describe_configs_response_4(out: list[bytes], x: DescribeConfigsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_configs_result_4(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_configs_response_4(x: DescribeConfigsResponse) -> int:

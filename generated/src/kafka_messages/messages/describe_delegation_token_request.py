@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -122,16 +123,18 @@ def _read_all_describe_delegation_token_owner_1(
     return out, pos
 
 
-def _write_all_describe_delegation_token_owner_1(out: bytearray, items: Iterable[DescribeDelegationTokenOwner]) -> None:
+def _write_all_describe_delegation_token_owner_1(
+    out: list[bytes], items: Iterable[DescribeDelegationTokenOwner]
+) -> None:
     for x in items:
         s = x.principal_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_describe_delegation_token_owner_1(items: Iterable[DescribeDelegationTokenOwner]) -> int:
@@ -175,26 +178,22 @@ def _read_all_describe_delegation_token_owner_2(
     return out, pos
 
 
-def _write_all_describe_delegation_token_owner_2(out: bytearray, items: Iterable[DescribeDelegationTokenOwner]) -> None:
+def _write_all_describe_delegation_token_owner_2(
+    out: list[bytes], items: Iterable[DescribeDelegationTokenOwner]
+) -> None:
     for x in items:
         s = x.principal_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_delegation_token_owner_2(items: Iterable[DescribeDelegationTokenOwner]) -> int:
@@ -221,9 +220,9 @@ def _read_describe_delegation_token_request_1(data: bytes, pos: int) -> tuple[De
     return x, pos
 
 
-def _write_describe_delegation_token_request_1(out: bytearray, x: DescribeDelegationTokenRequest) -> None:
+def _write_describe_delegation_token_request_1(out: list[bytes], x: DescribeDelegationTokenRequest) -> None:
     n = -1 if x.owners is None else len(x.owners)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.owners:
         _write_all_describe_delegation_token_owner_1(out, x.owners)
 
@@ -255,18 +254,15 @@ def _read_describe_delegation_token_request_2(data: bytes, pos: int) -> tuple[De
     return x, pos
 
 
-def _write_describe_delegation_token_request_2(out: bytearray, x: DescribeDelegationTokenRequest) -> None:
+def _write_describe_delegation_token_request_2(out: list[bytes], x: DescribeDelegationTokenRequest) -> None:
     n = -1 if x.owners is None else len(x.owners)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.owners:
         _write_all_describe_delegation_token_owner_2(out, x.owners)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_delegation_token_request_2(x: DescribeDelegationTokenRequest) -> int:

@@ -12,16 +12,17 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -223,17 +224,17 @@ def _read_all_described_delegation_token_renewer_1(
 
 
 def _write_all_described_delegation_token_renewer_1(
-    out: bytearray, items: Iterable[DescribedDelegationTokenRenewer]
+    out: list[bytes], items: Iterable[DescribedDelegationTokenRenewer]
 ) -> None:
     for x in items:
         s = x.principal_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_described_delegation_token_renewer_1(items: Iterable[DescribedDelegationTokenRenewer]) -> int:
@@ -278,27 +279,21 @@ def _read_all_described_delegation_token_renewer_2(
 
 
 def _write_all_described_delegation_token_renewer_2(
-    out: bytearray, items: Iterable[DescribedDelegationTokenRenewer]
+    out: list[bytes], items: Iterable[DescribedDelegationTokenRenewer]
 ) -> None:
     for x in items:
         s = x.principal_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_delegation_token_renewer_2(items: Iterable[DescribedDelegationTokenRenewer]) -> int:
@@ -364,7 +359,7 @@ def _read_all_described_delegation_token_1(
     return out, pos
 
 
-def _write_all_described_delegation_token_1(out: bytearray, items: Iterable[DescribedDelegationToken]) -> None:
+def _write_all_described_delegation_token_1(out: list[bytes], items: Iterable[DescribedDelegationToken]) -> None:
     for x in items:
         if x.token_requester_principal_type != "":
             raise Refused
@@ -372,22 +367,22 @@ def _write_all_described_delegation_token_1(out: bytearray, items: Iterable[Desc
             raise Refused
         s = x.principal_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.token_id.encode()
         n = len(s)
-        out += _pack_qqqh(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp, n)
-        out += s
+        out.append(_pack_qqqh(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp, n))
+        out.append(s)
         s = x.hmac
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
         n = len(x.renewers)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_described_delegation_token_renewer_1(out, x.renewers)
 
@@ -440,6 +435,10 @@ def _read_all_described_delegation_token_2(
             end = pos + n - 1
             x.hmac = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.hmac = data[pos + 1 : end]
+            pos = end
         else:
             x.hmac, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -461,7 +460,7 @@ def _read_all_described_delegation_token_2(
     return out, pos
 
 
-def _write_all_described_delegation_token_2(out: bytearray, items: Iterable[DescribedDelegationToken]) -> None:
+def _write_all_described_delegation_token_2(out: list[bytes], items: Iterable[DescribedDelegationToken]) -> None:
     for x in items:
         if x.token_requester_principal_type != "":
             raise Refused
@@ -469,44 +468,32 @@ def _write_all_described_delegation_token_2(out: bytearray, items: Iterable[Desc
             raise Refused
         s = x.principal_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.token_id.encode()
         n = len(s)
         if n < 127:
-            out += _pack_qqqB(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp, n + 1)
+            out.append(_pack_qqqB(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp, n + 1))
         else:
-            out += _pack_qqq(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_qqq(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.hmac
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         n = len(x.renewers)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_described_delegation_token_renewer_2(out, x.renewers)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_delegation_token_2(items: Iterable[DescribedDelegationToken]) -> int:
@@ -582,6 +569,10 @@ def _read_all_described_delegation_token_3(
             end = pos + n - 1
             x.hmac = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.hmac = data[pos + 1 : end]
+            pos = end
         else:
             x.hmac, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -601,62 +592,44 @@ def _read_all_described_delegation_token_3(
     return out, pos
 
 
-def _write_all_described_delegation_token_3(out: bytearray, items: Iterable[DescribedDelegationToken]) -> None:
+def _write_all_described_delegation_token_3(out: list[bytes], items: Iterable[DescribedDelegationToken]) -> None:
     for x in items:
         s = x.principal_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.principal_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.token_requester_principal_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.token_requester_principal_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.token_id.encode()
         n = len(s)
         if n < 127:
-            out += _pack_qqqB(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp, n + 1)
+            out.append(_pack_qqqB(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp, n + 1))
         else:
-            out += _pack_qqq(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_qqq(x.issue_timestamp, x.expiry_timestamp, x.max_timestamp))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.hmac
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         n = len(x.renewers)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_described_delegation_token_renewer_2(out, x.renewers)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_delegation_token_3(items: Iterable[DescribedDelegationToken]) -> int:
@@ -697,12 +670,12 @@ def _read_describe_delegation_token_response_1(data: bytes, pos: int) -> tuple[D
     return x, pos
 
 
-def _write_describe_delegation_token_response_1(out: bytearray, x: DescribeDelegationTokenResponse) -> None:
+def _write_describe_delegation_token_response_1(out: list[bytes], x: DescribeDelegationTokenResponse) -> None:
     n = len(x.tokens)
-    out += _pack_hi(x.error_code, n)
+    out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_described_delegation_token_1(out, x.tokens)
-    out += _pack_i(x.throttle_time_ms)
+    out.append(_pack_i(x.throttle_time_ms))
 
 
 def _size_describe_delegation_token_response_1(x: DescribeDelegationTokenResponse) -> int:
@@ -729,20 +702,20 @@ def _read_describe_delegation_token_response_2(data: bytes, pos: int) -> tuple[D
     return x, pos
 
 
-def _write_describe_delegation_token_response_2(out: bytearray, x: DescribeDelegationTokenResponse) -> None:
+def _write_describe_delegation_token_response_2(out: list[bytes], x: DescribeDelegationTokenResponse) -> None:
     n = len(x.tokens)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_described_delegation_token_2(out, x.tokens)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_delegation_token_response_2(x: DescribeDelegationTokenResponse) -> int:
@@ -774,20 +747,20 @@ def _read_describe_delegation_token_response_3(data: bytes, pos: int) -> tuple[D
     return x, pos
 
 
-def _write_describe_delegation_token_response_3(out: bytearray, x: DescribeDelegationTokenResponse) -> None:
+def _write_describe_delegation_token_response_3(out: list[bytes], x: DescribeDelegationTokenResponse) -> None:
     n = len(x.tokens)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_described_delegation_token_3(out, x.tokens)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_delegation_token_response_3(x: DescribeDelegationTokenResponse) -> int:

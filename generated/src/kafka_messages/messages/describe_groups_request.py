@@ -13,19 +13,19 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     TRUTH,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     new,
     string_array,
     string_array_size,
+    string_elements,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_string_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -92,13 +92,13 @@ def _read_describe_groups_request_0(data: bytes, pos: int) -> tuple[DescribeGrou
     return x, pos
 
 
-def _write_describe_groups_request_0(out: bytearray, x: DescribeGroupsRequest) -> None:
+def _write_describe_groups_request_0(out: list[bytes], x: DescribeGroupsRequest) -> None:
     if x.include_authorized_operations is not False:
         raise Refused
     n = len(x.groups)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.groups)
+        out.append(string_elements(x.groups))
 
 
 def _size_describe_groups_request_0(x: DescribeGroupsRequest) -> int:
@@ -120,12 +120,12 @@ def _read_describe_groups_request_3(data: bytes, pos: int) -> tuple[DescribeGrou
     return x, pos
 
 
-def _write_describe_groups_request_3(out: bytearray, x: DescribeGroupsRequest) -> None:
+def _write_describe_groups_request_3(out: list[bytes], x: DescribeGroupsRequest) -> None:
     n = len(x.groups)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
-        write_string_array(out, x.groups)
-    out += _pack_B(TRUTH[x.include_authorized_operations])
+        out.append(string_elements(x.groups))
+    out.append(_pack_B(TRUTH[x.include_authorized_operations]))
 
 
 def _size_describe_groups_request_3(x: DescribeGroupsRequest) -> int:
@@ -152,19 +152,16 @@ def _read_describe_groups_request_5(data: bytes, pos: int) -> tuple[DescribeGrou
     return x, pos
 
 
-def _write_describe_groups_request_5(out: bytearray, x: DescribeGroupsRequest) -> None:
+def _write_describe_groups_request_5(out: list[bytes], x: DescribeGroupsRequest) -> None:
     n = len(x.groups)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.groups)
+        out.append(compact_string_elements(x.groups))
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.include_authorized_operations], 0)
+        out.append(_pack_BB(TRUTH[x.include_authorized_operations], 0))
     else:
-        out += _pack_B(TRUTH[x.include_authorized_operations])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.include_authorized_operations]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_groups_request_5(x: DescribeGroupsRequest) -> int:

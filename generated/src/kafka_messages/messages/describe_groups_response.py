@@ -12,16 +12,17 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -257,28 +258,28 @@ def _read_all_described_group_member_0(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_described_group_member_0(out: bytearray, items: Iterable[DescribedGroupMember]) -> None:
+def _write_all_described_group_member_0(out: list[bytes], items: Iterable[DescribedGroupMember]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.member_metadata
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
         s = x.member_assignment
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_described_group_member_0(items: Iterable[DescribedGroupMember]) -> int:
@@ -349,36 +350,36 @@ def _read_all_described_group_member_4(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_described_group_member_4(out: bytearray, items: Iterable[DescribedGroupMember]) -> None:
+def _write_all_described_group_member_4(out: list[bytes], items: Iterable[DescribedGroupMember]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.member_metadata
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
         s = x.member_assignment
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_described_group_member_4(items: Iterable[DescribedGroupMember]) -> int:
@@ -439,6 +440,10 @@ def _read_all_described_group_member_5(data: bytes, pos: int, count: int) -> tup
             end = pos + n - 1
             x.member_metadata = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.member_metadata = data[pos + 1 : end]
+            pos = end
         else:
             x.member_metadata, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -446,6 +451,10 @@ def _read_all_described_group_member_5(data: bytes, pos: int, count: int) -> tup
         if 0 < n < 128:
             end = pos + n - 1
             x.member_assignment = data[pos:end]
+            pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.member_assignment = data[pos + 1 : end]
             pos = end
         else:
             x.member_assignment, pos = long_bytes(data, pos, n)
@@ -459,58 +468,40 @@ def _read_all_described_group_member_5(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_described_group_member_5(out: bytearray, items: Iterable[DescribedGroupMember]) -> None:
+def _write_all_described_group_member_5(out: list[bytes], items: Iterable[DescribedGroupMember]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.member_metadata
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         s = x.member_assignment
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_group_member_5(items: Iterable[DescribedGroupMember]) -> int:
@@ -583,7 +574,7 @@ def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_0(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is not None:
             raise Refused
@@ -591,22 +582,22 @@ def _write_all_described_group_0(out: bytearray, items: Iterable[DescribedGroup]
             raise Refused
         s = x.group_id.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.protocol_data.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.members)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_described_group_member_0(out, x.members)
 
@@ -672,31 +663,31 @@ def _read_all_described_group_3(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_3(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_3(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is not None:
             raise Refused
         s = x.group_id.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.protocol_data.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.members)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_described_group_member_0(out, x.members)
-        out += _pack_i(x.authorized_operations)
+        out.append(_pack_i(x.authorized_operations))
 
 
 def _size_all_described_group_3(items: Iterable[DescribedGroup]) -> int:
@@ -760,31 +751,31 @@ def _read_all_described_group_4(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_4(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_4(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is not None:
             raise Refused
         s = x.group_id.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.protocol_data.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.members)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_described_group_member_4(out, x.members)
-        out += _pack_i(x.authorized_operations)
+        out.append(_pack_i(x.authorized_operations))
 
 
 def _size_all_described_group_4(items: Iterable[DescribedGroup]) -> int:
@@ -853,51 +844,39 @@ def _read_all_described_group_5(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_5(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_5(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is not None:
             raise Refused
         s = x.group_id.encode()
         n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.protocol_data.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.members)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_described_group_member_5(out, x.members)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.authorized_operations, 0)
+            out.append(_pack_iB(x.authorized_operations, 0))
         else:
-            out += _pack_i(x.authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_group_5(items: Iterable[DescribedGroup]) -> int:
@@ -984,7 +963,7 @@ def _read_all_described_group_6(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_6(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_6(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -993,51 +972,36 @@ def _write_all_described_group_6(out: bytearray, items: Iterable[DescribedGroup]
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.protocol_data.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.members)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_described_group_member_5(out, x.members)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.authorized_operations, 0)
+            out.append(_pack_iB(x.authorized_operations, 0))
         else:
-            out += _pack_i(x.authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_group_6(items: Iterable[DescribedGroup]) -> int:
@@ -1076,9 +1040,9 @@ def _read_describe_groups_response_0(data: bytes, pos: int) -> tuple[DescribeGro
     return x, pos
 
 
-def _write_describe_groups_response_0(out: bytearray, x: DescribeGroupsResponse) -> None:
+def _write_describe_groups_response_0(out: list[bytes], x: DescribeGroupsResponse) -> None:
     n = len(x.groups)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_described_group_0(out, x.groups)
 
@@ -1100,9 +1064,9 @@ def _read_describe_groups_response_1(data: bytes, pos: int) -> tuple[DescribeGro
     return x, pos
 
 
-def _write_describe_groups_response_1(out: bytearray, x: DescribeGroupsResponse) -> None:
+def _write_describe_groups_response_1(out: list[bytes], x: DescribeGroupsResponse) -> None:
     n = len(x.groups)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_described_group_0(out, x.groups)
 
@@ -1124,9 +1088,9 @@ def _read_describe_groups_response_3(data: bytes, pos: int) -> tuple[DescribeGro
     return x, pos
 
 
-def _write_describe_groups_response_3(out: bytearray, x: DescribeGroupsResponse) -> None:
+def _write_describe_groups_response_3(out: list[bytes], x: DescribeGroupsResponse) -> None:
     n = len(x.groups)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_described_group_3(out, x.groups)
 
@@ -1148,9 +1112,9 @@ def _read_describe_groups_response_4(data: bytes, pos: int) -> tuple[DescribeGro
     return x, pos
 
 
-def _write_describe_groups_response_4(out: bytearray, x: DescribeGroupsResponse) -> None:
+def _write_describe_groups_response_4(out: list[bytes], x: DescribeGroupsResponse) -> None:
     n = len(x.groups)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_described_group_4(out, x.groups)
 
@@ -1179,19 +1143,19 @@ def _read_describe_groups_response_5(data: bytes, pos: int) -> tuple[DescribeGro
     return x, pos
 
 
-def _write_describe_groups_response_5(out: bytearray, x: DescribeGroupsResponse) -> None:
+def _write_describe_groups_response_5(out: list[bytes], x: DescribeGroupsResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_5(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_groups_response_5(x: DescribeGroupsResponse) -> int:
@@ -1223,19 +1187,19 @@ def _read_describe_groups_response_6(data: bytes, pos: int) -> tuple[DescribeGro
     return x, pos
 
 
-def _write_describe_groups_response_6(out: bytearray, x: DescribeGroupsResponse) -> None:
+def _write_describe_groups_response_6(out: list[bytes], x: DescribeGroupsResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_6(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_groups_response_6(x: DescribeGroupsResponse) -> int:

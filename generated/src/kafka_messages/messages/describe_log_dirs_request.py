@@ -13,19 +13,20 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -141,29 +142,30 @@ def _read_all_describable_log_dir_topic_1(
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partitions = []
+        elif 0 < n < 16:
             x.partitions = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partitions = []
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return adopt(DescribableLogDirTopicCollection, out), pos
 
 
-def _write_all_describable_log_dir_topic_1(out: bytearray, items: Iterable[DescribableLogDirTopic]) -> None:
+def _write_all_describable_log_dir_topic_1(out: list[bytes], items: Iterable[DescribableLogDirTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partitions))
+            else:
+                out.append(fixed_elements(x.partitions, "i"))
 
 
 def _size_all_describable_log_dir_topic_1(items: Iterable[DescribableLogDirTopic]) -> int:
@@ -191,11 +193,11 @@ def _read_all_describable_log_dir_topic_2(
             x.topic, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -208,28 +210,25 @@ def _read_all_describable_log_dir_topic_2(
     return adopt(DescribableLogDirTopicCollection, out), pos
 
 
-def _write_all_describable_log_dir_topic_2(out: bytearray, items: Iterable[DescribableLogDirTopic]) -> None:
+def _write_all_describable_log_dir_topic_2(out: list[bytes], items: Iterable[DescribableLogDirTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describable_log_dir_topic_2(items: Iterable[DescribableLogDirTopic]) -> int:
@@ -258,9 +257,9 @@ def _read_describe_log_dirs_request_1(data: bytes, pos: int) -> tuple[DescribeLo
     return x, pos
 
 
-def _write_describe_log_dirs_request_1(out: bytearray, x: DescribeLogDirsRequest) -> None:
+def _write_describe_log_dirs_request_1(out: list[bytes], x: DescribeLogDirsRequest) -> None:
     n = -1 if x.topics is None else len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.topics:
         _write_all_describable_log_dir_topic_1(out, x.topics)
 
@@ -292,18 +291,15 @@ def _read_describe_log_dirs_request_2(data: bytes, pos: int) -> tuple[DescribeLo
     return x, pos
 
 
-def _write_describe_log_dirs_request_2(out: bytearray, x: DescribeLogDirsRequest) -> None:
+def _write_describe_log_dirs_request_2(out: list[bytes], x: DescribeLogDirsRequest) -> None:
     n = -1 if x.topics is None else len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_describable_log_dir_topic_2(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_log_dirs_request_2(x: DescribeLogDirsRequest) -> int:

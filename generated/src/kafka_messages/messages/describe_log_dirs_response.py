@@ -11,16 +11,17 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -242,9 +243,9 @@ def _read_all_describe_log_dirs_partition_1(
     return out, pos
 
 
-def _write_all_describe_log_dirs_partition_1(out: bytearray, items: Iterable[DescribeLogDirsPartition]) -> None:
+def _write_all_describe_log_dirs_partition_1(out: list[bytes], items: Iterable[DescribeLogDirsPartition]) -> None:
     for x in items:
-        out += _pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key])
+        out.append(_pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key]))
 
 
 def _size_all_describe_log_dirs_partition_1(items: Iterable[DescribeLogDirsPartition]) -> int:
@@ -270,13 +271,13 @@ def _read_all_describe_log_dirs_partition_2(
     return out, pos
 
 
-def _write_all_describe_log_dirs_partition_2(out: bytearray, items: Iterable[DescribeLogDirsPartition]) -> None:
+def _write_all_describe_log_dirs_partition_2(out: list[bytes], items: Iterable[DescribeLogDirsPartition]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iqqBB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key], 0)
+            out.append(_pack_iqqBB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key], 0))
         else:
-            out += _pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_log_dirs_partition_2(items: Iterable[DescribeLogDirsPartition]) -> int:
@@ -310,14 +311,14 @@ def _read_all_describe_log_dirs_topic_1(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_describe_log_dirs_topic_1(out: bytearray, items: Iterable[DescribeLogDirsTopic]) -> None:
+def _write_all_describe_log_dirs_topic_1(out: list[bytes], items: Iterable[DescribeLogDirsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_describe_log_dirs_partition_1(out, x.partitions)
 
@@ -360,26 +361,20 @@ def _read_all_describe_log_dirs_topic_2(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_describe_log_dirs_topic_2(out: bytearray, items: Iterable[DescribeLogDirsTopic]) -> None:
+def _write_all_describe_log_dirs_topic_2(out: list[bytes], items: Iterable[DescribeLogDirsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_partition_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_log_dirs_topic_2(items: Iterable[DescribeLogDirsTopic]) -> int:
@@ -422,14 +417,14 @@ def _read_all_describe_log_dirs_result_1(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_describe_log_dirs_result_1(out: bytearray, items: Iterable[DescribeLogDirsResult]) -> None:
+def _write_all_describe_log_dirs_result_1(out: list[bytes], items: Iterable[DescribeLogDirsResult]) -> None:
     for x in items:
         s = x.log_dir.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.topics)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_describe_log_dirs_topic_1(out, x.topics)
 
@@ -475,27 +470,24 @@ def _read_all_describe_log_dirs_result_2(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_describe_log_dirs_result_2(out: bytearray, items: Iterable[DescribeLogDirsResult]) -> None:
+def _write_all_describe_log_dirs_result_2(out: list[bytes], items: Iterable[DescribeLogDirsResult]) -> None:
     for x in items:
         s = x.log_dir.encode()
         n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_topic_2(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_log_dirs_result_2(items: Iterable[DescribeLogDirsResult]) -> int:
@@ -543,28 +535,25 @@ def _read_all_describe_log_dirs_result_4(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_describe_log_dirs_result_4(out: bytearray, items: Iterable[DescribeLogDirsResult]) -> None:
+def _write_all_describe_log_dirs_result_4(out: list[bytes], items: Iterable[DescribeLogDirsResult]) -> None:
     for x in items:
         s = x.log_dir.encode()
         n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_topic_2(out, x.topics)
         if not x.unknown_tagged_fields:
-            out += _pack_qqB(x.total_bytes, x.usable_bytes, 0)
+            out.append(_pack_qqB(x.total_bytes, x.usable_bytes, 0))
         else:
-            out += _pack_qq(x.total_bytes, x.usable_bytes)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_qq(x.total_bytes, x.usable_bytes))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_log_dirs_result_4(items: Iterable[DescribeLogDirsResult]) -> int:
@@ -611,28 +600,25 @@ def _read_all_describe_log_dirs_result_5(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_describe_log_dirs_result_5(out: bytearray, items: Iterable[DescribeLogDirsResult]) -> None:
+def _write_all_describe_log_dirs_result_5(out: list[bytes], items: Iterable[DescribeLogDirsResult]) -> None:
     for x in items:
         s = x.log_dir.encode()
         n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_log_dirs_topic_2(out, x.topics)
         if not x.unknown_tagged_fields:
-            out += _pack_qqBB(x.total_bytes, x.usable_bytes, TRUTH[x.is_cordoned], 0)
+            out.append(_pack_qqBB(x.total_bytes, x.usable_bytes, TRUTH[x.is_cordoned], 0))
         else:
-            out += _pack_qqB(x.total_bytes, x.usable_bytes, TRUTH[x.is_cordoned])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_qqB(x.total_bytes, x.usable_bytes, TRUTH[x.is_cordoned]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_log_dirs_result_5(items: Iterable[DescribeLogDirsResult]) -> int:
@@ -662,9 +648,9 @@ def _read_describe_log_dirs_response_1(data: bytes, pos: int) -> tuple[DescribeL
     return x, pos
 
 
-def _write_describe_log_dirs_response_1(out: bytearray, x: DescribeLogDirsResponse) -> None:
+def _write_describe_log_dirs_response_1(out: list[bytes], x: DescribeLogDirsResponse) -> None:
     n = len(x.results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_describe_log_dirs_result_1(out, x.results)
 
@@ -694,19 +680,19 @@ def _read_describe_log_dirs_response_2(data: bytes, pos: int) -> tuple[DescribeL
     return x, pos
 
 
-def _write_describe_log_dirs_response_2(out: bytearray, x: DescribeLogDirsResponse) -> None:
+def _write_describe_log_dirs_response_2(out: list[bytes], x: DescribeLogDirsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_2(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_log_dirs_response_2(x: DescribeLogDirsResponse) -> int:
@@ -738,19 +724,19 @@ def _read_describe_log_dirs_response_3(data: bytes, pos: int) -> tuple[DescribeL
     return x, pos
 
 
-def _write_describe_log_dirs_response_3(out: bytearray, x: DescribeLogDirsResponse) -> None:
+def _write_describe_log_dirs_response_3(out: list[bytes], x: DescribeLogDirsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_2(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_log_dirs_response_3(x: DescribeLogDirsResponse) -> int:
@@ -782,19 +768,19 @@ def _read_describe_log_dirs_response_4(data: bytes, pos: int) -> tuple[DescribeL
     return x, pos
 
 
-def _write_describe_log_dirs_response_4(out: bytearray, x: DescribeLogDirsResponse) -> None:
+def _write_describe_log_dirs_response_4(out: list[bytes], x: DescribeLogDirsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_4(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_log_dirs_response_4(x: DescribeLogDirsResponse) -> int:
@@ -826,19 +812,19 @@ def _read_describe_log_dirs_response_5(data: bytes, pos: int) -> tuple[DescribeL
     return x, pos
 
 
-def _write_describe_log_dirs_response_5(out: bytearray, x: DescribeLogDirsResponse) -> None:
+def _write_describe_log_dirs_response_5(out: list[bytes], x: DescribeLogDirsResponse) -> None:
     n = len(x.results)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_log_dirs_result_5(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_log_dirs_response_5(x: DescribeLogDirsResponse) -> int:

@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -228,28 +229,32 @@ def _read_all_producer_state_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_producer_state_0(out: bytearray, items: Iterable[ProducerState]) -> None:
+def _write_all_producer_state_0(out: list[bytes], items: Iterable[ProducerState]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_qiiqiqB(
-                x.producer_id,
-                x.producer_epoch,
-                x.last_sequence,
-                x.last_timestamp,
-                x.coordinator_epoch,
-                x.current_txn_start_offset,
-                0,
+            out.append(
+                _pack_qiiqiqB(
+                    x.producer_id,
+                    x.producer_epoch,
+                    x.last_sequence,
+                    x.last_timestamp,
+                    x.coordinator_epoch,
+                    x.current_txn_start_offset,
+                    0,
+                )
             )
         else:
-            out += _pack_qiiqiq(
-                x.producer_id,
-                x.producer_epoch,
-                x.last_sequence,
-                x.last_timestamp,
-                x.coordinator_epoch,
-                x.current_txn_start_offset,
+            out.append(
+                _pack_qiiqiq(
+                    x.producer_id,
+                    x.producer_epoch,
+                    x.last_sequence,
+                    x.last_timestamp,
+                    x.coordinator_epoch,
+                    x.current_txn_start_offset,
+                )
             )
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_producer_state_0(items: Iterable[ProducerState]) -> int:
@@ -292,7 +297,7 @@ def _read_all_partition_response_0(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_partition_response_0(out: bytearray, items: Iterable[PartitionResponse]) -> None:
+def _write_all_partition_response_0(out: list[bytes], items: Iterable[PartitionResponse]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -301,22 +306,19 @@ def _write_all_partition_response_0(out: bytearray, items: Iterable[PartitionRes
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition_index, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition_index, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.active_producers)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_producer_state_0(out, x.active_producers)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_response_0(items: Iterable[PartitionResponse]) -> int:
@@ -364,26 +366,20 @@ def _read_all_topic_response_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_topic_response_0(out: bytearray, items: Iterable[TopicResponse]) -> None:
+def _write_all_topic_response_0(out: list[bytes], items: Iterable[TopicResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_response_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_response_0(items: Iterable[TopicResponse]) -> int:
@@ -419,19 +415,19 @@ def _read_describe_producers_response_0(data: bytes, pos: int) -> tuple[Describe
     return x, pos
 
 
-def _write_describe_producers_response_0(out: bytearray, x: DescribeProducersResponse) -> None:
+def _write_describe_producers_response_0(out: list[bytes], x: DescribeProducersResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_response_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_producers_response_0(x: DescribeProducersResponse) -> int:

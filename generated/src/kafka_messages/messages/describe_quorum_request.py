@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -134,13 +135,13 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.partition_index, 0)
+            out.append(_pack_iB(x.partition_index, 0))
         else:
-            out += _pack_i(x.partition_index)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.partition_index))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -181,26 +182,20 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -236,18 +231,15 @@ def _read_describe_quorum_request_0(data: bytes, pos: int) -> tuple[DescribeQuor
     return x, pos
 
 
-def _write_describe_quorum_request_0(out: bytearray, x: DescribeQuorumRequest) -> None:
+def _write_describe_quorum_request_0(out: list[bytes], x: DescribeQuorumRequest) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_quorum_request_0(x: DescribeQuorumRequest) -> int:

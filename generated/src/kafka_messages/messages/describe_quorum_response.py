@@ -13,17 +13,18 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -374,15 +375,15 @@ def _read_all_replica_state_0(data: bytes, pos: int, count: int) -> tuple[list[R
     return out, pos
 
 
-def _write_all_replica_state_0(out: bytearray, items: Iterable[ReplicaState]) -> None:
+def _write_all_replica_state_0(out: list[bytes], items: Iterable[ReplicaState]) -> None:
     for x in items:
         if x.replica_directory_id.int:
             raise Refused
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.replica_id, x.log_end_offset, 0)
+            out.append(_pack_iqB(x.replica_id, x.log_end_offset, 0))
         else:
-            out += _pack_iq(x.replica_id, x.log_end_offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.replica_id, x.log_end_offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_replica_state_0(items: Iterable[ReplicaState]) -> int:
@@ -409,15 +410,17 @@ def _read_all_replica_state_1(data: bytes, pos: int, count: int) -> tuple[list[R
     return out, pos
 
 
-def _write_all_replica_state_1(out: bytearray, items: Iterable[ReplicaState]) -> None:
+def _write_all_replica_state_1(out: list[bytes], items: Iterable[ReplicaState]) -> None:
     for x in items:
         if x.replica_directory_id.int:
             raise Refused
         if not x.unknown_tagged_fields:
-            out += _pack_iqqqB(x.replica_id, x.log_end_offset, x.last_fetch_timestamp, x.last_caught_up_timestamp, 0)
+            out.append(
+                _pack_iqqqB(x.replica_id, x.log_end_offset, x.last_fetch_timestamp, x.last_caught_up_timestamp, 0)
+            )
         else:
-            out += _pack_iqqq(x.replica_id, x.log_end_offset, x.last_fetch_timestamp, x.last_caught_up_timestamp)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iqqq(x.replica_id, x.log_end_offset, x.last_fetch_timestamp, x.last_caught_up_timestamp))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_replica_state_1(items: Iterable[ReplicaState]) -> int:
@@ -451,26 +454,30 @@ def _read_all_replica_state_2(data: bytes, pos: int, count: int) -> tuple[list[R
     return out, pos
 
 
-def _write_all_replica_state_2(out: bytearray, items: Iterable[ReplicaState]) -> None:
+def _write_all_replica_state_2(out: list[bytes], items: Iterable[ReplicaState]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iuqqqB(
-                x.replica_id,
-                x.replica_directory_id.bytes,
-                x.log_end_offset,
-                x.last_fetch_timestamp,
-                x.last_caught_up_timestamp,
-                0,
+            out.append(
+                _pack_iuqqqB(
+                    x.replica_id,
+                    x.replica_directory_id.int.to_bytes(16, "big"),
+                    x.log_end_offset,
+                    x.last_fetch_timestamp,
+                    x.last_caught_up_timestamp,
+                    0,
+                )
             )
         else:
-            out += _pack_iuqqq(
-                x.replica_id,
-                x.replica_directory_id.bytes,
-                x.log_end_offset,
-                x.last_fetch_timestamp,
-                x.last_caught_up_timestamp,
+            out.append(
+                _pack_iuqqq(
+                    x.replica_id,
+                    x.replica_directory_id.int.to_bytes(16, "big"),
+                    x.log_end_offset,
+                    x.last_fetch_timestamp,
+                    x.last_caught_up_timestamp,
+                )
             )
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_replica_state_2(items: Iterable[ReplicaState]) -> int:
@@ -511,27 +518,26 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.current_voters)
         if n < 127:
-            out += _pack_ihiiqB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark, n + 1)
+            out.append(
+                _pack_ihiiqB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark, n + 1)
+            )
         else:
-            out += _pack_ihiiq(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark)
-            out += uvarint(n + 1)
+            out.append(_pack_ihiiq(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_0(out, x.current_voters)
         n = len(x.observers)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_0(out, x.observers)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -580,27 +586,26 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.current_voters)
         if n < 127:
-            out += _pack_ihiiqB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark, n + 1)
+            out.append(
+                _pack_ihiiqB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark, n + 1)
+            )
         else:
-            out += _pack_ihiiq(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark)
-            out += uvarint(n + 1)
+            out.append(_pack_ihiiq(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, x.high_watermark))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_1(out, x.current_voters)
         n = len(x.observers)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_1(out, x.observers)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -658,7 +663,7 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_2(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -667,30 +672,27 @@ def _write_all_partition_data_2(out: bytearray, items: Iterable[PartitionData]) 
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition_index, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition_index, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.current_voters)
         if n < 127:
-            out += _pack_iiqB(x.leader_id, x.leader_epoch, x.high_watermark, n + 1)
+            out.append(_pack_iiqB(x.leader_id, x.leader_epoch, x.high_watermark, n + 1))
         else:
-            out += _pack_iiq(x.leader_id, x.leader_epoch, x.high_watermark)
-            out += uvarint(n + 1)
+            out.append(_pack_iiq(x.leader_id, x.leader_epoch, x.high_watermark))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_2(out, x.current_voters)
         n = len(x.observers)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_state_2(out, x.observers)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
@@ -742,26 +744,20 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -808,26 +804,20 @@ def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_1(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
@@ -874,26 +864,20 @@ def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_2(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
@@ -941,27 +925,21 @@ def _read_all_listener_2(data: bytes, pos: int, count: int) -> tuple[ListenerCol
     return adopt(ListenerCollection, out), pos
 
 
-def _write_all_listener_2(out: bytearray, items: Iterable[Listener]) -> None:
+def _write_all_listener_2(out: list[bytes], items: Iterable[Listener]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listener_2(items: Iterable[Listener]) -> int:
@@ -998,20 +976,20 @@ def _read_all_node_2(data: bytes, pos: int, count: int) -> tuple[NodeCollection,
     return adopt(NodeCollection, out), pos
 
 
-def _write_all_node_2(out: bytearray, items: Iterable[Node]) -> None:
+def _write_all_node_2(out: list[bytes], items: Iterable[Node]) -> None:
     for x in items:
         n = len(x.listeners)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.node_id))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_listener_2(out, x.listeners)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_2(items: Iterable[Node]) -> int:
@@ -1047,21 +1025,21 @@ def _read_describe_quorum_response_0(data: bytes, pos: int) -> tuple[DescribeQuo
     return x, pos
 
 
-def _write_describe_quorum_response_0(out: bytearray, x: DescribeQuorumResponse) -> None:
+def _write_describe_quorum_response_0(out: list[bytes], x: DescribeQuorumResponse) -> None:
     if len(x.nodes):
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_quorum_response_0(x: DescribeQuorumResponse) -> int:
@@ -1095,21 +1073,21 @@ def _read_describe_quorum_response_1(data: bytes, pos: int) -> tuple[DescribeQuo
     return x, pos
 
 
-def _write_describe_quorum_response_1(out: bytearray, x: DescribeQuorumResponse) -> None:
+def _write_describe_quorum_response_1(out: list[bytes], x: DescribeQuorumResponse) -> None:
     if len(x.nodes):
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_quorum_response_1(x: DescribeQuorumResponse) -> int:
@@ -1158,7 +1136,7 @@ def _read_describe_quorum_response_2(data: bytes, pos: int) -> tuple[DescribeQuo
     return x, pos
 
 
-def _write_describe_quorum_response_2(out: bytearray, x: DescribeQuorumResponse) -> None:
+def _write_describe_quorum_response_2(out: list[bytes], x: DescribeQuorumResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -1166,29 +1144,23 @@ def _write_describe_quorum_response_2(out: bytearray, x: DescribeQuorumResponse)
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_h(x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
     n = len(x.nodes)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_node_2(out, x.nodes)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_quorum_response_2(x: DescribeQuorumResponse) -> int:

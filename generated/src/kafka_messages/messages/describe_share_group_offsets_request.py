@@ -10,18 +10,19 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 
@@ -141,11 +142,11 @@ def _read_all_describe_share_group_offsets_request_topic_0(
             x.topic_name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -159,29 +160,26 @@ def _read_all_describe_share_group_offsets_request_topic_0(
 
 
 def _write_all_describe_share_group_offsets_request_topic_0(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsRequestTopic]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsRequestTopic]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_request_topic_0(
@@ -235,27 +233,21 @@ def _read_all_describe_share_group_offsets_request_group_0(
 
 
 def _write_all_describe_share_group_offsets_request_group_0(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsRequestGroup]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsRequestGroup]
 ) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.topics is None else len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_describe_share_group_offsets_request_topic_0(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_request_group_0(
@@ -294,18 +286,15 @@ def _read_describe_share_group_offsets_request_0(data: bytes, pos: int) -> tuple
     return x, pos
 
 
-def _write_describe_share_group_offsets_request_0(out: bytearray, x: DescribeShareGroupOffsetsRequest) -> None:
+def _write_describe_share_group_offsets_request_0(out: list[bytes], x: DescribeShareGroupOffsetsRequest) -> None:
     n = len(x.groups)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_share_group_offsets_request_group_0(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_share_group_offsets_request_0(x: DescribeShareGroupOffsetsRequest) -> int:

@@ -11,17 +11,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -246,7 +247,7 @@ def _read_all_describe_share_group_offsets_response_partition_0(
 
 
 def _write_all_describe_share_group_offsets_response_partition_0(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsResponsePartition]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsResponsePartition]
 ) -> None:
     for x in items:
         if x.error_message is None:
@@ -256,15 +257,15 @@ def _write_all_describe_share_group_offsets_response_partition_0(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iqihB(x.partition_index, x.start_offset, x.leader_epoch, x.error_code, n + 1)
+            out.append(_pack_iqihB(x.partition_index, x.start_offset, x.leader_epoch, x.error_code, n + 1))
         else:
-            out += _pack_iqih(x.partition_index, x.start_offset, x.leader_epoch, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_iqih(x.partition_index, x.start_offset, x.leader_epoch, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_response_partition_0(
@@ -308,7 +309,7 @@ def _read_all_describe_share_group_offsets_response_partition_1(
 
 
 def _write_all_describe_share_group_offsets_response_partition_1(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsResponsePartition]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsResponsePartition]
 ) -> None:
     for x in items:
         if x.error_message is None:
@@ -318,15 +319,15 @@ def _write_all_describe_share_group_offsets_response_partition_1(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iqiqhB(x.partition_index, x.start_offset, x.leader_epoch, x.lag, x.error_code, n + 1)
+            out.append(_pack_iqiqhB(x.partition_index, x.start_offset, x.leader_epoch, x.lag, x.error_code, n + 1))
         else:
-            out += _pack_iqiqh(x.partition_index, x.start_offset, x.leader_epoch, x.lag, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_iqiqh(x.partition_index, x.start_offset, x.leader_epoch, x.lag, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_response_partition_1(
@@ -376,28 +377,25 @@ def _read_all_describe_share_group_offsets_response_topic_0(
 
 
 def _write_all_describe_share_group_offsets_response_topic_0(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsResponseTopic]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsResponseTopic]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_partition_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_response_topic_0(
@@ -450,28 +448,25 @@ def _read_all_describe_share_group_offsets_response_topic_1(
 
 
 def _write_all_describe_share_group_offsets_response_topic_1(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsResponseTopic]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsResponseTopic]
 ) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_partition_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_response_topic_1(
@@ -533,21 +528,15 @@ def _read_all_describe_share_group_offsets_response_group_0(
 
 
 def _write_all_describe_share_group_offsets_response_group_0(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsResponseGroup]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsResponseGroup]
 ) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_topic_0(out, x.topics)
         if x.error_message is None:
@@ -557,15 +546,15 @@ def _write_all_describe_share_group_offsets_response_group_0(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_response_group_0(
@@ -630,21 +619,15 @@ def _read_all_describe_share_group_offsets_response_group_1(
 
 
 def _write_all_describe_share_group_offsets_response_group_1(
-    out: bytearray, items: Iterable[DescribeShareGroupOffsetsResponseGroup]
+    out: list[bytes], items: Iterable[DescribeShareGroupOffsetsResponseGroup]
 ) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_share_group_offsets_response_topic_1(out, x.topics)
         if x.error_message is None:
@@ -654,15 +637,15 @@ def _write_all_describe_share_group_offsets_response_group_1(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_share_group_offsets_response_group_1(
@@ -705,19 +688,19 @@ def _read_describe_share_group_offsets_response_0(
     return x, pos
 
 
-def _write_describe_share_group_offsets_response_0(out: bytearray, x: DescribeShareGroupOffsetsResponse) -> None:
+def _write_describe_share_group_offsets_response_0(out: list[bytes], x: DescribeShareGroupOffsetsResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_share_group_offsets_response_group_0(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_share_group_offsets_response_0(x: DescribeShareGroupOffsetsResponse) -> int:
@@ -751,19 +734,19 @@ def _read_describe_share_group_offsets_response_1(
     return x, pos
 
 
-def _write_describe_share_group_offsets_response_1(out: bytearray, x: DescribeShareGroupOffsetsResponse) -> None:
+def _write_describe_share_group_offsets_response_1(out: list[bytes], x: DescribeShareGroupOffsetsResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_share_group_offsets_response_group_1(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_share_group_offsets_response_1(x: DescribeShareGroupOffsetsResponse) -> int:

@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -155,19 +156,16 @@ def _read_all_topic_request_0(data: bytes, pos: int, count: int) -> tuple[list[T
     return out, pos
 
 
-def _write_all_topic_request_0(out: bytearray, items: Iterable[TopicRequest]) -> None:
+def _write_all_topic_request_0(out: list[bytes], items: Iterable[TopicRequest]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_request_0(items: Iterable[TopicRequest]) -> int:
@@ -200,19 +198,16 @@ def _read_cursor_0(data: bytes, pos: int) -> tuple[Cursor, int]:
     return x, pos
 
 
-def _write_cursor_0(out: bytearray, x: Cursor) -> None:
+def _write_cursor_0(out: list[bytes], x: Cursor) -> None:
     s = x.topic_name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.partition_index, 0)
+        out.append(_pack_iB(x.partition_index, 0))
     else:
-        out += _pack_i(x.partition_index)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.partition_index))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_cursor_0(x: Cursor) -> int:
@@ -248,21 +243,18 @@ def _read_describe_topic_partitions_request_0(data: bytes, pos: int) -> tuple[De
     return x, pos
 
 
-def _write_describe_topic_partitions_request_0(out: bytearray, x: DescribeTopicPartitionsRequest) -> None:
+def _write_describe_topic_partitions_request_0(out: list[bytes], x: DescribeTopicPartitionsRequest) -> None:
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_request_0(out, x.topics)
-    out += _pack_ib(x.response_partition_limit, -1 if x.cursor is None else 1)
+    out.append(_pack_ib(x.response_partition_limit, -1 if x.cursor is None else 1))
     if x.cursor is not None:
         _write_cursor_0(out, x.cursor)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_topic_partitions_request_0(x: DescribeTopicPartitionsRequest) -> int:

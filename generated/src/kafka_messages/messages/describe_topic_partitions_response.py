@@ -13,21 +13,22 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -289,51 +290,51 @@ def _read_all_describe_topic_partitions_response_partition_0(
         x = new(DescribeTopicPartitionsResponsePartition)
         x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n = _unpack_hiiiB(data, pos)
         pos += 15
-        if 1 < n < 17:
+        if n == 1:
+            x.replica_nodes = []
+        elif n < 17:
             x.replica_nodes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.replica_nodes = []
         else:
             x.replica_nodes, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.isr_nodes = []
+        elif n < 17:
             x.isr_nodes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.isr_nodes = []
         else:
             x.isr_nodes, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
-            x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
-            pos += n * 4 - 4
-        elif n == 1:
+        if n == 1:
             x.eligible_leader_replicas = []
         elif n == 0:
             x.eligible_leader_replicas = None
+        elif n < 17:
+            x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
+            pos += n * 4 - 4
         else:
             x.eligible_leader_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
-            x.last_known_elr = [*UNPACK_I[n](data, pos)]
-            pos += n * 4 - 4
-        elif n == 1:
+        if n == 1:
             x.last_known_elr = []
         elif n == 0:
             x.last_known_elr = None
+        elif n < 17:
+            x.last_known_elr = [*UNPACK_I[n](data, pos)]
+            pos += n * 4 - 4
         else:
             x.last_known_elr, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.offline_replicas = []
+        elif n < 17:
             x.offline_replicas = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.offline_replicas = []
         else:
             x.offline_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -347,59 +348,52 @@ def _read_all_describe_topic_partitions_response_partition_0(
 
 
 def _write_all_describe_topic_partitions_response_partition_0(
-    out: bytearray, items: Iterable[DescribeTopicPartitionsResponsePartition]
+    out: list[bytes], items: Iterable[DescribeTopicPartitionsResponsePartition]
 ) -> None:
     for x in items:
         n = len(x.replica_nodes)
-        if n < 127:
-            out += _pack_hiiiB(x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n + 1)
+        if n < 16:
+            out.append(_pack_hiiiB(x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n + 1))
+            s = PACK_I[n](*x.replica_nodes)
         else:
-            out += _pack_hiii(x.error_code, x.partition_index, x.leader_id, x.leader_epoch)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.replica_nodes)
-        elif n:
-            write_fixed_array(out, x.replica_nodes, "i")
-        n = len(x.isr_nodes)
-        if n < 127:
-            out.append(n + 1)
+            out.append(_pack_hiii(x.error_code, x.partition_index, x.leader_id, x.leader_epoch))
+            out.append(VARINTS[n + 1])
+            s = fixed_elements(x.replica_nodes, "i")
+        out.append(s)
+        if x.isr_nodes == x.replica_nodes:
+            out.append(VARINTS[n + 1])
+            out.append(s)
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.isr_nodes)
-        elif n:
-            write_fixed_array(out, x.isr_nodes, "i")
+            n = len(x.isr_nodes)
+            if not n:
+                out.append(b"\1")
+            elif n < 16:
+                out.append(VARINTS[n + 1])
+                out.append(PACK_I[n](*x.isr_nodes))
+            else:
+                out.append(VARINTS[n + 1])
+                out.append(fixed_elements(x.isr_nodes, "i"))
         n = -1 if x.eligible_leader_replicas is None else len(x.eligible_leader_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.eligible_leader_replicas and n < 16:
-            out += PACK_I[n](*x.eligible_leader_replicas)
-        elif x.eligible_leader_replicas:
-            write_fixed_array(out, x.eligible_leader_replicas, "i")
+        out.append(VARINTS[n + 1])
+        if x.eligible_leader_replicas:
+            out.append(fixed_elements(x.eligible_leader_replicas, "i"))
         n = -1 if x.last_known_elr is None else len(x.last_known_elr)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.last_known_elr and n < 16:
-            out += PACK_I[n](*x.last_known_elr)
-        elif x.last_known_elr:
-            write_fixed_array(out, x.last_known_elr, "i")
+        out.append(VARINTS[n + 1])
+        if x.last_known_elr:
+            out.append(fixed_elements(x.last_known_elr, "i"))
         n = len(x.offline_replicas)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.offline_replicas))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.offline_replicas)
-        elif n:
-            write_fixed_array(out, x.offline_replicas, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.offline_replicas, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_topic_partitions_response_partition_0(
@@ -470,7 +464,7 @@ def _read_all_describe_topic_partitions_response_topic_0(
 
 
 def _write_all_describe_topic_partitions_response_topic_0(
-    out: bytearray, items: Iterable[DescribeTopicPartitionsResponseTopic]
+    out: list[bytes], items: Iterable[DescribeTopicPartitionsResponseTopic]
 ) -> None:
     for x in items:
         if x.name is None:
@@ -480,24 +474,24 @@ def _write_all_describe_topic_partitions_response_topic_0(
             s = x.name.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uBB(x.topic_id.bytes, TRUTH[x.is_internal], n + 1)
+            out.append(_pack_uBB(x.topic_id.int.to_bytes(16, "big"), TRUTH[x.is_internal], n + 1))
         else:
-            out += _pack_uB(x.topic_id.bytes, TRUTH[x.is_internal])
-            out += uvarint(n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), TRUTH[x.is_internal]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_describe_topic_partitions_response_partition_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.topic_authorized_operations, 0)
+            out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
-            out += _pack_i(x.topic_authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.topic_authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_topic_partitions_response_topic_0(items: Iterable[DescribeTopicPartitionsResponseTopic]) -> int:
@@ -535,19 +529,16 @@ def _read_cursor_0(data: bytes, pos: int) -> tuple[Cursor, int]:
     return x, pos
 
 
-def _write_cursor_0(out: bytearray, x: Cursor) -> None:
+def _write_cursor_0(out: list[bytes], x: Cursor) -> None:
     s = x.topic_name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.partition_index, 0)
+        out.append(_pack_iB(x.partition_index, 0))
     else:
-        out += _pack_i(x.partition_index)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.partition_index))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_cursor_0(x: Cursor) -> int:
@@ -583,22 +574,22 @@ def _read_describe_topic_partitions_response_0(data: bytes, pos: int) -> tuple[D
     return x, pos
 
 
-def _write_describe_topic_partitions_response_0(out: bytearray, x: DescribeTopicPartitionsResponse) -> None:
+def _write_describe_topic_partitions_response_0(out: list[bytes], x: DescribeTopicPartitionsResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_topic_partitions_response_topic_0(out, x.topics)
-    out += _pack_b(-1 if x.next_cursor is None else 1)
+    out.append(_pack_b(-1 if x.next_cursor is None else 1))
     if x.next_cursor is not None:
         _write_cursor_0(out, x.next_cursor)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_topic_partitions_response_0(x: DescribeTopicPartitionsResponse) -> int:

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     new,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 
@@ -79,18 +79,15 @@ def _read_describe_transactions_request_0(data: bytes, pos: int) -> tuple[Descri
     return x, pos
 
 
-def _write_describe_transactions_request_0(out: bytearray, x: DescribeTransactionsRequest) -> None:
+def _write_describe_transactions_request_0(out: list[bytes], x: DescribeTransactionsRequest) -> None:
     n = len(x.transactional_ids)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.transactional_ids)
+        out.append(compact_string_elements(x.transactional_ids))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_transactions_request_0(x: DescribeTransactionsRequest) -> int:

@@ -12,18 +12,19 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -212,11 +213,11 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[TopicData
             x.topic, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -229,28 +230,25 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[TopicData
     return adopt(TopicDataCollection, out), pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -307,37 +305,38 @@ def _read_all_transaction_state_0(data: bytes, pos: int, count: int) -> tuple[li
     return out, pos
 
 
-def _write_all_transaction_state_0(out: bytearray, items: Iterable[TransactionState]) -> None:
+def _write_all_transaction_state_0(out: list[bytes], items: Iterable[TransactionState]) -> None:
     for x in items:
         s = x.transactional_id.encode()
         n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.transaction_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
         if n < 127:
-            out += _pack_iqqhB(
-                x.transaction_timeout_ms, x.transaction_start_time_ms, x.producer_id, x.producer_epoch, n + 1
+            out.append(
+                _pack_iqqhB(
+                    x.transaction_timeout_ms, x.transaction_start_time_ms, x.producer_id, x.producer_epoch, n + 1
+                )
             )
         else:
-            out += _pack_iqqh(x.transaction_timeout_ms, x.transaction_start_time_ms, x.producer_id, x.producer_epoch)
-            out += uvarint(n + 1)
+            out.append(
+                _pack_iqqh(x.transaction_timeout_ms, x.transaction_start_time_ms, x.producer_id, x.producer_epoch)
+            )
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_data_0(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_transaction_state_0(items: Iterable[TransactionState]) -> int:
@@ -375,19 +374,19 @@ def _read_describe_transactions_response_0(data: bytes, pos: int) -> tuple[Descr
     return x, pos
 
 
-def _write_describe_transactions_response_0(out: bytearray, x: DescribeTransactionsResponse) -> None:
+def _write_describe_transactions_response_0(out: list[bytes], x: DescribeTransactionsResponse) -> None:
     n = len(x.transaction_states)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_transaction_state_0(out, x.transaction_states)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_transactions_response_0(x: DescribeTransactionsResponse) -> int:

@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 
@@ -103,19 +104,16 @@ def _read_all_user_name_0(data: bytes, pos: int, count: int) -> tuple[list[UserN
     return out, pos
 
 
-def _write_all_user_name_0(out: bytearray, items: Iterable[UserName]) -> None:
+def _write_all_user_name_0(out: list[bytes], items: Iterable[UserName]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_user_name_0(items: Iterable[UserName]) -> int:
@@ -151,18 +149,15 @@ def _read_describe_user_scram_credentials_request_0(
     return x, pos
 
 
-def _write_describe_user_scram_credentials_request_0(out: bytearray, x: DescribeUserScramCredentialsRequest) -> None:
+def _write_describe_user_scram_credentials_request_0(out: list[bytes], x: DescribeUserScramCredentialsRequest) -> None:
     n = -1 if x.users is None else len(x.users)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.users:
         _write_all_user_name_0(out, x.users)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_user_scram_credentials_request_0(x: DescribeUserScramCredentialsRequest) -> int:

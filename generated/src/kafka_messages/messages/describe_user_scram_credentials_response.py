@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_bi = Struct(">bi").pack
@@ -176,13 +177,13 @@ def _read_all_credential_info_0(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_credential_info_0(out: bytearray, items: Iterable[CredentialInfo]) -> None:
+def _write_all_credential_info_0(out: list[bytes], items: Iterable[CredentialInfo]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_biB(x.mechanism, x.iterations, 0)
+            out.append(_pack_biB(x.mechanism, x.iterations, 0))
         else:
-            out += _pack_bi(x.mechanism, x.iterations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_bi(x.mechanism, x.iterations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_credential_info_0(items: Iterable[CredentialInfo]) -> int:
@@ -236,16 +237,13 @@ def _read_all_describe_user_scram_credentials_result_0(
 
 
 def _write_all_describe_user_scram_credentials_result_0(
-    out: bytearray, items: Iterable[DescribeUserScramCredentialsResult]
+    out: list[bytes], items: Iterable[DescribeUserScramCredentialsResult]
 ) -> None:
     for x in items:
         s = x.user.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -253,22 +251,19 @@ def _write_all_describe_user_scram_credentials_result_0(
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.credential_infos)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_credential_info_0(out, x.credential_infos)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_describe_user_scram_credentials_result_0(items: Iterable[DescribeUserScramCredentialsResult]) -> int:
@@ -319,7 +314,9 @@ def _read_describe_user_scram_credentials_response_0(
     return x, pos
 
 
-def _write_describe_user_scram_credentials_response_0(out: bytearray, x: DescribeUserScramCredentialsResponse) -> None:
+def _write_describe_user_scram_credentials_response_0(
+    out: list[bytes], x: DescribeUserScramCredentialsResponse
+) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -327,22 +324,19 @@ def _write_describe_user_scram_credentials_response_0(out: bytearray, x: Describ
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.results)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_describe_user_scram_credentials_result_0(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_describe_user_scram_credentials_response_0(x: DescribeUserScramCredentialsResponse) -> int:

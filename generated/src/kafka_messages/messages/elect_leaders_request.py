@@ -14,19 +14,20 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -164,29 +165,30 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[Top
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partitions = []
+        elif 0 < n < 16:
             x.partitions = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partitions = []
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return adopt(TopicPartitionsCollection, out), pos
 
 
-def _write_all_topic_partitions_0(out: bytearray, items: Iterable[TopicPartitions]) -> None:
+def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partitions))
+            else:
+                out.append(fixed_elements(x.partitions, "i"))
 
 
 def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
@@ -212,11 +214,11 @@ def _read_all_topic_partitions_2(data: bytes, pos: int, count: int) -> tuple[Top
             x.topic, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -229,28 +231,25 @@ def _read_all_topic_partitions_2(data: bytes, pos: int, count: int) -> tuple[Top
     return adopt(TopicPartitionsCollection, out), pos
 
 
-def _write_all_topic_partitions_2(out: bytearray, items: Iterable[TopicPartitions]) -> None:
+def _write_all_topic_partitions_2(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partitions_2(items: Iterable[TopicPartitions]) -> int:
@@ -282,14 +281,14 @@ def _read_elect_leaders_request_0(data: bytes, pos: int) -> tuple[ElectLeadersRe
     return x, pos
 
 
-def _write_elect_leaders_request_0(out: bytearray, x: ElectLeadersRequest) -> None:
+def _write_elect_leaders_request_0(out: list[bytes], x: ElectLeadersRequest) -> None:
     if x.election_type != 0:
         raise Refused
     n = -1 if x.topic_partitions is None else len(x.topic_partitions)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
-    out += _pack_i(x.timeout_ms)
+    out.append(_pack_i(x.timeout_ms))
 
 
 def _size_elect_leaders_request_0(x: ElectLeadersRequest) -> int:
@@ -312,12 +311,12 @@ def _read_elect_leaders_request_1(data: bytes, pos: int) -> tuple[ElectLeadersRe
     return x, pos
 
 
-def _write_elect_leaders_request_1(out: bytearray, x: ElectLeadersRequest) -> None:
+def _write_elect_leaders_request_1(out: list[bytes], x: ElectLeadersRequest) -> None:
     n = -1 if x.topic_partitions is None else len(x.topic_partitions)
-    out += _pack_bi(x.election_type, n)
+    out.append(_pack_bi(x.election_type, n))
     if x.topic_partitions:
         _write_all_topic_partitions_0(out, x.topic_partitions)
-    out += _pack_i(x.timeout_ms)
+    out.append(_pack_i(x.timeout_ms))
 
 
 def _size_elect_leaders_request_1(x: ElectLeadersRequest) -> int:
@@ -347,20 +346,20 @@ def _read_elect_leaders_request_2(data: bytes, pos: int) -> tuple[ElectLeadersRe
     return x, pos
 
 
-def _write_elect_leaders_request_2(out: bytearray, x: ElectLeadersRequest) -> None:
+def _write_elect_leaders_request_2(out: list[bytes], x: ElectLeadersRequest) -> None:
     n = -1 if x.topic_partitions is None else len(x.topic_partitions)
     if n < 127:
-        out += _pack_bB(x.election_type, n + 1)
+        out.append(_pack_bB(x.election_type, n + 1))
     else:
-        out += _pack_b(x.election_type)
-        out += uvarint(n + 1)
+        out.append(_pack_b(x.election_type))
+        out.append(VARINTS[n + 1])
     if x.topic_partitions:
         _write_all_topic_partitions_2(out, x.topic_partitions)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.timeout_ms, 0)
+        out.append(_pack_iB(x.timeout_ms, 0))
     else:
-        out += _pack_i(x.timeout_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_elect_leaders_request_2(x: ElectLeadersRequest) -> int:

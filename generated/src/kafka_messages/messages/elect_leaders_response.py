@@ -12,15 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -176,7 +177,7 @@ def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_partition_result_0(out: bytearray, items: Iterable[PartitionResult]) -> None:
+def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -184,8 +185,8 @@ def _write_all_partition_result_0(out: bytearray, items: Iterable[PartitionResul
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_ihh(x.partition_id, x.error_code, n)
-        out += s
+        out.append(_pack_ihh(x.partition_id, x.error_code, n))
+        out.append(s)
 
 
 def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
@@ -221,7 +222,7 @@ def _read_all_partition_result_2(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_partition_result_2(out: bytearray, items: Iterable[PartitionResult]) -> None:
+def _write_all_partition_result_2(out: list[bytes], items: Iterable[PartitionResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -230,15 +231,15 @@ def _write_all_partition_result_2(out: bytearray, items: Iterable[PartitionResul
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition_id, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition_id, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition_id, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition_id, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_result_2(items: Iterable[PartitionResult]) -> int:
@@ -275,14 +276,14 @@ def _read_all_replica_election_result_0(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_replica_election_result_0(out: bytearray, items: Iterable[ReplicaElectionResult]) -> None:
+def _write_all_replica_election_result_0(out: list[bytes], items: Iterable[ReplicaElectionResult]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partition_result)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_result_0(out, x.partition_result)
 
@@ -325,26 +326,20 @@ def _read_all_replica_election_result_2(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_replica_election_result_2(out: bytearray, items: Iterable[ReplicaElectionResult]) -> None:
+def _write_all_replica_election_result_2(out: list[bytes], items: Iterable[ReplicaElectionResult]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_result)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_2(out, x.partition_result)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_replica_election_result_2(items: Iterable[ReplicaElectionResult]) -> int:
@@ -374,11 +369,11 @@ def _read_elect_leaders_response_0(data: bytes, pos: int) -> tuple[ElectLeadersR
     return x, pos
 
 
-def _write_elect_leaders_response_0(out: bytearray, x: ElectLeadersResponse) -> None:
+def _write_elect_leaders_response_0(out: list[bytes], x: ElectLeadersResponse) -> None:
     if x.error_code != 0:
         raise Refused
     n = len(x.replica_election_results)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_replica_election_result_0(out, x.replica_election_results)
 
@@ -400,9 +395,9 @@ def _read_elect_leaders_response_1(data: bytes, pos: int) -> tuple[ElectLeadersR
     return x, pos
 
 
-def _write_elect_leaders_response_1(out: bytearray, x: ElectLeadersResponse) -> None:
+def _write_elect_leaders_response_1(out: list[bytes], x: ElectLeadersResponse) -> None:
     n = len(x.replica_election_results)
-    out += _pack_ihi(x.throttle_time_ms, x.error_code, n)
+    out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:
         _write_all_replica_election_result_0(out, x.replica_election_results)
 
@@ -431,19 +426,19 @@ def _read_elect_leaders_response_2(data: bytes, pos: int) -> tuple[ElectLeadersR
     return x, pos
 
 
-def _write_elect_leaders_response_2(out: bytearray, x: ElectLeadersResponse) -> None:
+def _write_elect_leaders_response_2(out: list[bytes], x: ElectLeadersResponse) -> None:
     n = len(x.replica_election_results)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_replica_election_result_2(out, x.replica_election_results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_elect_leaders_response_2(x: ElectLeadersResponse) -> int:

@@ -14,20 +14,21 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
     fixed_array,
+    fixed_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -285,13 +286,13 @@ def _read_all_replica_info_1(data: bytes, pos: int, count: int) -> tuple[list[Re
     return out, pos
 
 
-def _write_all_replica_info_1(out: bytearray, items: Iterable[ReplicaInfo]) -> None:
+def _write_all_replica_info_1(out: list[bytes], items: Iterable[ReplicaInfo]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iuB(x.candidate_id, x.candidate_directory_id.bytes, 0)
+            out.append(_pack_iuB(x.candidate_id, x.candidate_directory_id.int.to_bytes(16, "big"), 0))
         else:
-            out += _pack_iu(x.candidate_id, x.candidate_directory_id.bytes)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iu(x.candidate_id, x.candidate_directory_id.int.to_bytes(16, "big")))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_replica_info_1(items: Iterable[ReplicaInfo]) -> int:
@@ -309,11 +310,11 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
         x = new(PartitionData)
         x.partition_index, x.leader_id, x.leader_epoch, n = _unpack_iiii(data, pos)
         pos += 16
-        if 0 < n < 16:
+        if n == 0:
+            x.preferred_successors = []
+        elif 0 < n < 16:
             x.preferred_successors = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.preferred_successors = []
         else:
             x.preferred_successors, pos = fixed_array(data, pos, n, "i", 4)
         x.preferred_candidates = []
@@ -321,14 +322,15 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.preferred_successors)
-        out += _pack_iiii(x.partition_index, x.leader_id, x.leader_epoch, n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.preferred_successors)
-        elif n:
-            write_fixed_array(out, x.preferred_successors, "i")
+        out.append(_pack_iiii(x.partition_index, x.leader_id, x.leader_epoch, n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.preferred_successors))
+            else:
+                out.append(fixed_elements(x.preferred_successors, "i"))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -361,20 +363,20 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.preferred_candidates)
         if n < 127:
-            out += _pack_iiiB(x.partition_index, x.leader_id, x.leader_epoch, n + 1)
+            out.append(_pack_iiiB(x.partition_index, x.leader_id, x.leader_epoch, n + 1))
         else:
-            out += _pack_iii(x.partition_index, x.leader_id, x.leader_epoch)
-            out += uvarint(n + 1)
+            out.append(_pack_iii(x.partition_index, x.leader_id, x.leader_epoch))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_replica_info_1(out, x.preferred_candidates)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -412,14 +414,14 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_data_0(out, x.partitions)
 
@@ -462,26 +464,20 @@ def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_1(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
@@ -529,27 +525,21 @@ def _read_all_leader_endpoint_1(data: bytes, pos: int, count: int) -> tuple[Lead
     return adopt(LeaderEndpointCollection, out), pos
 
 
-def _write_all_leader_endpoint_1(out: bytearray, items: Iterable[LeaderEndpoint]) -> None:
+def _write_all_leader_endpoint_1(out: list[bytes], items: Iterable[LeaderEndpoint]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_leader_endpoint_1(items: Iterable[LeaderEndpoint]) -> int:
@@ -585,17 +575,17 @@ def _read_end_quorum_epoch_request_0(data: bytes, pos: int) -> tuple[EndQuorumEp
     return x, pos
 
 
-def _write_end_quorum_epoch_request_0(out: bytearray, x: EndQuorumEpochRequest) -> None:
+def _write_end_quorum_epoch_request_0(out: list[bytes], x: EndQuorumEpochRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_data_0(out, x.topics)
 
@@ -643,36 +633,27 @@ def _read_end_quorum_epoch_request_1(data: bytes, pos: int) -> tuple[EndQuorumEp
     return x, pos
 
 
-def _write_end_quorum_epoch_request_1(out: bytearray, x: EndQuorumEpochRequest) -> None:
+def _write_end_quorum_epoch_request_1(out: list[bytes], x: EndQuorumEpochRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
     n = len(x.leader_endpoints)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_leader_endpoint_1(out, x.leader_endpoints)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_end_quorum_epoch_request_1(x: EndQuorumEpochRequest) -> int:

@@ -14,6 +14,8 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     long_uvarint,
@@ -21,11 +23,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -236,9 +237,9 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
-        out += _pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch)
+        out.append(_pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -262,13 +263,13 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, 0)
+            out.append(_pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, 0))
         else:
-            out += _pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -302,14 +303,14 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_data_0(out, x.partitions)
 
@@ -352,26 +353,20 @@ def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_1(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
@@ -411,21 +406,21 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
     return adopt(NodeEndpointCollection, out), pos
 
 
-def _write_all_node_endpoint_1(out: bytearray, items: Iterable[NodeEndpoint]) -> None:
+def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
@@ -451,11 +446,11 @@ def _read_end_quorum_epoch_response_0(data: bytes, pos: int) -> tuple[EndQuorumE
     return x, pos
 
 
-def _write_end_quorum_epoch_response_0(out: bytearray, x: EndQuorumEpochResponse) -> None:
+def _write_end_quorum_epoch_response_0(out: list[bytes], x: EndQuorumEpochResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.topics)
-    out += _pack_hi(x.error_code, n)
+    out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_topic_data_0(out, x.topics)
 
@@ -508,32 +503,29 @@ def _read_end_quorum_epoch_response_1(data: bytes, pos: int) -> tuple[EndQuorumE
     return x, pos
 
 
-def _write_tags_end_quorum_epoch_response_1(parent: bytearray, x: EndQuorumEpochResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_end_quorum_epoch_response_1(parent: list[bytes], x: EndQuorumEpochResponse) -> None:
+    known: dict[int, bytes] = {}
     if len(x.node_endpoints):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.node_endpoints)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_1(out, x.node_endpoints)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_end_quorum_epoch_response_1(out: bytearray, x: EndQuorumEpochResponse) -> None:
+def _write_end_quorum_epoch_response_1(out: list[bytes], x: EndQuorumEpochResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
     if not len(x.node_endpoints) and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_end_quorum_epoch_response_1(out, x)
 

@@ -53,8 +53,8 @@ def _read_end_txn_marker_0(data: bytes, pos: int) -> tuple[EndTxnMarker, int]:
     return x, pos
 
 
-def _write_end_txn_marker_0(out: bytearray, x: EndTxnMarker) -> None:
-    out += _pack_i(x.coordinator_epoch)
+def _write_end_txn_marker_0(out: list[bytes], x: EndTxnMarker) -> None:
+    out.append(_pack_i(x.coordinator_epoch))
 
 
 def _size_end_txn_marker_0(x: EndTxnMarker) -> int:

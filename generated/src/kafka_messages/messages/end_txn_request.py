@@ -10,15 +10,15 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -98,12 +98,12 @@ def _read_end_txn_request_0(data: bytes, pos: int) -> tuple[EndTxnRequest, int]:
     return x, pos
 
 
-def _write_end_txn_request_0(out: bytearray, x: EndTxnRequest) -> None:
+def _write_end_txn_request_0(out: list[bytes], x: EndTxnRequest) -> None:
     s = x.transactional_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
-    out += _pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.committed])
+    out.append(_pack_h(n))
+    out.append(s)
+    out.append(_pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.committed]))
 
 
 def _size_end_txn_request_0(x: EndTxnRequest) -> int:
@@ -131,19 +131,16 @@ def _read_end_txn_request_3(data: bytes, pos: int) -> tuple[EndTxnRequest, int]:
     return x, pos
 
 
-def _write_end_txn_request_3(out: bytearray, x: EndTxnRequest) -> None:
+def _write_end_txn_request_3(out: list[bytes], x: EndTxnRequest) -> None:
     s = x.transactional_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.committed], 0)
+        out.append(_pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.committed], 0))
     else:
-        out += _pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.committed])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.committed]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_end_txn_request_3(x: EndTxnRequest) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -83,8 +83,8 @@ def _read_end_txn_response_0(data: bytes, pos: int) -> tuple[EndTxnResponse, int
     return x, pos
 
 
-def _write_end_txn_response_0(out: bytearray, x: EndTxnResponse) -> None:
-    out += _pack_ih(x.throttle_time_ms, x.error_code)
+def _write_end_txn_response_0(out: list[bytes], x: EndTxnResponse) -> None:
+    out.append(_pack_ih(x.throttle_time_ms, x.error_code))
 
 
 def _size_end_txn_response_0(x: EndTxnResponse) -> int:
@@ -105,12 +105,12 @@ def _read_end_txn_response_3(data: bytes, pos: int) -> tuple[EndTxnResponse, int
     return x, pos
 
 
-def _write_end_txn_response_3(out: bytearray, x: EndTxnResponse) -> None:
+def _write_end_txn_response_3(out: list[bytes], x: EndTxnResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, 0)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, 0))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_end_txn_response_3(x: EndTxnResponse) -> int:
@@ -131,12 +131,12 @@ def _read_end_txn_response_5(data: bytes, pos: int) -> tuple[EndTxnResponse, int
     return x, pos
 
 
-def _write_end_txn_response_5(out: bytearray, x: EndTxnResponse) -> None:
+def _write_end_txn_response_5(out: list[bytes], x: EndTxnResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihqhB(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch, 0)
+        out.append(_pack_ihqhB(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch, 0))
     else:
-        out += _pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_end_txn_response_5(x: EndTxnResponse) -> int:

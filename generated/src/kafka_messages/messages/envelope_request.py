@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._message import Message
-from .._wire import RawTaggedFields, long_bytes, new, tags_size, unknown_tags, uvarint, uvarint_size, write_tags
+from .._wire import RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
 
 
 class _EnvelopeRequestConstants(Message):
@@ -66,6 +66,10 @@ def _read_envelope_request_0(data: bytes, pos: int) -> tuple[EnvelopeRequest, in
         end = pos + n - 1
         x.request_data = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.request_data = data[pos + 1 : end]
+        pos = end
     else:
         x.request_data, pos = long_bytes(data, pos, n)
     n = data[pos]
@@ -76,6 +80,10 @@ def _read_envelope_request_0(data: bytes, pos: int) -> tuple[EnvelopeRequest, in
         pos = end
     elif n == 0:
         x.request_principal = None
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.request_principal = data[pos + 1 : end]
+        pos = end
     else:
         x.request_principal, pos = long_bytes(data, pos, n)
     n = data[pos]
@@ -83,6 +91,10 @@ def _read_envelope_request_0(data: bytes, pos: int) -> tuple[EnvelopeRequest, in
     if 0 < n < 128:
         end = pos + n - 1
         x.client_host_address = data[pos:end]
+        pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.client_host_address = data[pos + 1 : end]
         pos = end
     else:
         x.client_host_address, pos = long_bytes(data, pos, n)
@@ -95,36 +107,27 @@ def _read_envelope_request_0(data: bytes, pos: int) -> tuple[EnvelopeRequest, in
     return x, pos
 
 
-def _write_envelope_request_0(out: bytearray, x: EnvelopeRequest) -> None:
+def _write_envelope_request_0(out: list[bytes], x: EnvelopeRequest) -> None:
     s = x.request_data
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if x.request_principal is None:
         s = b""
         n = -1
     else:
         s = x.request_principal
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     s = x.client_host_address
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_envelope_request_0(x: EnvelopeRequest) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, long_bytes, new, tags_size, unknown_tags, uvarint, uvarint_size, write_tags
+from .._wire import RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -70,6 +70,10 @@ def _read_envelope_response_0(data: bytes, pos: int) -> tuple[EnvelopeResponse, 
         pos = end
     elif n == 0:
         x.response_data = None
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.response_data = data[pos + 1 : end]
+        pos = end
     else:
         x.response_data, pos = long_bytes(data, pos, n)
     x.error_code, n = _unpack_hB(data, pos)
@@ -81,23 +85,20 @@ def _read_envelope_response_0(data: bytes, pos: int) -> tuple[EnvelopeResponse, 
     return x, pos
 
 
-def _write_envelope_response_0(out: bytearray, x: EnvelopeResponse) -> None:
+def _write_envelope_response_0(out: list[bytes], x: EnvelopeResponse) -> None:
     if x.response_data is None:
         s = b""
         n = -1
     else:
         s = x.response_data
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_hB(x.error_code, 0)
+        out.append(_pack_hB(x.error_code, 0))
     else:
-        out += _pack_h(x.error_code)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_h(x.error_code))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_envelope_response_0(x: EnvelopeResponse) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_hqi = Struct(">hqi").pack
 _pack_hqiB = Struct(">hqiB").pack
@@ -73,8 +73,8 @@ def _read_expire_delegation_token_response_1(data: bytes, pos: int) -> tuple[Exp
     return x, pos
 
 
-def _write_expire_delegation_token_response_1(out: bytearray, x: ExpireDelegationTokenResponse) -> None:
-    out += _pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms)
+def _write_expire_delegation_token_response_1(out: list[bytes], x: ExpireDelegationTokenResponse) -> None:
+    out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
 
 
 def _size_expire_delegation_token_response_1(x: ExpireDelegationTokenResponse) -> int:
@@ -93,12 +93,12 @@ def _read_expire_delegation_token_response_2(data: bytes, pos: int) -> tuple[Exp
     return x, pos
 
 
-def _write_expire_delegation_token_response_2(out: bytearray, x: ExpireDelegationTokenResponse) -> None:
+def _write_expire_delegation_token_response_2(out: list[bytes], x: ExpireDelegationTokenResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_hqiB(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms, 0)
+        out.append(_pack_hqiB(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms, 0))
     else:
-        out += _pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_expire_delegation_token_response_2(x: ExpireDelegationTokenResponse) -> int:

@@ -9,14 +9,14 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -87,19 +87,16 @@ def _read_feature_level_record_0(data: bytes, pos: int) -> tuple[FeatureLevelRec
     return x, pos
 
 
-def _write_feature_level_record_0(out: bytearray, x: FeatureLevelRecord) -> None:
+def _write_feature_level_record_0(out: list[bytes], x: FeatureLevelRecord) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_hB(x.feature_level, 0)
+        out.append(_pack_hB(x.feature_level, 0))
     else:
-        out += _pack_h(x.feature_level)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_h(x.feature_level))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_feature_level_record_0(x: FeatureLevelRecord) -> int:

@@ -15,9 +15,12 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
@@ -26,13 +29,11 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -365,12 +366,12 @@ def _read_replica_state_15(data: bytes, pos: int) -> tuple[ReplicaState, int]:
     return x, pos
 
 
-def _write_replica_state_15(out: bytearray, x: ReplicaState) -> None:
+def _write_replica_state_15(out: list[bytes], x: ReplicaState) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iqB(x.replica_id, x.replica_epoch, 0)
+        out.append(_pack_iqB(x.replica_id, x.replica_epoch, 0))
     else:
-        out += _pack_iq(x.replica_id, x.replica_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iq(x.replica_id, x.replica_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_replica_state_15(x: ReplicaState) -> int:
@@ -395,11 +396,11 @@ def _read_all_fetch_partition_4(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_fetch_partition_4(out: bytearray, items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_4(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.last_fetched_epoch != -1:
             raise Refused
-        out += _pack_iqi(x.partition, x.fetch_offset, x.partition_max_bytes)
+        out.append(_pack_iqi(x.partition, x.fetch_offset, x.partition_max_bytes))
 
 
 def _size_all_fetch_partition_4(items: Iterable[FetchPartition]) -> int:
@@ -423,11 +424,11 @@ def _read_all_fetch_partition_5(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_fetch_partition_5(out: bytearray, items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_5(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.last_fetched_epoch != -1:
             raise Refused
-        out += _pack_iqqi(x.partition, x.fetch_offset, x.log_start_offset, x.partition_max_bytes)
+        out.append(_pack_iqqi(x.partition, x.fetch_offset, x.log_start_offset, x.partition_max_bytes))
 
 
 def _size_all_fetch_partition_5(items: Iterable[FetchPartition]) -> int:
@@ -452,12 +453,12 @@ def _read_all_fetch_partition_9(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_fetch_partition_9(out: bytearray, items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_9(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.last_fetched_epoch != -1:
             raise Refused
-        out += _pack_iiqqi(
-            x.partition, x.current_leader_epoch, x.fetch_offset, x.log_start_offset, x.partition_max_bytes
+        out.append(
+            _pack_iiqqi(x.partition, x.current_leader_epoch, x.fetch_offset, x.log_start_offset, x.partition_max_bytes)
         )
 
 
@@ -512,28 +513,32 @@ def _read_all_fetch_partition_12(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_fetch_partition_12(out: bytearray, items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_12(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iiqiqiB(
-                x.partition,
-                x.current_leader_epoch,
-                x.fetch_offset,
-                x.last_fetched_epoch,
-                x.log_start_offset,
-                x.partition_max_bytes,
-                0,
+            out.append(
+                _pack_iiqiqiB(
+                    x.partition,
+                    x.current_leader_epoch,
+                    x.fetch_offset,
+                    x.last_fetched_epoch,
+                    x.log_start_offset,
+                    x.partition_max_bytes,
+                    0,
+                )
             )
         else:
-            out += _pack_iiqiqi(
-                x.partition,
-                x.current_leader_epoch,
-                x.fetch_offset,
-                x.last_fetched_epoch,
-                x.log_start_offset,
-                x.partition_max_bytes,
+            out.append(
+                _pack_iiqiqi(
+                    x.partition,
+                    x.current_leader_epoch,
+                    x.fetch_offset,
+                    x.last_fetched_epoch,
+                    x.log_start_offset,
+                    x.partition_max_bytes,
+                )
             )
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetch_partition_12(items: Iterable[FetchPartition]) -> int:
@@ -590,35 +595,39 @@ def _read_all_fetch_partition_17(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_tags_fetch_partition_17(parent: bytearray, x: FetchPartition) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_partition_17(parent: list[bytes], x: FetchPartition) -> None:
+    known: dict[int, bytes] = {}
     if x.replica_directory_id.int:
-        out = bytearray()
-        out += _pack_u(x.replica_directory_id.bytes)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_fetch_partition_17(out: bytearray, items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_17(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if not x.replica_directory_id.int and not x.unknown_tagged_fields:
-            out += _pack_iiqiqiB(
-                x.partition,
-                x.current_leader_epoch,
-                x.fetch_offset,
-                x.last_fetched_epoch,
-                x.log_start_offset,
-                x.partition_max_bytes,
-                0,
+            out.append(
+                _pack_iiqiqiB(
+                    x.partition,
+                    x.current_leader_epoch,
+                    x.fetch_offset,
+                    x.last_fetched_epoch,
+                    x.log_start_offset,
+                    x.partition_max_bytes,
+                    0,
+                )
             )
         else:
-            out += _pack_iiqiqi(
-                x.partition,
-                x.current_leader_epoch,
-                x.fetch_offset,
-                x.last_fetched_epoch,
-                x.log_start_offset,
-                x.partition_max_bytes,
+            out.append(
+                _pack_iiqiqi(
+                    x.partition,
+                    x.current_leader_epoch,
+                    x.fetch_offset,
+                    x.last_fetched_epoch,
+                    x.log_start_offset,
+                    x.partition_max_bytes,
+                )
             )
             _write_tags_fetch_partition_17(out, x)
 
@@ -688,39 +697,43 @@ def _read_all_fetch_partition_18(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_tags_fetch_partition_18(parent: bytearray, x: FetchPartition) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_partition_18(parent: list[bytes], x: FetchPartition) -> None:
+    known: dict[int, bytes] = {}
     if x.replica_directory_id.int:
-        out = bytearray()
-        out += _pack_u(x.replica_directory_id.bytes)
-        known[0] = out
+        out: list[bytes] = []
+        out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
+        known[0] = b"".join(out)
     if x.high_watermark != 9223372036854775807:
-        out = bytearray()
-        out += _pack_q(x.high_watermark)
-        known[1] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_q(x.high_watermark))
+        known[1] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_fetch_partition_18(out: bytearray, items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_18(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if not x.replica_directory_id.int and x.high_watermark == 9223372036854775807 and not x.unknown_tagged_fields:
-            out += _pack_iiqiqiB(
-                x.partition,
-                x.current_leader_epoch,
-                x.fetch_offset,
-                x.last_fetched_epoch,
-                x.log_start_offset,
-                x.partition_max_bytes,
-                0,
+            out.append(
+                _pack_iiqiqiB(
+                    x.partition,
+                    x.current_leader_epoch,
+                    x.fetch_offset,
+                    x.last_fetched_epoch,
+                    x.log_start_offset,
+                    x.partition_max_bytes,
+                    0,
+                )
             )
         else:
-            out += _pack_iiqiqi(
-                x.partition,
-                x.current_leader_epoch,
-                x.fetch_offset,
-                x.last_fetched_epoch,
-                x.log_start_offset,
-                x.partition_max_bytes,
+            out.append(
+                _pack_iiqiqi(
+                    x.partition,
+                    x.current_leader_epoch,
+                    x.fetch_offset,
+                    x.last_fetched_epoch,
+                    x.log_start_offset,
+                    x.partition_max_bytes,
+                )
             )
             _write_tags_fetch_partition_18(out, x)
 
@@ -773,14 +786,14 @@ def _read_all_fetch_topic_4(data: bytes, pos: int, count: int) -> tuple[list[Fet
     return out, pos
 
 
-def _write_all_fetch_topic_4(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_4(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_fetch_partition_4(out, x.partitions)
 
@@ -817,14 +830,14 @@ def _read_all_fetch_topic_5(data: bytes, pos: int, count: int) -> tuple[list[Fet
     return out, pos
 
 
-def _write_all_fetch_topic_5(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_5(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_fetch_partition_5(out, x.partitions)
 
@@ -861,14 +874,14 @@ def _read_all_fetch_topic_9(data: bytes, pos: int, count: int) -> tuple[list[Fet
     return out, pos
 
 
-def _write_all_fetch_topic_9(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_9(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_fetch_partition_9(out, x.partitions)
 
@@ -912,26 +925,20 @@ def _read_all_fetch_topic_12(data: bytes, pos: int, count: int) -> tuple[list[Fe
     return out, pos
 
 
-def _write_all_fetch_topic_12(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_12(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_12(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetch_topic_12(items: Iterable[FetchTopic]) -> int:
@@ -972,20 +979,20 @@ def _read_all_fetch_topic_13(data: bytes, pos: int, count: int) -> tuple[list[Fe
     return out, pos
 
 
-def _write_all_fetch_topic_13(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_13(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_12(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetch_topic_13(items: Iterable[FetchTopic]) -> int:
@@ -1024,20 +1031,20 @@ def _read_all_fetch_topic_17(data: bytes, pos: int, count: int) -> tuple[list[Fe
     return out, pos
 
 
-def _write_all_fetch_topic_17(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_17(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_17(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetch_topic_17(items: Iterable[FetchTopic]) -> int:
@@ -1076,20 +1083,20 @@ def _read_all_fetch_topic_18(data: bytes, pos: int, count: int) -> tuple[list[Fe
     return out, pos
 
 
-def _write_all_fetch_topic_18(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_18(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_18(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetch_topic_18(items: Iterable[FetchTopic]) -> int:
@@ -1119,11 +1126,11 @@ def _read_all_forgotten_topic_7(data: bytes, pos: int, count: int) -> tuple[list
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partitions = []
+        elif 0 < n < 16:
             x.partitions = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partitions = []
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.topic_id = ZERO_UUID
@@ -1131,18 +1138,19 @@ def _read_all_forgotten_topic_7(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_forgotten_topic_7(out: bytearray, items: Iterable[ForgottenTopic]) -> None:
+def _write_all_forgotten_topic_7(out: list[bytes], items: Iterable[ForgottenTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partitions))
+            else:
+                out.append(fixed_elements(x.partitions, "i"))
 
 
 def _size_all_forgotten_topic_7(items: Iterable[ForgottenTopic]) -> int:
@@ -1168,11 +1176,11 @@ def _read_all_forgotten_topic_12(data: bytes, pos: int, count: int) -> tuple[lis
             x.topic, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         x.topic_id = ZERO_UUID
@@ -1186,28 +1194,25 @@ def _read_all_forgotten_topic_12(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_forgotten_topic_12(out: bytearray, items: Iterable[ForgottenTopic]) -> None:
+def _write_all_forgotten_topic_12(out: list[bytes], items: Iterable[ForgottenTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_forgotten_topic_12(items: Iterable[ForgottenTopic]) -> int:
@@ -1232,11 +1237,11 @@ def _read_all_forgotten_topic_13(data: bytes, pos: int, count: int) -> tuple[lis
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         x.topic = ""
@@ -1250,22 +1255,21 @@ def _read_all_forgotten_topic_13(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_forgotten_topic_13(out: bytearray, items: Iterable[ForgottenTopic]) -> None:
+def _write_all_forgotten_topic_13(out: list[bytes], items: Iterable[ForgottenTopic]) -> None:
     for x in items:
         n = len(x.partitions)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partitions))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_forgotten_topic_13(items: Iterable[ForgottenTopic]) -> int:
@@ -1297,7 +1301,7 @@ def _read_fetch_request_4(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_fetch_request_4(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_4(out: list[bytes], x: FetchRequest) -> None:
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
@@ -1307,7 +1311,7 @@ def _write_fetch_request_4(out: bytearray, x: FetchRequest) -> None:
     if len(x.forgotten_topics_data):
         raise Refused
     n = len(x.topics)
-    out += _pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n)
+    out.append(_pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n))
     if n:
         _write_all_fetch_topic_4(out, x.topics)
 
@@ -1334,7 +1338,7 @@ def _read_fetch_request_5(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_fetch_request_5(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_5(out: list[bytes], x: FetchRequest) -> None:
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
@@ -1344,7 +1348,7 @@ def _write_fetch_request_5(out: bytearray, x: FetchRequest) -> None:
     if len(x.forgotten_topics_data):
         raise Refused
     n = len(x.topics)
-    out += _pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n)
+    out.append(_pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n))
     if n:
         _write_all_fetch_topic_5(out, x.topics)
 
@@ -1376,7 +1380,7 @@ def _read_fetch_request_7(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_fetch_request_7(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_7(out: list[bytes], x: FetchRequest) -> None:
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
@@ -1384,13 +1388,15 @@ def _write_fetch_request_7(out: bytearray, x: FetchRequest) -> None:
     ):
         raise Refused
     n = len(x.topics)
-    out += _pack_iiiibiii(
-        x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n
+    out.append(
+        _pack_iiiibiii(
+            x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n
+        )
     )
     if n:
         _write_all_fetch_topic_5(out, x.topics)
     n = len(x.forgotten_topics_data)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_forgotten_topic_7(out, x.forgotten_topics_data)
 
@@ -1423,7 +1429,7 @@ def _read_fetch_request_9(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_fetch_request_9(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_9(out: list[bytes], x: FetchRequest) -> None:
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
@@ -1431,13 +1437,15 @@ def _write_fetch_request_9(out: bytearray, x: FetchRequest) -> None:
     ):
         raise Refused
     n = len(x.topics)
-    out += _pack_iiiibiii(
-        x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n
+    out.append(
+        _pack_iiiibiii(
+            x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n
+        )
     )
     if n:
         _write_all_fetch_topic_9(out, x.topics)
     n = len(x.forgotten_topics_data)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_forgotten_topic_7(out, x.forgotten_topics_data)
 
@@ -1477,7 +1485,7 @@ def _read_fetch_request_11(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_fetch_request_11(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_11(out: list[bytes], x: FetchRequest) -> None:
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
@@ -1485,19 +1493,21 @@ def _write_fetch_request_11(out: bytearray, x: FetchRequest) -> None:
     ):
         raise Refused
     n = len(x.topics)
-    out += _pack_iiiibiii(
-        x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n
+    out.append(
+        _pack_iiiibiii(
+            x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n
+        )
     )
     if n:
         _write_all_fetch_topic_9(out, x.topics)
     n = len(x.forgotten_topics_data)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_forgotten_topic_7(out, x.forgotten_topics_data)
     s = x.rack_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_fetch_request_11(x: FetchRequest) -> int:
@@ -1572,26 +1582,23 @@ def _read_fetch_request_12(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_tags_fetch_request_12(parent: bytearray, x: FetchRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_request_12(parent: list[bytes], x: FetchRequest) -> None:
+    known: dict[int, bytes] = {}
     if x.cluster_id is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.cluster_id is None:
             s = b""
             n = -1
         else:
             s = x.cluster_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_request_12(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_12(out: list[bytes], x: FetchRequest) -> None:
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
@@ -1600,39 +1607,37 @@ def _write_fetch_request_12(out: bytearray, x: FetchRequest) -> None:
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiiibiiB(
-            x.replica_id,
-            x.max_wait_ms,
-            x.min_bytes,
-            x.max_bytes,
-            x.isolation_level,
-            x.session_id,
-            x.session_epoch,
-            n + 1,
+        out.append(
+            _pack_iiiibiiB(
+                x.replica_id,
+                x.max_wait_ms,
+                x.min_bytes,
+                x.max_bytes,
+                x.isolation_level,
+                x.session_id,
+                x.session_epoch,
+                n + 1,
+            )
         )
     else:
-        out += _pack_iiiibii(
-            x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch
+        out.append(
+            _pack_iiiibii(
+                x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch
+            )
         )
-        out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_12(out, x.topics)
     n = len(x.forgotten_topics_data)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_12(out, x.forgotten_topics_data)
     s = x.rack_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.cluster_id is None and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_request_12(out, x)
 
@@ -1731,26 +1736,23 @@ def _read_fetch_request_13(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_tags_fetch_request_13(parent: bytearray, x: FetchRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_request_13(parent: list[bytes], x: FetchRequest) -> None:
+    known: dict[int, bytes] = {}
     if x.cluster_id is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.cluster_id is None:
             s = b""
             n = -1
         else:
             s = x.cluster_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_request_13(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_13(out: list[bytes], x: FetchRequest) -> None:
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
@@ -1759,39 +1761,37 @@ def _write_fetch_request_13(out: bytearray, x: FetchRequest) -> None:
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiiibiiB(
-            x.replica_id,
-            x.max_wait_ms,
-            x.min_bytes,
-            x.max_bytes,
-            x.isolation_level,
-            x.session_id,
-            x.session_epoch,
-            n + 1,
+        out.append(
+            _pack_iiiibiiB(
+                x.replica_id,
+                x.max_wait_ms,
+                x.min_bytes,
+                x.max_bytes,
+                x.isolation_level,
+                x.session_id,
+                x.session_epoch,
+                n + 1,
+            )
         )
     else:
-        out += _pack_iiiibii(
-            x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch
+        out.append(
+            _pack_iiiibii(
+                x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch
+            )
         )
-        out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_13(out, x.topics)
     n = len(x.forgotten_topics_data)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
     s = x.rack_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.cluster_id is None and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_request_13(out, x)
 
@@ -1891,68 +1891,64 @@ def _read_fetch_request_15(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_tags_fetch_request_15(parent: bytearray, x: FetchRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_request_15(parent: list[bytes], x: FetchRequest) -> None:
+    known: dict[int, bytes] = {}
     if x.cluster_id is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.cluster_id is None:
             s = b""
             n = -1
         else:
             s = x.cluster_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_replica_state_15(out, x.replica_state)
-        known[1] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[1] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_request_15(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_15(out: list[bytes], x: FetchRequest) -> None:
     if x.replica_id != -1:
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiibiiB(
-            x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n + 1
+        out.append(
+            _pack_iiibiiB(
+                x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n + 1
+            )
         )
     else:
-        out += _pack_iiibii(x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iiibii(x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch)
+        )
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_13(out, x.topics)
     n = len(x.forgotten_topics_data)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
     s = x.rack_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    d_replica_state = x.replica_state
     if (
         x.cluster_id is None
-        and x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        and d_replica_state.replica_id == -1
+        and d_replica_state.replica_epoch == -1
+        and not d_replica_state.unknown_tagged_fields
         and not x.unknown_tagged_fields
     ):
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_request_15(out, x)
 
@@ -2067,68 +2063,64 @@ def _read_fetch_request_17(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_tags_fetch_request_17(parent: bytearray, x: FetchRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_request_17(parent: list[bytes], x: FetchRequest) -> None:
+    known: dict[int, bytes] = {}
     if x.cluster_id is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.cluster_id is None:
             s = b""
             n = -1
         else:
             s = x.cluster_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_replica_state_15(out, x.replica_state)
-        known[1] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[1] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_request_17(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_17(out: list[bytes], x: FetchRequest) -> None:
     if x.replica_id != -1:
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiibiiB(
-            x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n + 1
+        out.append(
+            _pack_iiibiiB(
+                x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n + 1
+            )
         )
     else:
-        out += _pack_iiibii(x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iiibii(x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch)
+        )
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_17(out, x.topics)
     n = len(x.forgotten_topics_data)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
     s = x.rack_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    d_replica_state = x.replica_state
     if (
         x.cluster_id is None
-        and x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        and d_replica_state.replica_id == -1
+        and d_replica_state.replica_epoch == -1
+        and not d_replica_state.unknown_tagged_fields
         and not x.unknown_tagged_fields
     ):
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_request_17(out, x)
 
@@ -2243,68 +2235,64 @@ def _read_fetch_request_18(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     return x, pos
 
 
-def _write_tags_fetch_request_18(parent: bytearray, x: FetchRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_request_18(parent: list[bytes], x: FetchRequest) -> None:
+    known: dict[int, bytes] = {}
     if x.cluster_id is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.cluster_id is None:
             s = b""
             n = -1
         else:
             s = x.cluster_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
     if not (
         x.replica_state.replica_id == -1
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_replica_state_15(out, x.replica_state)
-        known[1] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[1] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_request_18(out: bytearray, x: FetchRequest) -> None:
+def _write_fetch_request_18(out: list[bytes], x: FetchRequest) -> None:
     if x.replica_id != -1:
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiibiiB(
-            x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n + 1
+        out.append(
+            _pack_iiibiiB(
+                x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch, n + 1
+            )
         )
     else:
-        out += _pack_iiibii(x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iiibii(x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, x.session_id, x.session_epoch)
+        )
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_18(out, x.topics)
     n = len(x.forgotten_topics_data)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_13(out, x.forgotten_topics_data)
     s = x.rack_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    d_replica_state = x.replica_state
     if (
         x.cluster_id is None
-        and x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        and d_replica_state.replica_id == -1
+        and d_replica_state.replica_epoch == -1
+        and not d_replica_state.unknown_tagged_fields
         and not x.unknown_tagged_fields
     ):
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_request_18(out, x)
 

@@ -15,6 +15,8 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_bytes,
     long_count,
@@ -24,12 +26,11 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -463,12 +464,12 @@ def _read_epoch_end_offset_12(data: bytes, pos: int) -> tuple[EpochEndOffset, in
     return x, pos
 
 
-def _write_epoch_end_offset_12(out: bytearray, x: EpochEndOffset) -> None:
+def _write_epoch_end_offset_12(out: list[bytes], x: EpochEndOffset) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iqB(x.epoch, x.end_offset, 0)
+        out.append(_pack_iqB(x.epoch, x.end_offset, 0))
     else:
-        out += _pack_iq(x.epoch, x.end_offset)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iq(x.epoch, x.end_offset))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_epoch_end_offset_12(x: EpochEndOffset) -> int:
@@ -489,12 +490,12 @@ def _read_leader_id_and_epoch_12(data: bytes, pos: int) -> tuple[LeaderIdAndEpoc
     return x, pos
 
 
-def _write_leader_id_and_epoch_12(out: bytearray, x: LeaderIdAndEpoch) -> None:
+def _write_leader_id_and_epoch_12(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iiB(x.leader_id, x.leader_epoch, 0)
+        out.append(_pack_iiB(x.leader_id, x.leader_epoch, 0))
     else:
-        out += _pack_ii(x.leader_id, x.leader_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ii(x.leader_id, x.leader_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leader_id_and_epoch_12(x: LeaderIdAndEpoch) -> int:
@@ -515,12 +516,12 @@ def _read_snapshot_id_12(data: bytes, pos: int) -> tuple[SnapshotId, int]:
     return x, pos
 
 
-def _write_snapshot_id_12(out: bytearray, x: SnapshotId) -> None:
+def _write_snapshot_id_12(out: list[bytes], x: SnapshotId) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_qiB(x.end_offset, x.epoch, 0)
+        out.append(_pack_qiB(x.end_offset, x.epoch, 0))
     else:
-        out += _pack_qi(x.end_offset, x.epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_qi(x.end_offset, x.epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_snapshot_id_12(x: SnapshotId) -> int:
@@ -540,9 +541,9 @@ def _read_all_aborted_transaction_4(data: bytes, pos: int, count: int) -> tuple[
     return out, pos
 
 
-def _write_all_aborted_transaction_4(out: bytearray, items: Iterable[AbortedTransaction]) -> None:
+def _write_all_aborted_transaction_4(out: list[bytes], items: Iterable[AbortedTransaction]) -> None:
     for x in items:
-        out += _pack_qq(x.producer_id, x.first_offset)
+        out.append(_pack_qq(x.producer_id, x.first_offset))
 
 
 def _size_all_aborted_transaction_4(items: Iterable[AbortedTransaction]) -> int:
@@ -566,13 +567,13 @@ def _read_all_aborted_transaction_12(data: bytes, pos: int, count: int) -> tuple
     return out, pos
 
 
-def _write_all_aborted_transaction_12(out: bytearray, items: Iterable[AbortedTransaction]) -> None:
+def _write_all_aborted_transaction_12(out: list[bytes], items: Iterable[AbortedTransaction]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_qqB(x.producer_id, x.first_offset, 0)
+            out.append(_pack_qqB(x.producer_id, x.first_offset, 0))
         else:
-            out += _pack_qq(x.producer_id, x.first_offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_qq(x.producer_id, x.first_offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_aborted_transaction_12(items: Iterable[AbortedTransaction]) -> int:
@@ -608,7 +609,7 @@ def _read_all_partition_data_4(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_4(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_4(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not (
             x.diverging_epoch.epoch == -1
@@ -629,7 +630,7 @@ def _write_all_partition_data_4(out: bytearray, items: Iterable[PartitionData]) 
         if x.preferred_read_replica != -1:
             raise Refused
         n = -1 if x.aborted_transactions is None else len(x.aborted_transactions)
-        out += _pack_ihqqi(x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, n)
+        out.append(_pack_ihqqi(x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, n))
         if x.aborted_transactions:
             _write_all_aborted_transaction_4(out, x.aborted_transactions)
         if x.records is None:
@@ -638,8 +639,8 @@ def _write_all_partition_data_4(out: bytearray, items: Iterable[PartitionData]) 
         else:
             s = x.records
             n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_partition_data_4(items: Iterable[PartitionData]) -> int:
@@ -678,7 +679,7 @@ def _read_all_partition_data_5(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_5(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_5(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not (
             x.diverging_epoch.epoch == -1
@@ -699,8 +700,8 @@ def _write_all_partition_data_5(out: bytearray, items: Iterable[PartitionData]) 
         if x.preferred_read_replica != -1:
             raise Refused
         n = -1 if x.aborted_transactions is None else len(x.aborted_transactions)
-        out += _pack_ihqqqi(
-            x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset, n
+        out.append(
+            _pack_ihqqqi(x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset, n)
         )
         if x.aborted_transactions:
             _write_all_aborted_transaction_4(out, x.aborted_transactions)
@@ -710,8 +711,8 @@ def _write_all_partition_data_5(out: bytearray, items: Iterable[PartitionData]) 
         else:
             s = x.records
             n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_partition_data_5(items: Iterable[PartitionData]) -> int:
@@ -749,7 +750,7 @@ def _read_all_partition_data_11(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_partition_data_11(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_11(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not (
             x.diverging_epoch.epoch == -1
@@ -768,8 +769,8 @@ def _write_all_partition_data_11(out: bytearray, items: Iterable[PartitionData])
         ):
             raise Refused
         n = -1 if x.aborted_transactions is None else len(x.aborted_transactions)
-        out += _pack_ihqqqi(
-            x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset, n
+        out.append(
+            _pack_ihqqqi(x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset, n)
         )
         if x.aborted_transactions:
             _write_all_aborted_transaction_4(out, x.aborted_transactions)
@@ -779,8 +780,8 @@ def _write_all_partition_data_11(out: bytearray, items: Iterable[PartitionData])
         else:
             s = x.records
             n = len(s)
-        out += _pack_ii(x.preferred_read_replica, n)
-        out += s
+        out.append(_pack_ii(x.preferred_read_replica, n))
+        out.append(s)
 
 
 def _size_all_partition_data_11(items: Iterable[PartitionData]) -> int:
@@ -838,6 +839,10 @@ def _read_all_partition_data_12(data: bytes, pos: int, count: int) -> tuple[list
             pos = end
         elif n == 0:
             x.records = None
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.records = data[pos + 1 : end]
+            pos = end
         else:
             x.records, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -850,43 +855,45 @@ def _read_all_partition_data_12(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_tags_partition_data_12(parent: bytearray, x: PartitionData) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_data_12(parent: list[bytes], x: PartitionData) -> None:
+    known: dict[int, bytes] = {}
     if not (
         x.diverging_epoch.epoch == -1
         and x.diverging_epoch.end_offset == -1
         and not x.diverging_epoch.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_epoch_end_offset_12(out, x.diverging_epoch)
-        known[0] = out
+        known[0] = b"".join(out)
     if not (
         x.current_leader.leader_id == -1
         and x.current_leader.leader_epoch == -1
         and not x.current_leader.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_leader_id_and_epoch_12(out, x.current_leader)
-        known[1] = out
+        known[1] = b"".join(out)
     if not (x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields):
-        out = bytearray()
+        out: list[bytes] = []
         _write_snapshot_id_12(out, x.snapshot_id)
-        known[2] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[2] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_partition_data_12(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_12(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = -1 if x.aborted_transactions is None else len(x.aborted_transactions)
         if n < 127:
-            out += _pack_ihqqqB(
-                x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset, n + 1
+            out.append(
+                _pack_ihqqqB(
+                    x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset, n + 1
+                )
             )
         else:
-            out += _pack_ihqqq(
-                x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset
+            out.append(
+                _pack_ihqqq(x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, x.log_start_offset)
             )
-            out += uvarint(n + 1)
+            out.append(VARINTS[n + 1])
         if x.aborted_transactions:
             _write_all_aborted_transaction_12(out, x.aborted_transactions)
         if x.records is None:
@@ -896,24 +903,27 @@ def _write_all_partition_data_12(out: bytearray, items: Iterable[PartitionData])
             s = x.records
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.preferred_read_replica, n + 1)
+            out.append(_pack_iB(x.preferred_read_replica, n + 1))
         else:
-            out += _pack_i(x.preferred_read_replica)
-            out += uvarint(n + 1)
-        out += s
+            out.append(_pack_i(x.preferred_read_replica))
+            out.append(VARINTS[n + 1])
+        out.append(s)
+        d_diverging_epoch = x.diverging_epoch
+        d_current_leader = x.current_leader
+        d_snapshot_id = x.snapshot_id
         if (
-            x.diverging_epoch.epoch == -1
-            and x.diverging_epoch.end_offset == -1
-            and not x.diverging_epoch.unknown_tagged_fields
-            and x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
-            and x.snapshot_id.end_offset == -1
-            and x.snapshot_id.epoch == -1
-            and not x.snapshot_id.unknown_tagged_fields
+            d_diverging_epoch.epoch == -1
+            and d_diverging_epoch.end_offset == -1
+            and not d_diverging_epoch.unknown_tagged_fields
+            and d_current_leader.leader_id == -1
+            and d_current_leader.leader_epoch == -1
+            and not d_current_leader.unknown_tagged_fields
+            and d_snapshot_id.end_offset == -1
+            and d_snapshot_id.epoch == -1
+            and not d_snapshot_id.unknown_tagged_fields
             and not x.unknown_tagged_fields
         ):
-            out.append(0)
+            out.append(b"\0")
         else:
             _write_tags_partition_data_12(out, x)
 
@@ -998,14 +1008,14 @@ def _read_all_fetchable_topic_response_4(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_fetchable_topic_response_4(out: bytearray, items: Iterable[FetchableTopicResponse]) -> None:
+def _write_all_fetchable_topic_response_4(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_data_4(out, x.partitions)
 
@@ -1042,14 +1052,14 @@ def _read_all_fetchable_topic_response_5(data: bytes, pos: int, count: int) -> t
     return out, pos
 
 
-def _write_all_fetchable_topic_response_5(out: bytearray, items: Iterable[FetchableTopicResponse]) -> None:
+def _write_all_fetchable_topic_response_5(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_data_5(out, x.partitions)
 
@@ -1088,14 +1098,14 @@ def _read_all_fetchable_topic_response_11(
     return out, pos
 
 
-def _write_all_fetchable_topic_response_11(out: bytearray, items: Iterable[FetchableTopicResponse]) -> None:
+def _write_all_fetchable_topic_response_11(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_data_11(out, x.partitions)
 
@@ -1141,26 +1151,20 @@ def _read_all_fetchable_topic_response_12(
     return out, pos
 
 
-def _write_all_fetchable_topic_response_12(out: bytearray, items: Iterable[FetchableTopicResponse]) -> None:
+def _write_all_fetchable_topic_response_12(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_12(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetchable_topic_response_12(items: Iterable[FetchableTopicResponse]) -> int:
@@ -1203,20 +1207,20 @@ def _read_all_fetchable_topic_response_13(
     return out, pos
 
 
-def _write_all_fetchable_topic_response_13(out: bytearray, items: Iterable[FetchableTopicResponse]) -> None:
+def _write_all_fetchable_topic_response_13(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_12(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetchable_topic_response_13(items: Iterable[FetchableTopicResponse]) -> int:
@@ -1264,16 +1268,16 @@ def _read_all_node_endpoint_16(data: bytes, pos: int, count: int) -> tuple[NodeE
     return adopt(NodeEndpointCollection, out), pos
 
 
-def _write_all_node_endpoint_16(out: bytearray, items: Iterable[NodeEndpoint]) -> None:
+def _write_all_node_endpoint_16(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
@@ -1281,15 +1285,15 @@ def _write_all_node_endpoint_16(out: bytearray, items: Iterable[NodeEndpoint]) -
             s = x.rack.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.port, n + 1)
+            out.append(_pack_iB(x.port, n + 1))
         else:
-            out += _pack_i(x.port)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.port))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_endpoint_16(items: Iterable[NodeEndpoint]) -> int:
@@ -1320,13 +1324,13 @@ def _read_fetch_response_4(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     return x, pos
 
 
-def _write_fetch_response_4(out: bytearray, x: FetchResponse) -> None:
+def _write_fetch_response_4(out: list[bytes], x: FetchResponse) -> None:
     if x.session_id != 0:
         raise Refused
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_fetchable_topic_response_4(out, x.responses)
 
@@ -1351,13 +1355,13 @@ def _read_fetch_response_5(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     return x, pos
 
 
-def _write_fetch_response_5(out: bytearray, x: FetchResponse) -> None:
+def _write_fetch_response_5(out: list[bytes], x: FetchResponse) -> None:
     if x.session_id != 0:
         raise Refused
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_fetchable_topic_response_5(out, x.responses)
 
@@ -1380,11 +1384,11 @@ def _read_fetch_response_7(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     return x, pos
 
 
-def _write_fetch_response_7(out: bytearray, x: FetchResponse) -> None:
+def _write_fetch_response_7(out: list[bytes], x: FetchResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    out += _pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n)
+    out.append(_pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n))
     if n:
         _write_all_fetchable_topic_response_5(out, x.responses)
 
@@ -1407,11 +1411,11 @@ def _read_fetch_response_11(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     return x, pos
 
 
-def _write_fetch_response_11(out: bytearray, x: FetchResponse) -> None:
+def _write_fetch_response_11(out: list[bytes], x: FetchResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    out += _pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n)
+    out.append(_pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n))
     if n:
         _write_all_fetchable_topic_response_11(out, x.responses)
 
@@ -1458,21 +1462,21 @@ def _read_fetch_response_12(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     return x, pos
 
 
-def _write_fetch_response_12(out: bytearray, x: FetchResponse) -> None:
+def _write_fetch_response_12(out: list[bytes], x: FetchResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
     if n < 127:
-        out += _pack_ihiB(x.throttle_time_ms, x.error_code, x.session_id, n + 1)
+        out.append(_pack_ihiB(x.throttle_time_ms, x.error_code, x.session_id, n + 1))
     else:
-        out += _pack_ihi(x.throttle_time_ms, x.error_code, x.session_id)
-        out += uvarint(n + 1)
+        out.append(_pack_ihi(x.throttle_time_ms, x.error_code, x.session_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetchable_topic_response_12(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_fetch_response_12(x: FetchResponse) -> int:
@@ -1522,21 +1526,21 @@ def _read_fetch_response_13(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     return x, pos
 
 
-def _write_fetch_response_13(out: bytearray, x: FetchResponse) -> None:
+def _write_fetch_response_13(out: list[bytes], x: FetchResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
     if n < 127:
-        out += _pack_ihiB(x.throttle_time_ms, x.error_code, x.session_id, n + 1)
+        out.append(_pack_ihiB(x.throttle_time_ms, x.error_code, x.session_id, n + 1))
     else:
-        out += _pack_ihi(x.throttle_time_ms, x.error_code, x.session_id)
-        out += uvarint(n + 1)
+        out.append(_pack_ihi(x.throttle_time_ms, x.error_code, x.session_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetchable_topic_response_13(out, x.responses)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_fetch_response_13(x: FetchResponse) -> int:
@@ -1592,32 +1596,29 @@ def _read_fetch_response_16(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     return x, pos
 
 
-def _write_tags_fetch_response_16(parent: bytearray, x: FetchResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_response_16(parent: list[bytes], x: FetchResponse) -> None:
+    known: dict[int, bytes] = {}
     if len(x.node_endpoints):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.node_endpoints)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_16(out, x.node_endpoints)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_response_16(out: bytearray, x: FetchResponse) -> None:
+def _write_fetch_response_16(out: list[bytes], x: FetchResponse) -> None:
     n = len(x.responses)
     if n < 127:
-        out += _pack_ihiB(x.throttle_time_ms, x.error_code, x.session_id, n + 1)
+        out.append(_pack_ihiB(x.throttle_time_ms, x.error_code, x.session_id, n + 1))
     else:
-        out += _pack_ihi(x.throttle_time_ms, x.error_code, x.session_id)
-        out += uvarint(n + 1)
+        out.append(_pack_ihi(x.throttle_time_ms, x.error_code, x.session_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetchable_topic_response_13(out, x.responses)
     if not len(x.node_endpoints) and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_response_16(out, x)
 

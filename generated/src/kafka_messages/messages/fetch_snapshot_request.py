@@ -13,6 +13,8 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
@@ -21,12 +23,11 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ii = Struct(">ii").pack
@@ -219,12 +220,12 @@ def _read_snapshot_id_0(data: bytes, pos: int) -> tuple[SnapshotId, int]:
     return x, pos
 
 
-def _write_snapshot_id_0(out: bytearray, x: SnapshotId) -> None:
+def _write_snapshot_id_0(out: list[bytes], x: SnapshotId) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_qiB(x.end_offset, x.epoch, 0)
+        out.append(_pack_qiB(x.end_offset, x.epoch, 0))
     else:
-        out += _pack_qi(x.end_offset, x.epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_qi(x.end_offset, x.epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_snapshot_id_0(x: SnapshotId) -> int:
@@ -269,15 +270,15 @@ def _read_all_partition_snapshot_0(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_partition_snapshot_0(out: bytearray, items: Iterable[PartitionSnapshot]) -> None:
+def _write_all_partition_snapshot_0(out: list[bytes], items: Iterable[PartitionSnapshot]) -> None:
     for x in items:
-        out += _pack_ii(x.partition, x.current_leader_epoch)
+        out.append(_pack_ii(x.partition, x.current_leader_epoch))
         _write_snapshot_id_0(out, x.snapshot_id)
         if not x.unknown_tagged_fields:
-            out += _pack_qB(x.position, 0)
+            out.append(_pack_qB(x.position, 0))
         else:
-            out += _pack_q(x.position)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_q(x.position))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_snapshot_0(items: Iterable[PartitionSnapshot]) -> int:
@@ -327,23 +328,23 @@ def _read_all_partition_snapshot_1(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_tags_partition_snapshot_1(parent: bytearray, x: PartitionSnapshot) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_snapshot_1(parent: list[bytes], x: PartitionSnapshot) -> None:
+    known: dict[int, bytes] = {}
     if x.replica_directory_id.int:
-        out = bytearray()
-        out += _pack_u(x.replica_directory_id.bytes)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_partition_snapshot_1(out: bytearray, items: Iterable[PartitionSnapshot]) -> None:
+def _write_all_partition_snapshot_1(out: list[bytes], items: Iterable[PartitionSnapshot]) -> None:
     for x in items:
-        out += _pack_ii(x.partition, x.current_leader_epoch)
+        out.append(_pack_ii(x.partition, x.current_leader_epoch))
         _write_snapshot_id_0(out, x.snapshot_id)
         if not x.replica_directory_id.int and not x.unknown_tagged_fields:
-            out += _pack_qB(x.position, 0)
+            out.append(_pack_qB(x.position, 0))
         else:
-            out += _pack_q(x.position)
+            out.append(_pack_q(x.position))
             _write_tags_partition_snapshot_1(out, x)
 
 
@@ -396,26 +397,20 @@ def _read_all_topic_snapshot_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_topic_snapshot_0(out: bytearray, items: Iterable[TopicSnapshot]) -> None:
+def _write_all_topic_snapshot_0(out: list[bytes], items: Iterable[TopicSnapshot]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_snapshot_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_snapshot_0(items: Iterable[TopicSnapshot]) -> int:
@@ -462,26 +457,20 @@ def _read_all_topic_snapshot_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_topic_snapshot_1(out: bytearray, items: Iterable[TopicSnapshot]) -> None:
+def _write_all_topic_snapshot_1(out: list[bytes], items: Iterable[TopicSnapshot]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_snapshot_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_snapshot_1(items: Iterable[TopicSnapshot]) -> int:
@@ -544,36 +533,33 @@ def _read_fetch_snapshot_request_0(data: bytes, pos: int) -> tuple[FetchSnapshot
     return x, pos
 
 
-def _write_tags_fetch_snapshot_request_0(parent: bytearray, x: FetchSnapshotRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_snapshot_request_0(parent: list[bytes], x: FetchSnapshotRequest) -> None:
+    known: dict[int, bytes] = {}
     if x.cluster_id is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.cluster_id is None:
             s = b""
             n = -1
         else:
             s = x.cluster_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_snapshot_request_0(out: bytearray, x: FetchSnapshotRequest) -> None:
+def _write_fetch_snapshot_request_0(out: list[bytes], x: FetchSnapshotRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiB(x.replica_id, x.max_bytes, n + 1)
+        out.append(_pack_iiB(x.replica_id, x.max_bytes, n + 1))
     else:
-        out += _pack_ii(x.replica_id, x.max_bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_ii(x.replica_id, x.max_bytes))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_snapshot_0(out, x.topics)
     if x.cluster_id is None and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_snapshot_request_0(out, x)
 
@@ -647,36 +633,33 @@ def _read_fetch_snapshot_request_1(data: bytes, pos: int) -> tuple[FetchSnapshot
     return x, pos
 
 
-def _write_tags_fetch_snapshot_request_1(parent: bytearray, x: FetchSnapshotRequest) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_snapshot_request_1(parent: list[bytes], x: FetchSnapshotRequest) -> None:
+    known: dict[int, bytes] = {}
     if x.cluster_id is not None:
-        out = bytearray()
+        out: list[bytes] = []
         if x.cluster_id is None:
             s = b""
             n = -1
         else:
             s = x.cluster_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_snapshot_request_1(out: bytearray, x: FetchSnapshotRequest) -> None:
+def _write_fetch_snapshot_request_1(out: list[bytes], x: FetchSnapshotRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiB(x.replica_id, x.max_bytes, n + 1)
+        out.append(_pack_iiB(x.replica_id, x.max_bytes, n + 1))
     else:
-        out += _pack_ii(x.replica_id, x.max_bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_ii(x.replica_id, x.max_bytes))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_snapshot_1(out, x.topics)
     if x.cluster_id is None and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_snapshot_request_1(out, x)
 

@@ -14,6 +14,8 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
@@ -22,11 +24,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -333,12 +334,12 @@ def _read_snapshot_id_0(data: bytes, pos: int) -> tuple[SnapshotId, int]:
     return x, pos
 
 
-def _write_snapshot_id_0(out: bytearray, x: SnapshotId) -> None:
+def _write_snapshot_id_0(out: list[bytes], x: SnapshotId) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_qiB(x.end_offset, x.epoch, 0)
+        out.append(_pack_qiB(x.end_offset, x.epoch, 0))
     else:
-        out += _pack_qi(x.end_offset, x.epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_qi(x.end_offset, x.epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_snapshot_id_0(x: SnapshotId) -> int:
@@ -359,12 +360,12 @@ def _read_leader_id_and_epoch_0(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch
     return x, pos
 
 
-def _write_leader_id_and_epoch_0(out: bytearray, x: LeaderIdAndEpoch) -> None:
+def _write_leader_id_and_epoch_0(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iiB(x.leader_id, x.leader_epoch, 0)
+        out.append(_pack_iiB(x.leader_id, x.leader_epoch, 0))
     else:
-        out += _pack_ii(x.leader_id, x.leader_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ii(x.leader_id, x.leader_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leader_id_and_epoch_0(x: LeaderIdAndEpoch) -> int:
@@ -404,6 +405,10 @@ def _read_all_partition_snapshot_0(data: bytes, pos: int, count: int) -> tuple[l
             end = pos + n - 1
             x.unaligned_records = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.unaligned_records = data[pos + 1 : end]
+            pos = end
         else:
             x.unaligned_records, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -416,38 +421,39 @@ def _read_all_partition_snapshot_0(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_tags_partition_snapshot_0(parent: bytearray, x: PartitionSnapshot) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_snapshot_0(parent: list[bytes], x: PartitionSnapshot) -> None:
+    known: dict[int, bytes] = {}
     if not (
         x.current_leader.leader_id == 0
         and x.current_leader.leader_epoch == 0
         and not x.current_leader.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_leader_id_and_epoch_0(out, x.current_leader)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_partition_snapshot_0(out: bytearray, items: Iterable[PartitionSnapshot]) -> None:
+def _write_all_partition_snapshot_0(out: list[bytes], items: Iterable[PartitionSnapshot]) -> None:
     for x in items:
-        out += _pack_ih(x.index, x.error_code)
+        out.append(_pack_ih(x.index, x.error_code))
         _write_snapshot_id_0(out, x.snapshot_id)
         s = x.unaligned_records
         n = len(s)
         if n < 127:
-            out += _pack_qqB(x.size, x.position, n + 1)
+            out.append(_pack_qqB(x.size, x.position, n + 1))
         else:
-            out += _pack_qq(x.size, x.position)
-            out += uvarint(n + 1)
-        out += s
+            out.append(_pack_qq(x.size, x.position))
+            out.append(VARINTS[n + 1])
+        out.append(s)
+        d_current_leader = x.current_leader
         if (
-            x.current_leader.leader_id == 0
-            and x.current_leader.leader_epoch == 0
-            and not x.current_leader.unknown_tagged_fields
+            d_current_leader.leader_id == 0
+            and d_current_leader.leader_epoch == 0
+            and not d_current_leader.unknown_tagged_fields
             and not x.unknown_tagged_fields
         ):
-            out.append(0)
+            out.append(b"\0")
         else:
             _write_tags_partition_snapshot_0(out, x)
 
@@ -513,26 +519,20 @@ def _read_all_topic_snapshot_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_topic_snapshot_0(out: bytearray, items: Iterable[TopicSnapshot]) -> None:
+def _write_all_topic_snapshot_0(out: list[bytes], items: Iterable[TopicSnapshot]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_snapshot_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_snapshot_0(items: Iterable[TopicSnapshot]) -> int:
@@ -572,21 +572,21 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
     return adopt(NodeEndpointCollection, out), pos
 
 
-def _write_all_node_endpoint_1(out: bytearray, items: Iterable[NodeEndpoint]) -> None:
+def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
@@ -636,21 +636,21 @@ def _read_fetch_snapshot_response_0(data: bytes, pos: int) -> tuple[FetchSnapsho
     return x, pos
 
 
-def _write_fetch_snapshot_response_0(out: bytearray, x: FetchSnapshotResponse) -> None:
+def _write_fetch_snapshot_response_0(out: list[bytes], x: FetchSnapshotResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_snapshot_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_fetch_snapshot_response_0(x: FetchSnapshotResponse) -> int:
@@ -706,32 +706,29 @@ def _read_fetch_snapshot_response_1(data: bytes, pos: int) -> tuple[FetchSnapsho
     return x, pos
 
 
-def _write_tags_fetch_snapshot_response_1(parent: bytearray, x: FetchSnapshotResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_fetch_snapshot_response_1(parent: list[bytes], x: FetchSnapshotResponse) -> None:
+    known: dict[int, bytes] = {}
     if len(x.node_endpoints):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.node_endpoints)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_1(out, x.node_endpoints)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_fetch_snapshot_response_1(out: bytearray, x: FetchSnapshotResponse) -> None:
+def _write_fetch_snapshot_response_1(out: list[bytes], x: FetchSnapshotResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_snapshot_0(out, x.topics)
     if not len(x.node_endpoints) and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_fetch_snapshot_response_1(out, x)
 

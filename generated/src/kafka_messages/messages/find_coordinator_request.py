@@ -12,18 +12,19 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -98,15 +99,15 @@ def _read_find_coordinator_request_0(data: bytes, pos: int) -> tuple[FindCoordin
     return x, pos
 
 
-def _write_find_coordinator_request_0(out: bytearray, x: FindCoordinatorRequest) -> None:
+def _write_find_coordinator_request_0(out: list[bytes], x: FindCoordinatorRequest) -> None:
     if x.key_type != 0:
         raise Refused
     if len(x.coordinator_keys):
         raise Refused
     s = x.key.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_find_coordinator_request_0(x: FindCoordinatorRequest) -> int:
@@ -131,14 +132,14 @@ def _read_find_coordinator_request_1(data: bytes, pos: int) -> tuple[FindCoordin
     return x, pos
 
 
-def _write_find_coordinator_request_1(out: bytearray, x: FindCoordinatorRequest) -> None:
+def _write_find_coordinator_request_1(out: list[bytes], x: FindCoordinatorRequest) -> None:
     if len(x.coordinator_keys):
         raise Refused
     s = x.key.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
-    out += _pack_b(x.key_type)
+    out.append(_pack_h(n))
+    out.append(s)
+    out.append(_pack_b(x.key_type))
 
 
 def _size_find_coordinator_request_1(x: FindCoordinatorRequest) -> int:
@@ -167,21 +168,18 @@ def _read_find_coordinator_request_3(data: bytes, pos: int) -> tuple[FindCoordin
     return x, pos
 
 
-def _write_find_coordinator_request_3(out: bytearray, x: FindCoordinatorRequest) -> None:
+def _write_find_coordinator_request_3(out: list[bytes], x: FindCoordinatorRequest) -> None:
     if len(x.coordinator_keys):
         raise Refused
     s = x.key.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_bB(x.key_type, 0)
+        out.append(_pack_bB(x.key_type, 0))
     else:
-        out += _pack_b(x.key_type)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_b(x.key_type))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_find_coordinator_request_3(x: FindCoordinatorRequest) -> int:
@@ -212,21 +210,21 @@ def _read_find_coordinator_request_4(data: bytes, pos: int) -> tuple[FindCoordin
     return x, pos
 
 
-def _write_find_coordinator_request_4(out: bytearray, x: FindCoordinatorRequest) -> None:
+def _write_find_coordinator_request_4(out: list[bytes], x: FindCoordinatorRequest) -> None:
     if x.key != "":
         raise Refused
     n = len(x.coordinator_keys)
     if n < 127:
-        out += _pack_bB(x.key_type, n + 1)
+        out.append(_pack_bB(x.key_type, n + 1))
     else:
-        out += _pack_b(x.key_type)
-        out += uvarint(n + 1)
+        out.append(_pack_b(x.key_type))
+        out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.coordinator_keys)
+        out.append(compact_string_elements(x.coordinator_keys))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_find_coordinator_request_4(x: FindCoordinatorRequest) -> int:

@@ -12,15 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_hih = Struct(">hih").pack
@@ -198,23 +199,20 @@ def _read_all_coordinator_4(data: bytes, pos: int, count: int) -> tuple[list[Coo
     return out, pos
 
 
-def _write_all_coordinator_4(out: bytearray, items: Iterable[Coordinator]) -> None:
+def _write_all_coordinator_4(out: list[bytes], items: Iterable[Coordinator]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -222,15 +220,15 @@ def _write_all_coordinator_4(out: bytearray, items: Iterable[Coordinator]) -> No
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.port, x.error_code, n + 1)
+            out.append(_pack_ihB(x.port, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.port, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.port, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_coordinator_4(items: Iterable[Coordinator]) -> int:
@@ -267,14 +265,14 @@ def _read_find_coordinator_response_0(data: bytes, pos: int) -> tuple[FindCoordi
     return x, pos
 
 
-def _write_find_coordinator_response_0(out: bytearray, x: FindCoordinatorResponse) -> None:
+def _write_find_coordinator_response_0(out: list[bytes], x: FindCoordinatorResponse) -> None:
     if len(x.coordinators):
         raise Refused
     s = x.host.encode()
     n = len(s)
-    out += _pack_hih(x.error_code, x.node_id, n)
-    out += s
-    out += _pack_i(x.port)
+    out.append(_pack_hih(x.error_code, x.node_id, n))
+    out.append(s)
+    out.append(_pack_i(x.port))
 
 
 def _size_find_coordinator_response_0(x: FindCoordinatorResponse) -> int:
@@ -307,7 +305,7 @@ def _read_find_coordinator_response_1(data: bytes, pos: int) -> tuple[FindCoordi
     return x, pos
 
 
-def _write_find_coordinator_response_1(out: bytearray, x: FindCoordinatorResponse) -> None:
+def _write_find_coordinator_response_1(out: list[bytes], x: FindCoordinatorResponse) -> None:
     if len(x.coordinators):
         raise Refused
     if x.error_message is None:
@@ -316,13 +314,13 @@ def _write_find_coordinator_response_1(out: bytearray, x: FindCoordinatorRespons
     else:
         s = x.error_message.encode()
         n = len(s)
-    out += _pack_ihh(x.throttle_time_ms, x.error_code, n)
-    out += s
+    out.append(_pack_ihh(x.throttle_time_ms, x.error_code, n))
+    out.append(s)
     s = x.host.encode()
     n = len(s)
-    out += _pack_ih(x.node_id, n)
-    out += s
-    out += _pack_i(x.port)
+    out.append(_pack_ih(x.node_id, n))
+    out.append(s)
+    out.append(_pack_i(x.port))
 
 
 def _size_find_coordinator_response_1(x: FindCoordinatorResponse) -> int:
@@ -363,7 +361,7 @@ def _read_find_coordinator_response_3(data: bytes, pos: int) -> tuple[FindCoordi
     return x, pos
 
 
-def _write_find_coordinator_response_3(out: bytearray, x: FindCoordinatorResponse) -> None:
+def _write_find_coordinator_response_3(out: list[bytes], x: FindCoordinatorResponse) -> None:
     if len(x.coordinators):
         raise Refused
     if x.error_message is None:
@@ -373,24 +371,24 @@ def _write_find_coordinator_response_3(out: bytearray, x: FindCoordinatorRespons
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.host.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.node_id, n + 1)
+        out.append(_pack_iB(x.node_id, n + 1))
     else:
-        out += _pack_i(x.node_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.node_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.port, 0)
+        out.append(_pack_iB(x.port, 0))
     else:
-        out += _pack_i(x.port)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.port))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_find_coordinator_response_3(x: FindCoordinatorResponse) -> int:
@@ -428,7 +426,7 @@ def _read_find_coordinator_response_4(data: bytes, pos: int) -> tuple[FindCoordi
     return x, pos
 
 
-def _write_find_coordinator_response_4(out: bytearray, x: FindCoordinatorResponse) -> None:
+def _write_find_coordinator_response_4(out: list[bytes], x: FindCoordinatorResponse) -> None:
     if x.error_code != 0:
         raise Refused
     if x.node_id != 0:
@@ -439,16 +437,16 @@ def _write_find_coordinator_response_4(out: bytearray, x: FindCoordinatorRespons
         raise Refused
     n = len(x.coordinators)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_coordinator_4(out, x.coordinators)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_find_coordinator_response_4(x: FindCoordinatorResponse) -> int:

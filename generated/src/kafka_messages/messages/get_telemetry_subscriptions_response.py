@@ -14,20 +14,20 @@ from .._wire import (
     RawTaggedFields,
     TRUTH,
     UNPACK_B,
+    VARINTS,
     ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
+    fixed_elements,
     long_count,
     long_fixed_array,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_ihui = Struct(">ih16si").pack
@@ -132,11 +132,11 @@ def _read_get_telemetry_subscriptions_response_0(
     x.throttle_time_ms, x.error_code, u_client_instance_id, x.subscription_id, n = _unpack_ihuiB(data, pos)
     pos += 27
     x.client_instance_id = uuid_from(u_client_instance_id)
-    if 1 < n < 17:
+    if n == 1:
+        x.accepted_compression_types = []
+    elif n < 17:
         x.accepted_compression_types = [*UNPACK_B[n](data, pos)]
         pos += n - 1
-    elif n == 1:
-        x.accepted_compression_types = []
     else:
         x.accepted_compression_types, pos = long_fixed_array(data, pos, n, "b", 1)
     x.push_interval_ms, x.telemetry_max_bytes, x.delta_temporality, n = _unpack_iioB(data, pos)
@@ -155,29 +155,36 @@ def _read_get_telemetry_subscriptions_response_0(
     return x, pos
 
 
-def _write_get_telemetry_subscriptions_response_0(out: bytearray, x: GetTelemetrySubscriptionsResponse) -> None:
+def _write_get_telemetry_subscriptions_response_0(out: list[bytes], x: GetTelemetrySubscriptionsResponse) -> None:
     n = len(x.accepted_compression_types)
-    if n < 127:
-        out += _pack_ihuiB(x.throttle_time_ms, x.error_code, x.client_instance_id.bytes, x.subscription_id, n + 1)
+    if n < 16:
+        out.append(
+            _pack_ihuiB(
+                x.throttle_time_ms, x.error_code, x.client_instance_id.int.to_bytes(16, "big"), x.subscription_id, n + 1
+            )
+        )
+        if n:
+            out.append(PACK_B[n](*x.accepted_compression_types))
     else:
-        out += _pack_ihui(x.throttle_time_ms, x.error_code, x.client_instance_id.bytes, x.subscription_id)
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_B[n](*x.accepted_compression_types)
-    elif n:
-        write_fixed_array(out, x.accepted_compression_types, "b")
+        out.append(
+            _pack_ihui(
+                x.throttle_time_ms, x.error_code, x.client_instance_id.int.to_bytes(16, "big"), x.subscription_id
+            )
+        )
+        out.append(VARINTS[n + 1])
+        out.append(fixed_elements(x.accepted_compression_types, "b"))
     n = len(x.requested_metrics)
     if n < 127:
-        out += _pack_iiBB(x.push_interval_ms, x.telemetry_max_bytes, TRUTH[x.delta_temporality], n + 1)
+        out.append(_pack_iiBB(x.push_interval_ms, x.telemetry_max_bytes, TRUTH[x.delta_temporality], n + 1))
     else:
-        out += _pack_iiB(x.push_interval_ms, x.telemetry_max_bytes, TRUTH[x.delta_temporality])
-        out += uvarint(n + 1)
+        out.append(_pack_iiB(x.push_interval_ms, x.telemetry_max_bytes, TRUTH[x.delta_temporality]))
+        out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.requested_metrics)
+        out.append(compact_string_elements(x.requested_metrics))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_get_telemetry_subscriptions_response_0(x: GetTelemetrySubscriptionsResponse) -> int:

@@ -59,11 +59,11 @@ def _read_group_metadata_key_0(data: bytes, pos: int) -> tuple[GroupMetadataKey,
     return x, pos
 
 
-def _write_group_metadata_key_0(out: bytearray, x: GroupMetadataKey) -> None:
+def _write_group_metadata_key_0(out: list[bytes], x: GroupMetadataKey) -> None:
     s = x.group.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_group_metadata_key_0(x: GroupMetadataKey) -> int:

@@ -11,16 +11,17 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -225,28 +226,28 @@ def _read_all_member_metadata_0(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_metadata_0(out: bytearray, items: Iterable[MemberMetadata]) -> None:
+def _write_all_member_metadata_0(out: list[bytes], items: Iterable[MemberMetadata]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.subscription
         n = len(s)
-        out += _pack_ii(x.session_timeout, n)
-        out += s
+        out.append(_pack_ii(x.session_timeout, n))
+        out.append(s)
         s = x.assignment
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_member_metadata_0(items: Iterable[MemberMetadata]) -> int:
@@ -310,28 +311,28 @@ def _read_all_member_metadata_1(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_metadata_1(out: bytearray, items: Iterable[MemberMetadata]) -> None:
+def _write_all_member_metadata_1(out: list[bytes], items: Iterable[MemberMetadata]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.subscription
         n = len(s)
-        out += _pack_iii(x.rebalance_timeout, x.session_timeout, n)
-        out += s
+        out.append(_pack_iii(x.rebalance_timeout, x.session_timeout, n))
+        out.append(s)
         s = x.assignment
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_member_metadata_1(items: Iterable[MemberMetadata]) -> int:
@@ -402,36 +403,36 @@ def _read_all_member_metadata_3(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_metadata_3(out: bytearray, items: Iterable[MemberMetadata]) -> None:
+def _write_all_member_metadata_3(out: list[bytes], items: Iterable[MemberMetadata]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.subscription
         n = len(s)
-        out += _pack_iii(x.rebalance_timeout, x.session_timeout, n)
-        out += s
+        out.append(_pack_iii(x.rebalance_timeout, x.session_timeout, n))
+        out.append(s)
         s = x.assignment
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_member_metadata_3(items: Iterable[MemberMetadata]) -> int:
@@ -492,6 +493,10 @@ def _read_all_member_metadata_4(data: bytes, pos: int, count: int) -> tuple[list
             end = pos + n - 1
             x.subscription = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.subscription = data[pos + 1 : end]
+            pos = end
         else:
             x.subscription, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -499,6 +504,10 @@ def _read_all_member_metadata_4(data: bytes, pos: int, count: int) -> tuple[list
         if 0 < n < 128:
             end = pos + n - 1
             x.assignment = data[pos:end]
+            pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.assignment = data[pos + 1 : end]
             pos = end
         else:
             x.assignment, pos = long_bytes(data, pos, n)
@@ -512,59 +521,44 @@ def _read_all_member_metadata_4(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_metadata_4(out: bytearray, items: Iterable[MemberMetadata]) -> None:
+def _write_all_member_metadata_4(out: list[bytes], items: Iterable[MemberMetadata]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.subscription
         n = len(s)
         if n < 127:
-            out += _pack_iiB(x.rebalance_timeout, x.session_timeout, n + 1)
+            out.append(_pack_iiB(x.rebalance_timeout, x.session_timeout, n + 1))
         else:
-            out += _pack_ii(x.rebalance_timeout, x.session_timeout)
-            out += uvarint(n + 1)
-        out += s
+            out.append(_pack_ii(x.rebalance_timeout, x.session_timeout))
+            out.append(VARINTS[n + 1])
+        out.append(s)
         s = x.assignment
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_member_metadata_4(items: Iterable[MemberMetadata]) -> int:
@@ -625,29 +619,29 @@ def _read_group_metadata_value_0(data: bytes, pos: int) -> tuple[GroupMetadataVa
     return x, pos
 
 
-def _write_group_metadata_value_0(out: bytearray, x: GroupMetadataValue) -> None:
+def _write_group_metadata_value_0(out: list[bytes], x: GroupMetadataValue) -> None:
     s = x.protocol_type.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     if x.protocol is None:
         s = b""
         n = -1
     else:
         s = x.protocol.encode()
         n = len(s)
-    out += _pack_ih(x.generation, n)
-    out += s
+    out.append(_pack_ih(x.generation, n))
+    out.append(s)
     if x.leader is None:
         s = b""
         n = -1
     else:
         s = x.leader.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_member_metadata_0(out, x.members)
 
@@ -699,29 +693,29 @@ def _read_group_metadata_value_1(data: bytes, pos: int) -> tuple[GroupMetadataVa
     return x, pos
 
 
-def _write_group_metadata_value_1(out: bytearray, x: GroupMetadataValue) -> None:
+def _write_group_metadata_value_1(out: list[bytes], x: GroupMetadataValue) -> None:
     s = x.protocol_type.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     if x.protocol is None:
         s = b""
         n = -1
     else:
         s = x.protocol.encode()
         n = len(s)
-    out += _pack_ih(x.generation, n)
-    out += s
+    out.append(_pack_ih(x.generation, n))
+    out.append(s)
     if x.leader is None:
         s = b""
         n = -1
     else:
         s = x.leader.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_member_metadata_1(out, x.members)
 
@@ -772,29 +766,29 @@ def _read_group_metadata_value_2(data: bytes, pos: int) -> tuple[GroupMetadataVa
     return x, pos
 
 
-def _write_group_metadata_value_2(out: bytearray, x: GroupMetadataValue) -> None:
+def _write_group_metadata_value_2(out: list[bytes], x: GroupMetadataValue) -> None:
     s = x.protocol_type.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     if x.protocol is None:
         s = b""
         n = -1
     else:
         s = x.protocol.encode()
         n = len(s)
-    out += _pack_ih(x.generation, n)
-    out += s
+    out.append(_pack_ih(x.generation, n))
+    out.append(s)
     if x.leader is None:
         s = b""
         n = -1
     else:
         s = x.leader.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_qi(x.current_state_timestamp, n)
+    out.append(_pack_qi(x.current_state_timestamp, n))
     if n:
         _write_all_member_metadata_1(out, x.members)
 
@@ -845,29 +839,29 @@ def _read_group_metadata_value_3(data: bytes, pos: int) -> tuple[GroupMetadataVa
     return x, pos
 
 
-def _write_group_metadata_value_3(out: bytearray, x: GroupMetadataValue) -> None:
+def _write_group_metadata_value_3(out: list[bytes], x: GroupMetadataValue) -> None:
     s = x.protocol_type.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     if x.protocol is None:
         s = b""
         n = -1
     else:
         s = x.protocol.encode()
         n = len(s)
-    out += _pack_ih(x.generation, n)
-    out += s
+    out.append(_pack_ih(x.generation, n))
+    out.append(s)
     if x.leader is None:
         s = b""
         n = -1
     else:
         s = x.leader.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_qi(x.current_state_timestamp, n)
+    out.append(_pack_qi(x.current_state_timestamp, n))
     if n:
         _write_all_member_metadata_3(out, x.members)
 
@@ -929,14 +923,11 @@ def _read_group_metadata_value_4(data: bytes, pos: int) -> tuple[GroupMetadataVa
     return x, pos
 
 
-def _write_group_metadata_value_4(out: bytearray, x: GroupMetadataValue) -> None:
+def _write_group_metadata_value_4(out: list[bytes], x: GroupMetadataValue) -> None:
     s = x.protocol_type.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.protocol is None:
         s = b""
         n = -1
@@ -944,34 +935,31 @@ def _write_group_metadata_value_4(out: bytearray, x: GroupMetadataValue) -> None
         s = x.protocol.encode()
         n = len(s)
     if n < 127:
-        out += _pack_iB(x.generation, n + 1)
+        out.append(_pack_iB(x.generation, n + 1))
     else:
-        out += _pack_i(x.generation)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.generation))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.leader is None:
         s = b""
         n = -1
     else:
         s = x.leader.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.members)
     if n < 127:
-        out += _pack_qB(x.current_state_timestamp, n + 1)
+        out.append(_pack_qB(x.current_state_timestamp, n + 1))
     else:
-        out += _pack_q(x.current_state_timestamp)
-        out += uvarint(n + 1)
+        out.append(_pack_q(x.current_state_timestamp))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_member_metadata_4(out, x.members)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_group_metadata_value_4(x: GroupMetadataValue) -> int:

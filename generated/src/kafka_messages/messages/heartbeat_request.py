@@ -11,14 +11,14 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -106,17 +106,17 @@ def _read_heartbeat_request_0(data: bytes, pos: int) -> tuple[HeartbeatRequest, 
     return x, pos
 
 
-def _write_heartbeat_request_0(out: bytearray, x: HeartbeatRequest) -> None:
+def _write_heartbeat_request_0(out: list[bytes], x: HeartbeatRequest) -> None:
     if x.group_instance_id is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id, n)
-    out += s
+    out.append(_pack_ih(x.generation_id, n))
+    out.append(s)
 
 
 def _size_heartbeat_request_0(x: HeartbeatRequest) -> int:
@@ -155,23 +155,23 @@ def _read_heartbeat_request_3(data: bytes, pos: int) -> tuple[HeartbeatRequest, 
     return x, pos
 
 
-def _write_heartbeat_request_3(out: bytearray, x: HeartbeatRequest) -> None:
+def _write_heartbeat_request_3(out: list[bytes], x: HeartbeatRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id, n)
-    out += s
+    out.append(_pack_ih(x.generation_id, n))
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_heartbeat_request_3(x: HeartbeatRequest) -> int:
@@ -220,37 +220,31 @@ def _read_heartbeat_request_4(data: bytes, pos: int) -> tuple[HeartbeatRequest, 
     return x, pos
 
 
-def _write_heartbeat_request_4(out: bytearray, x: HeartbeatRequest) -> None:
+def _write_heartbeat_request_4(out: list[bytes], x: HeartbeatRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.generation_id, n + 1)
+        out.append(_pack_iB(x.generation_id, n + 1))
     else:
-        out += _pack_i(x.generation_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.generation_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_heartbeat_request_4(x: HeartbeatRequest) -> int:

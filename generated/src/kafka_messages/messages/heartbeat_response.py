@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_ih = Struct(">ih").pack
@@ -69,8 +69,8 @@ def _read_heartbeat_response_0(data: bytes, pos: int) -> tuple[HeartbeatResponse
     return x, pos
 
 
-def _write_heartbeat_response_0(out: bytearray, x: HeartbeatResponse) -> None:
-    out += _pack_h(x.error_code)
+def _write_heartbeat_response_0(out: list[bytes], x: HeartbeatResponse) -> None:
+    out.append(_pack_h(x.error_code))
 
 
 def _size_heartbeat_response_0(x: HeartbeatResponse) -> int:
@@ -85,8 +85,8 @@ def _read_heartbeat_response_1(data: bytes, pos: int) -> tuple[HeartbeatResponse
     return x, pos
 
 
-def _write_heartbeat_response_1(out: bytearray, x: HeartbeatResponse) -> None:
-    out += _pack_ih(x.throttle_time_ms, x.error_code)
+def _write_heartbeat_response_1(out: list[bytes], x: HeartbeatResponse) -> None:
+    out.append(_pack_ih(x.throttle_time_ms, x.error_code))
 
 
 def _size_heartbeat_response_1(x: HeartbeatResponse) -> int:
@@ -105,12 +105,12 @@ def _read_heartbeat_response_4(data: bytes, pos: int) -> tuple[HeartbeatResponse
     return x, pos
 
 
-def _write_heartbeat_response_4(out: bytearray, x: HeartbeatResponse) -> None:
+def _write_heartbeat_response_4(out: list[bytes], x: HeartbeatResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, 0)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, 0))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_heartbeat_response_4(x: HeartbeatResponse) -> int:

@@ -12,16 +12,17 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -224,20 +225,20 @@ def _read_all_alterable_config_0(data: bytes, pos: int, count: int) -> tuple[Alt
     return adopt(AlterableConfigCollection, out), pos
 
 
-def _write_all_alterable_config_0(out: bytearray, items: Iterable[AlterableConfig]) -> None:
+def _write_all_alterable_config_0(out: list[bytes], items: Iterable[AlterableConfig]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
         else:
             s = x.value.encode()
             n = len(s)
-        out += _pack_bh(x.config_operation, n)
-        out += s
+        out.append(_pack_bh(x.config_operation, n))
+        out.append(s)
 
 
 def _size_all_alterable_config_0(items: Iterable[AlterableConfig]) -> int:
@@ -282,15 +283,12 @@ def _read_all_alterable_config_1(data: bytes, pos: int, count: int) -> tuple[Alt
     return adopt(AlterableConfigCollection, out), pos
 
 
-def _write_all_alterable_config_1(out: bytearray, items: Iterable[AlterableConfig]) -> None:
+def _write_all_alterable_config_1(out: list[bytes], items: Iterable[AlterableConfig]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.value is None:
             s = b""
             n = -1
@@ -298,15 +296,15 @@ def _write_all_alterable_config_1(out: bytearray, items: Iterable[AlterableConfi
             s = x.value.encode()
             n = len(s)
         if n < 127:
-            out += _pack_bB(x.config_operation, n + 1)
+            out.append(_pack_bB(x.config_operation, n + 1))
         else:
-            out += _pack_b(x.config_operation)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.config_operation))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alterable_config_1(items: Iterable[AlterableConfig]) -> int:
@@ -345,14 +343,14 @@ def _read_all_alter_configs_resource_0(data: bytes, pos: int, count: int) -> tup
     return adopt(AlterConfigsResourceCollection, out), pos
 
 
-def _write_all_alter_configs_resource_0(out: bytearray, items: Iterable[AlterConfigsResource]) -> None:
+def _write_all_alter_configs_resource_0(out: list[bytes], items: Iterable[AlterConfigsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
-        out += _pack_bh(x.resource_type, n)
-        out += s
+        out.append(_pack_bh(x.resource_type, n))
+        out.append(s)
         n = len(x.configs)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_alterable_config_0(out, x.configs)
 
@@ -395,27 +393,24 @@ def _read_all_alter_configs_resource_1(data: bytes, pos: int, count: int) -> tup
     return adopt(AlterConfigsResourceCollection, out), pos
 
 
-def _write_all_alter_configs_resource_1(out: bytearray, items: Iterable[AlterConfigsResource]) -> None:
+def _write_all_alter_configs_resource_1(out: list[bytes], items: Iterable[AlterConfigsResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.resource_type, n + 1)
+            out.append(_pack_bB(x.resource_type, n + 1))
         else:
-            out += _pack_b(x.resource_type)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.resource_type))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.configs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_alterable_config_1(out, x.configs)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_alter_configs_resource_1(items: Iterable[AlterConfigsResource]) -> int:
@@ -446,12 +441,12 @@ def _read_incremental_alter_configs_request_0(data: bytes, pos: int) -> tuple[In
     return x, pos
 
 
-def _write_incremental_alter_configs_request_0(out: bytearray, x: IncrementalAlterConfigsRequest) -> None:
+def _write_incremental_alter_configs_request_0(out: list[bytes], x: IncrementalAlterConfigsRequest) -> None:
     n = len(x.resources)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_alter_configs_resource_0(out, x.resources)
-    out += _pack_B(TRUTH[x.validate_only])
+    out.append(_pack_B(TRUTH[x.validate_only]))
 
 
 def _size_incremental_alter_configs_request_0(x: IncrementalAlterConfigsRequest) -> int:
@@ -478,19 +473,16 @@ def _read_incremental_alter_configs_request_1(data: bytes, pos: int) -> tuple[In
     return x, pos
 
 
-def _write_incremental_alter_configs_request_1(out: bytearray, x: IncrementalAlterConfigsRequest) -> None:
+def _write_incremental_alter_configs_request_1(out: list[bytes], x: IncrementalAlterConfigsRequest) -> None:
     n = len(x.resources)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_alter_configs_resource_1(out, x.resources)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.validate_only], 0)
+        out.append(_pack_BB(TRUTH[x.validate_only], 0))
     else:
-        out += _pack_B(TRUTH[x.validate_only])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.validate_only]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_incremental_alter_configs_request_1(x: IncrementalAlterConfigsRequest) -> int:

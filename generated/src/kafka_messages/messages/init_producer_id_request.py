@@ -10,15 +10,15 @@ from .._message import Message
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -121,7 +121,7 @@ def _read_init_producer_id_request_0(data: bytes, pos: int) -> tuple[InitProduce
     return x, pos
 
 
-def _write_init_producer_id_request_0(out: bytearray, x: InitProducerIdRequest) -> None:
+def _write_init_producer_id_request_0(out: list[bytes], x: InitProducerIdRequest) -> None:
     if x.producer_id != -1:
         raise Refused
     if x.producer_epoch != -1:
@@ -136,9 +136,9 @@ def _write_init_producer_id_request_0(out: bytearray, x: InitProducerIdRequest) 
     else:
         s = x.transactional_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
-    out += _pack_i(x.transaction_timeout_ms)
+    out.append(_pack_h(n))
+    out.append(s)
+    out.append(_pack_i(x.transaction_timeout_ms))
 
 
 def _size_init_producer_id_request_0(x: InitProducerIdRequest) -> int:
@@ -173,7 +173,7 @@ def _read_init_producer_id_request_2(data: bytes, pos: int) -> tuple[InitProduce
     return x, pos
 
 
-def _write_init_producer_id_request_2(out: bytearray, x: InitProducerIdRequest) -> None:
+def _write_init_producer_id_request_2(out: list[bytes], x: InitProducerIdRequest) -> None:
     if x.producer_id != -1:
         raise Refused
     if x.producer_epoch != -1:
@@ -188,16 +188,13 @@ def _write_init_producer_id_request_2(out: bytearray, x: InitProducerIdRequest) 
     else:
         s = x.transactional_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.transaction_timeout_ms, 0)
+        out.append(_pack_iB(x.transaction_timeout_ms, 0))
     else:
-        out += _pack_i(x.transaction_timeout_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.transaction_timeout_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_init_producer_id_request_2(x: InitProducerIdRequest) -> int:
@@ -233,7 +230,7 @@ def _read_init_producer_id_request_3(data: bytes, pos: int) -> tuple[InitProduce
     return x, pos
 
 
-def _write_init_producer_id_request_3(out: bytearray, x: InitProducerIdRequest) -> None:
+def _write_init_producer_id_request_3(out: list[bytes], x: InitProducerIdRequest) -> None:
     if x.enable2_pc is not False:
         raise Refused
     if x.keep_prepared_txn is not False:
@@ -244,16 +241,13 @@ def _write_init_producer_id_request_3(out: bytearray, x: InitProducerIdRequest) 
     else:
         s = x.transactional_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iqhB(x.transaction_timeout_ms, x.producer_id, x.producer_epoch, 0)
+        out.append(_pack_iqhB(x.transaction_timeout_ms, x.producer_id, x.producer_epoch, 0))
     else:
-        out += _pack_iqh(x.transaction_timeout_ms, x.producer_id, x.producer_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iqh(x.transaction_timeout_ms, x.producer_id, x.producer_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_init_producer_id_request_3(x: InitProducerIdRequest) -> int:
@@ -289,32 +283,37 @@ def _read_init_producer_id_request_6(data: bytes, pos: int) -> tuple[InitProduce
     return x, pos
 
 
-def _write_init_producer_id_request_6(out: bytearray, x: InitProducerIdRequest) -> None:
+def _write_init_producer_id_request_6(out: list[bytes], x: InitProducerIdRequest) -> None:
     if x.transactional_id is None:
         s = b""
         n = -1
     else:
         s = x.transactional_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iqhBBB(
-            x.transaction_timeout_ms,
-            x.producer_id,
-            x.producer_epoch,
-            TRUTH[x.enable2_pc],
-            TRUTH[x.keep_prepared_txn],
-            0,
+        out.append(
+            _pack_iqhBBB(
+                x.transaction_timeout_ms,
+                x.producer_id,
+                x.producer_epoch,
+                TRUTH[x.enable2_pc],
+                TRUTH[x.keep_prepared_txn],
+                0,
+            )
         )
     else:
-        out += _pack_iqhBB(
-            x.transaction_timeout_ms, x.producer_id, x.producer_epoch, TRUTH[x.enable2_pc], TRUTH[x.keep_prepared_txn]
+        out.append(
+            _pack_iqhBB(
+                x.transaction_timeout_ms,
+                x.producer_id,
+                x.producer_epoch,
+                TRUTH[x.enable2_pc],
+                TRUTH[x.keep_prepared_txn],
+            )
         )
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_init_producer_id_request_6(x: InitProducerIdRequest) -> int:

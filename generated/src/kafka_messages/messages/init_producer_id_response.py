@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, Refused, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_ihqh = Struct(">ihqh").pack
 _pack_ihqhB = Struct(">ihqhB").pack
@@ -91,12 +91,12 @@ def _read_init_producer_id_response_0(data: bytes, pos: int) -> tuple[InitProduc
     return x, pos
 
 
-def _write_init_producer_id_response_0(out: bytearray, x: InitProducerIdResponse) -> None:
+def _write_init_producer_id_response_0(out: list[bytes], x: InitProducerIdResponse) -> None:
     if x.ongoing_txn_producer_id != -1:
         raise Refused
     if x.ongoing_txn_producer_epoch != -1:
         raise Refused
-    out += _pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch)
+    out.append(_pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch))
 
 
 def _size_init_producer_id_response_0(x: InitProducerIdResponse) -> int:
@@ -117,16 +117,16 @@ def _read_init_producer_id_response_2(data: bytes, pos: int) -> tuple[InitProduc
     return x, pos
 
 
-def _write_init_producer_id_response_2(out: bytearray, x: InitProducerIdResponse) -> None:
+def _write_init_producer_id_response_2(out: list[bytes], x: InitProducerIdResponse) -> None:
     if x.ongoing_txn_producer_id != -1:
         raise Refused
     if x.ongoing_txn_producer_epoch != -1:
         raise Refused
     if not x.unknown_tagged_fields:
-        out += _pack_ihqhB(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch, 0)
+        out.append(_pack_ihqhB(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch, 0))
     else:
-        out += _pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_init_producer_id_response_2(x: InitProducerIdResponse) -> int:
@@ -155,27 +155,31 @@ def _read_init_producer_id_response_6(data: bytes, pos: int) -> tuple[InitProduc
     return x, pos
 
 
-def _write_init_producer_id_response_6(out: bytearray, x: InitProducerIdResponse) -> None:
+def _write_init_producer_id_response_6(out: list[bytes], x: InitProducerIdResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihqhqhB(
-            x.throttle_time_ms,
-            x.error_code,
-            x.producer_id,
-            x.producer_epoch,
-            x.ongoing_txn_producer_id,
-            x.ongoing_txn_producer_epoch,
-            0,
+        out.append(
+            _pack_ihqhqhB(
+                x.throttle_time_ms,
+                x.error_code,
+                x.producer_id,
+                x.producer_epoch,
+                x.ongoing_txn_producer_id,
+                x.ongoing_txn_producer_epoch,
+                0,
+            )
         )
     else:
-        out += _pack_ihqhqh(
-            x.throttle_time_ms,
-            x.error_code,
-            x.producer_id,
-            x.producer_epoch,
-            x.ongoing_txn_producer_id,
-            x.ongoing_txn_producer_epoch,
+        out.append(
+            _pack_ihqhqh(
+                x.throttle_time_ms,
+                x.error_code,
+                x.producer_id,
+                x.producer_epoch,
+                x.ongoing_txn_producer_id,
+                x.ongoing_txn_producer_epoch,
+            )
         )
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_init_producer_id_response_6(x: InitProducerIdResponse) -> int:

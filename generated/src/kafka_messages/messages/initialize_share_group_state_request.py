@@ -11,17 +11,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_iiq = Struct(">iiq").pack
@@ -159,13 +160,13 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iiqB(x.partition, x.state_epoch, x.start_offset, 0)
+            out.append(_pack_iiqB(x.partition, x.state_epoch, x.start_offset, 0))
         else:
-            out += _pack_iiq(x.partition, x.state_epoch, x.start_offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iiq(x.partition, x.state_epoch, x.start_offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -199,20 +200,20 @@ def _read_all_initialize_state_data_0(data: bytes, pos: int, count: int) -> tupl
     return out, pos
 
 
-def _write_all_initialize_state_data_0(out: bytearray, items: Iterable[InitializeStateData]) -> None:
+def _write_all_initialize_state_data_0(out: list[bytes], items: Iterable[InitializeStateData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_initialize_state_data_0(items: Iterable[InitializeStateData]) -> int:
@@ -254,25 +255,19 @@ def _read_initialize_share_group_state_request_0(data: bytes, pos: int) -> tuple
     return x, pos
 
 
-def _write_initialize_share_group_state_request_0(out: bytearray, x: InitializeShareGroupStateRequest) -> None:
+def _write_initialize_share_group_state_request_0(out: list[bytes], x: InitializeShareGroupStateRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_initialize_state_data_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_initialize_share_group_state_request_0(x: InitializeShareGroupStateRequest) -> int:

@@ -13,16 +13,17 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -193,16 +194,16 @@ def _read_all_join_group_request_protocol_0(
     return adopt(JoinGroupRequestProtocolCollection, out), pos
 
 
-def _write_all_join_group_request_protocol_0(out: bytearray, items: Iterable[JoinGroupRequestProtocol]) -> None:
+def _write_all_join_group_request_protocol_0(out: list[bytes], items: Iterable[JoinGroupRequestProtocol]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.metadata
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_join_group_request_protocol_0(items: Iterable[JoinGroupRequestProtocol]) -> int:
@@ -234,6 +235,10 @@ def _read_all_join_group_request_protocol_6(
             end = pos + n - 1
             x.metadata = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.metadata = data[pos + 1 : end]
+            pos = end
         else:
             x.metadata, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -246,26 +251,20 @@ def _read_all_join_group_request_protocol_6(
     return adopt(JoinGroupRequestProtocolCollection, out), pos
 
 
-def _write_all_join_group_request_protocol_6(out: bytearray, items: Iterable[JoinGroupRequestProtocol]) -> None:
+def _write_all_join_group_request_protocol_6(out: list[bytes], items: Iterable[JoinGroupRequestProtocol]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.metadata
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_join_group_request_protocol_6(items: Iterable[JoinGroupRequestProtocol]) -> int:
@@ -319,23 +318,23 @@ def _read_join_group_request_0(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     return x, pos
 
 
-def _write_join_group_request_0(out: bytearray, x: JoinGroupRequest) -> None:
+def _write_join_group_request_0(out: list[bytes], x: JoinGroupRequest) -> None:
     if x.group_instance_id is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.session_timeout_ms, n)
-    out += s
+    out.append(_pack_ih(x.session_timeout_ms, n))
+    out.append(s)
     s = x.protocol_type.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.protocols)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_join_group_request_protocol_0(out, x.protocols)
 
@@ -386,23 +385,23 @@ def _read_join_group_request_1(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     return x, pos
 
 
-def _write_join_group_request_1(out: bytearray, x: JoinGroupRequest) -> None:
+def _write_join_group_request_1(out: list[bytes], x: JoinGroupRequest) -> None:
     if x.group_instance_id is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_iih(x.session_timeout_ms, x.rebalance_timeout_ms, n)
-    out += s
+    out.append(_pack_iih(x.session_timeout_ms, x.rebalance_timeout_ms, n))
+    out.append(s)
     s = x.protocol_type.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.protocols)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_join_group_request_protocol_0(out, x.protocols)
 
@@ -460,29 +459,29 @@ def _read_join_group_request_5(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     return x, pos
 
 
-def _write_join_group_request_5(out: bytearray, x: JoinGroupRequest) -> None:
+def _write_join_group_request_5(out: list[bytes], x: JoinGroupRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_iih(x.session_timeout_ms, x.rebalance_timeout_ms, n)
-    out += s
+    out.append(_pack_iih(x.session_timeout_ms, x.rebalance_timeout_ms, n))
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.protocol_type.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.protocols)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_join_group_request_protocol_0(out, x.protocols)
 
@@ -551,51 +550,39 @@ def _read_join_group_request_6(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     return x, pos
 
 
-def _write_join_group_request_6(out: bytearray, x: JoinGroupRequest) -> None:
+def _write_join_group_request_6(out: list[bytes], x: JoinGroupRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iiB(x.session_timeout_ms, x.rebalance_timeout_ms, n + 1)
+        out.append(_pack_iiB(x.session_timeout_ms, x.rebalance_timeout_ms, n + 1))
     else:
-        out += _pack_ii(x.session_timeout_ms, x.rebalance_timeout_ms)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ii(x.session_timeout_ms, x.rebalance_timeout_ms))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.protocol_type.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.protocols)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_request_protocol_6(out, x.protocols)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_join_group_request_6(x: JoinGroupRequest) -> int:
@@ -680,45 +667,33 @@ def _read_join_group_request_8(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     return x, pos
 
 
-def _write_join_group_request_8(out: bytearray, x: JoinGroupRequest) -> None:
+def _write_join_group_request_8(out: list[bytes], x: JoinGroupRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iiB(x.session_timeout_ms, x.rebalance_timeout_ms, n + 1)
+        out.append(_pack_iiB(x.session_timeout_ms, x.rebalance_timeout_ms, n + 1))
     else:
-        out += _pack_ii(x.session_timeout_ms, x.rebalance_timeout_ms)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ii(x.session_timeout_ms, x.rebalance_timeout_ms))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.protocol_type.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.protocols)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_request_protocol_6(out, x.protocols)
     if x.reason is None:
@@ -727,15 +702,12 @@ def _write_join_group_request_8(out: bytearray, x: JoinGroupRequest) -> None:
     else:
         s = x.reason.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_join_group_request_8(x: JoinGroupRequest) -> int:

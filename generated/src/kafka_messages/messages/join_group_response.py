@@ -12,17 +12,18 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -185,16 +186,16 @@ def _read_all_join_group_response_member_0(
     return out, pos
 
 
-def _write_all_join_group_response_member_0(out: bytearray, items: Iterable[JoinGroupResponseMember]) -> None:
+def _write_all_join_group_response_member_0(out: list[bytes], items: Iterable[JoinGroupResponseMember]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.metadata
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_join_group_response_member_0(items: Iterable[JoinGroupResponseMember]) -> int:
@@ -240,24 +241,24 @@ def _read_all_join_group_response_member_5(
     return out, pos
 
 
-def _write_all_join_group_response_member_5(out: bytearray, items: Iterable[JoinGroupResponseMember]) -> None:
+def _write_all_join_group_response_member_5(out: list[bytes], items: Iterable[JoinGroupResponseMember]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.metadata
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_join_group_response_member_5(items: Iterable[JoinGroupResponseMember]) -> int:
@@ -301,6 +302,10 @@ def _read_all_join_group_response_member_6(
             end = pos + n - 1
             x.metadata = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.metadata = data[pos + 1 : end]
+            pos = end
         else:
             x.metadata, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -313,37 +318,28 @@ def _read_all_join_group_response_member_6(
     return out, pos
 
 
-def _write_all_join_group_response_member_6(out: bytearray, items: Iterable[JoinGroupResponseMember]) -> None:
+def _write_all_join_group_response_member_6(out: list[bytes], items: Iterable[JoinGroupResponseMember]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.metadata
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_join_group_response_member_6(items: Iterable[JoinGroupResponseMember]) -> int:
@@ -400,23 +396,23 @@ def _read_join_group_response_0(data: bytes, pos: int) -> tuple[JoinGroupRespons
     return x, pos
 
 
-def _write_join_group_response_0(out: bytearray, x: JoinGroupResponse) -> None:
+def _write_join_group_response_0(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
     s = x.protocol_name.encode()
     n = len(s)
-    out += _pack_hih(x.error_code, x.generation_id, n)
-    out += s
+    out.append(_pack_hih(x.error_code, x.generation_id, n))
+    out.append(s)
     s = x.leader.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_join_group_response_member_0(out, x.members)
 
@@ -467,23 +463,23 @@ def _read_join_group_response_2(data: bytes, pos: int) -> tuple[JoinGroupRespons
     return x, pos
 
 
-def _write_join_group_response_2(out: bytearray, x: JoinGroupResponse) -> None:
+def _write_join_group_response_2(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
     s = x.protocol_name.encode()
     n = len(s)
-    out += _pack_ihih(x.throttle_time_ms, x.error_code, x.generation_id, n)
-    out += s
+    out.append(_pack_ihih(x.throttle_time_ms, x.error_code, x.generation_id, n))
+    out.append(s)
     s = x.leader.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_join_group_response_member_0(out, x.members)
 
@@ -534,23 +530,23 @@ def _read_join_group_response_5(data: bytes, pos: int) -> tuple[JoinGroupRespons
     return x, pos
 
 
-def _write_join_group_response_5(out: bytearray, x: JoinGroupResponse) -> None:
+def _write_join_group_response_5(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
     s = x.protocol_name.encode()
     n = len(s)
-    out += _pack_ihih(x.throttle_time_ms, x.error_code, x.generation_id, n)
-    out += s
+    out.append(_pack_ihih(x.throttle_time_ms, x.error_code, x.generation_id, n))
+    out.append(s)
     s = x.leader.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_join_group_response_member_5(out, x.members)
 
@@ -608,42 +604,33 @@ def _read_join_group_response_6(data: bytes, pos: int) -> tuple[JoinGroupRespons
     return x, pos
 
 
-def _write_join_group_response_6(out: bytearray, x: JoinGroupResponse) -> None:
+def _write_join_group_response_6(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
     s = x.protocol_name.encode()
     n = len(s)
     if n < 127:
-        out += _pack_ihiB(x.throttle_time_ms, x.error_code, x.generation_id, n + 1)
+        out.append(_pack_ihiB(x.throttle_time_ms, x.error_code, x.generation_id, n + 1))
     else:
-        out += _pack_ihi(x.throttle_time_ms, x.error_code, x.generation_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ihi(x.throttle_time_ms, x.error_code, x.generation_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.leader.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.members)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_response_member_6(out, x.members)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_join_group_response_6(x: JoinGroupResponse) -> int:
@@ -718,7 +705,7 @@ def _read_join_group_response_7(data: bytes, pos: int) -> tuple[JoinGroupRespons
     return x, pos
 
 
-def _write_join_group_response_7(out: bytearray, x: JoinGroupResponse) -> None:
+def _write_join_group_response_7(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
     if x.protocol_type is None:
@@ -728,47 +715,35 @@ def _write_join_group_response_7(out: bytearray, x: JoinGroupResponse) -> None:
         s = x.protocol_type.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihiB(x.throttle_time_ms, x.error_code, x.generation_id, n + 1)
+        out.append(_pack_ihiB(x.throttle_time_ms, x.error_code, x.generation_id, n + 1))
     else:
-        out += _pack_ihi(x.throttle_time_ms, x.error_code, x.generation_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ihi(x.throttle_time_ms, x.error_code, x.generation_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.protocol_name is None:
         s = b""
         n = -1
     else:
         s = x.protocol_name.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.leader.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.members)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_response_member_6(out, x.members)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_join_group_response_7(x: JoinGroupResponse) -> int:
@@ -846,7 +821,7 @@ def _read_join_group_response_9(data: bytes, pos: int) -> tuple[JoinGroupRespons
     return x, pos
 
 
-def _write_join_group_response_9(out: bytearray, x: JoinGroupResponse) -> None:
+def _write_join_group_response_9(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.protocol_type is None:
         s = b""
         n = -1
@@ -854,48 +829,39 @@ def _write_join_group_response_9(out: bytearray, x: JoinGroupResponse) -> None:
         s = x.protocol_type.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihiB(x.throttle_time_ms, x.error_code, x.generation_id, n + 1)
+        out.append(_pack_ihiB(x.throttle_time_ms, x.error_code, x.generation_id, n + 1))
     else:
-        out += _pack_ihi(x.throttle_time_ms, x.error_code, x.generation_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ihi(x.throttle_time_ms, x.error_code, x.generation_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.protocol_name is None:
         s = b""
         n = -1
     else:
         s = x.protocol_name.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.leader.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_BB(TRUTH[x.skip_assignment], n + 1)
+        out.append(_pack_BB(TRUTH[x.skip_assignment], n + 1))
     else:
-        out += _pack_B(TRUTH[x.skip_assignment])
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_B(TRUTH[x.skip_assignment]))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.members)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_join_group_response_member_6(out, x.members)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_join_group_response_9(x: JoinGroupResponse) -> int:

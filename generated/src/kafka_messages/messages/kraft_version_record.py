@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_hh = Struct(">hh").pack
 _pack_hhB = Struct(">hhB").pack
@@ -68,12 +68,12 @@ def _read_kraft_version_record_0(data: bytes, pos: int) -> tuple[KRaftVersionRec
     return x, pos
 
 
-def _write_kraft_version_record_0(out: bytearray, x: KRaftVersionRecord) -> None:
+def _write_kraft_version_record_0(out: list[bytes], x: KRaftVersionRecord) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_hhB(x.version, x.kraft_version, 0)
+        out.append(_pack_hhB(x.version, x.kraft_version, 0))
     else:
-        out += _pack_hh(x.version, x.kraft_version)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_hh(x.version, x.kraft_version))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_kraft_version_record_0(x: KRaftVersionRecord) -> int:

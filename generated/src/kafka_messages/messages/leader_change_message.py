@@ -12,15 +12,15 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    VARINTS,
     ZERO_UUID,
     long_count,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_hi = Struct(">hi").pack
@@ -134,15 +134,15 @@ def _read_all_voter_0(data: bytes, pos: int, count: int) -> tuple[list[Voter], i
     return out, pos
 
 
-def _write_all_voter_0(out: bytearray, items: Iterable[Voter]) -> None:
+def _write_all_voter_0(out: list[bytes], items: Iterable[Voter]) -> None:
     for x in items:
         if x.voter_directory_id.int:
             raise Refused
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.voter_id, 0)
+            out.append(_pack_iB(x.voter_id, 0))
         else:
-            out += _pack_i(x.voter_id)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.voter_id))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_voter_0(items: Iterable[Voter]) -> int:
@@ -169,13 +169,13 @@ def _read_all_voter_1(data: bytes, pos: int, count: int) -> tuple[list[Voter], i
     return out, pos
 
 
-def _write_all_voter_1(out: bytearray, items: Iterable[Voter]) -> None:
+def _write_all_voter_1(out: list[bytes], items: Iterable[Voter]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iuB(x.voter_id, x.voter_directory_id.bytes, 0)
+            out.append(_pack_iuB(x.voter_id, x.voter_directory_id.int.to_bytes(16, "big"), 0))
         else:
-            out += _pack_iu(x.voter_id, x.voter_directory_id.bytes)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iu(x.voter_id, x.voter_directory_id.int.to_bytes(16, "big")))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_voter_1(items: Iterable[Voter]) -> int:
@@ -212,26 +212,23 @@ def _read_leader_change_message_0(data: bytes, pos: int) -> tuple[LeaderChangeMe
     return x, pos
 
 
-def _write_leader_change_message_0(out: bytearray, x: LeaderChangeMessage) -> None:
+def _write_leader_change_message_0(out: list[bytes], x: LeaderChangeMessage) -> None:
     n = len(x.voters)
     if n < 127:
-        out += _pack_hiB(x.version, x.leader_id, n + 1)
+        out.append(_pack_hiB(x.version, x.leader_id, n + 1))
     else:
-        out += _pack_hi(x.version, x.leader_id)
-        out += uvarint(n + 1)
+        out.append(_pack_hi(x.version, x.leader_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_0(out, x.voters)
     n = len(x.granting_voters)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_0(out, x.granting_voters)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leader_change_message_0(x: LeaderChangeMessage) -> int:
@@ -274,26 +271,23 @@ def _read_leader_change_message_1(data: bytes, pos: int) -> tuple[LeaderChangeMe
     return x, pos
 
 
-def _write_leader_change_message_1(out: bytearray, x: LeaderChangeMessage) -> None:
+def _write_leader_change_message_1(out: list[bytes], x: LeaderChangeMessage) -> None:
     n = len(x.voters)
     if n < 127:
-        out += _pack_hiB(x.version, x.leader_id, n + 1)
+        out.append(_pack_hiB(x.version, x.leader_id, n + 1))
     else:
-        out += _pack_hi(x.version, x.leader_id)
-        out += uvarint(n + 1)
+        out.append(_pack_hi(x.version, x.leader_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_1(out, x.voters)
     n = len(x.granting_voters)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_1(out, x.granting_voters)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leader_change_message_1(x: LeaderChangeMessage) -> int:

@@ -12,15 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -140,20 +141,20 @@ def _read_all_member_identity_3(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_identity_3(out: bytearray, items: Iterable[MemberIdentity]) -> None:
+def _write_all_member_identity_3(out: list[bytes], items: Iterable[MemberIdentity]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_member_identity_3(items: Iterable[MemberIdentity]) -> int:
@@ -199,30 +200,24 @@ def _read_all_member_identity_4(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_identity_4(out: bytearray, items: Iterable[MemberIdentity]) -> None:
+def _write_all_member_identity_4(out: list[bytes], items: Iterable[MemberIdentity]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_member_identity_4(items: Iterable[MemberIdentity]) -> int:
@@ -281,41 +276,32 @@ def _read_all_member_identity_5(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_identity_5(out: bytearray, items: Iterable[MemberIdentity]) -> None:
+def _write_all_member_identity_5(out: list[bytes], items: Iterable[MemberIdentity]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.reason is None:
             s = b""
             n = -1
         else:
             s = x.reason.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_member_identity_5(items: Iterable[MemberIdentity]) -> int:
@@ -357,17 +343,17 @@ def _read_leave_group_request_0(data: bytes, pos: int) -> tuple[LeaveGroupReques
     return x, pos
 
 
-def _write_leave_group_request_0(out: bytearray, x: LeaveGroupRequest) -> None:
+def _write_leave_group_request_0(out: list[bytes], x: LeaveGroupRequest) -> None:
     if len(x.members):
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_leave_group_request_0(x: LeaveGroupRequest) -> int:
@@ -397,15 +383,15 @@ def _read_leave_group_request_3(data: bytes, pos: int) -> tuple[LeaveGroupReques
     return x, pos
 
 
-def _write_leave_group_request_3(out: bytearray, x: LeaveGroupRequest) -> None:
+def _write_leave_group_request_3(out: list[bytes], x: LeaveGroupRequest) -> None:
     if x.member_id != "":
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.members)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_member_identity_3(out, x.members)
 
@@ -444,27 +430,21 @@ def _read_leave_group_request_4(data: bytes, pos: int) -> tuple[LeaveGroupReques
     return x, pos
 
 
-def _write_leave_group_request_4(out: bytearray, x: LeaveGroupRequest) -> None:
+def _write_leave_group_request_4(out: list[bytes], x: LeaveGroupRequest) -> None:
     if x.member_id != "":
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.members)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_member_identity_4(out, x.members)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leave_group_request_4(x: LeaveGroupRequest) -> int:
@@ -507,27 +487,21 @@ def _read_leave_group_request_5(data: bytes, pos: int) -> tuple[LeaveGroupReques
     return x, pos
 
 
-def _write_leave_group_request_5(out: bytearray, x: LeaveGroupRequest) -> None:
+def _write_leave_group_request_5(out: list[bytes], x: LeaveGroupRequest) -> None:
     if x.member_id != "":
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.members)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_member_identity_5(out, x.members)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leave_group_request_5(x: LeaveGroupRequest) -> int:

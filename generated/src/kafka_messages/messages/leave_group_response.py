@@ -12,15 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -147,21 +148,21 @@ def _read_all_member_response_3(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_response_3(out: bytearray, items: Iterable[MemberResponse]) -> None:
+def _write_all_member_response_3(out: list[bytes], items: Iterable[MemberResponse]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
-        out += _pack_h(x.error_code)
+        out.append(_pack_h(n))
+        out.append(s)
+        out.append(_pack_h(x.error_code))
 
 
 def _size_all_member_response_3(items: Iterable[MemberResponse]) -> int:
@@ -206,31 +207,25 @@ def _read_all_member_response_4(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_member_response_4(out: bytearray, items: Iterable[MemberResponse]) -> None:
+def _write_all_member_response_4(out: list[bytes], items: Iterable[MemberResponse]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.group_instance_id is None:
             s = b""
             n = -1
         else:
             s = x.group_instance_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hB(x.error_code, 0)
+            out.append(_pack_hB(x.error_code, 0))
         else:
-            out += _pack_h(x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_h(x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_member_response_4(items: Iterable[MemberResponse]) -> int:
@@ -256,10 +251,10 @@ def _read_leave_group_response_0(data: bytes, pos: int) -> tuple[LeaveGroupRespo
     return x, pos
 
 
-def _write_leave_group_response_0(out: bytearray, x: LeaveGroupResponse) -> None:
+def _write_leave_group_response_0(out: list[bytes], x: LeaveGroupResponse) -> None:
     if len(x.members):
         raise Refused
-    out += _pack_h(x.error_code)
+    out.append(_pack_h(x.error_code))
 
 
 def _size_leave_group_response_0(x: LeaveGroupResponse) -> int:
@@ -275,10 +270,10 @@ def _read_leave_group_response_1(data: bytes, pos: int) -> tuple[LeaveGroupRespo
     return x, pos
 
 
-def _write_leave_group_response_1(out: bytearray, x: LeaveGroupResponse) -> None:
+def _write_leave_group_response_1(out: list[bytes], x: LeaveGroupResponse) -> None:
     if len(x.members):
         raise Refused
-    out += _pack_ih(x.throttle_time_ms, x.error_code)
+    out.append(_pack_ih(x.throttle_time_ms, x.error_code))
 
 
 def _size_leave_group_response_1(x: LeaveGroupResponse) -> int:
@@ -297,9 +292,9 @@ def _read_leave_group_response_3(data: bytes, pos: int) -> tuple[LeaveGroupRespo
     return x, pos
 
 
-def _write_leave_group_response_3(out: bytearray, x: LeaveGroupResponse) -> None:
+def _write_leave_group_response_3(out: list[bytes], x: LeaveGroupResponse) -> None:
     n = len(x.members)
-    out += _pack_ihi(x.throttle_time_ms, x.error_code, n)
+    out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:
         _write_all_member_response_3(out, x.members)
 
@@ -328,19 +323,19 @@ def _read_leave_group_response_4(data: bytes, pos: int) -> tuple[LeaveGroupRespo
     return x, pos
 
 
-def _write_leave_group_response_4(out: bytearray, x: LeaveGroupResponse) -> None:
+def _write_leave_group_response_4(out: list[bytes], x: LeaveGroupResponse) -> None:
     n = len(x.members)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_member_response_4(out, x.members)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leave_group_response_4(x: LeaveGroupResponse) -> int:

@@ -79,16 +79,16 @@ def _read_legacy_offset_commit_key_0(data: bytes, pos: int) -> tuple[LegacyOffse
     return x, pos
 
 
-def _write_legacy_offset_commit_key_0(out: bytearray, x: LegacyOffsetCommitKey) -> None:
+def _write_legacy_offset_commit_key_0(out: list[bytes], x: LegacyOffsetCommitKey) -> None:
     s = x.group.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.topic.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
-    out += _pack_i(x.partition)
+    out.append(_pack_h(n))
+    out.append(s)
+    out.append(_pack_i(x.partition))
 
 
 def _size_legacy_offset_commit_key_0(x: LegacyOffsetCommitKey) -> int:

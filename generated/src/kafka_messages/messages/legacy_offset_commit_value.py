@@ -74,12 +74,12 @@ def _read_legacy_offset_commit_value_0(data: bytes, pos: int) -> tuple[LegacyOff
     return x, pos
 
 
-def _write_legacy_offset_commit_value_0(out: bytearray, x: LegacyOffsetCommitValue) -> None:
+def _write_legacy_offset_commit_value_0(out: list[bytes], x: LegacyOffsetCommitValue) -> None:
     s = x.metadata.encode()
     n = len(s)
-    out += _pack_qh(x.offset, n)
-    out += s
-    out += _pack_q(x.commit_timestamp)
+    out.append(_pack_qh(x.offset, n))
+    out.append(s)
+    out.append(_pack_q(x.commit_timestamp))
 
 
 def _size_legacy_offset_commit_value_0(x: LegacyOffsetCommitValue) -> int:

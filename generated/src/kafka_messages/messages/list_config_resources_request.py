@@ -12,14 +12,14 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     UNPACK_B,
+    VARINTS,
+    fixed_elements,
     long_fixed_array,
     new,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 
@@ -73,13 +73,13 @@ def _read_list_config_resources_request_0(data: bytes, pos: int) -> tuple[ListCo
     return x, pos
 
 
-def _write_list_config_resources_request_0(out: bytearray, x: ListConfigResourcesRequest) -> None:
+def _write_list_config_resources_request_0(out: list[bytes], x: ListConfigResourcesRequest) -> None:
     if len(x.resource_types):
         raise Refused
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_config_resources_request_0(x: ListConfigResourcesRequest) -> int:
@@ -93,11 +93,11 @@ def _read_list_config_resources_request_1(data: bytes, pos: int) -> tuple[ListCo
     x = new(ListConfigResourcesRequest)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.resource_types = []
+    elif n < 17:
         x.resource_types = [*UNPACK_B[n](data, pos)]
         pos += n - 1
-    elif n == 1:
-        x.resource_types = []
     else:
         x.resource_types, pos = long_fixed_array(data, pos, n, "b", 1)
     n = data[pos]
@@ -109,20 +109,20 @@ def _read_list_config_resources_request_1(data: bytes, pos: int) -> tuple[ListCo
     return x, pos
 
 
-def _write_list_config_resources_request_1(out: bytearray, x: ListConfigResourcesRequest) -> None:
+def _write_list_config_resources_request_1(out: list[bytes], x: ListConfigResourcesRequest) -> None:
     n = len(x.resource_types)
-    if n < 127:
-        out.append(n + 1)
+    if not n:
+        out.append(b"\1")
+    elif n < 16:
+        out.append(VARINTS[n + 1])
+        out.append(PACK_B[n](*x.resource_types))
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_B[n](*x.resource_types)
-    elif n:
-        write_fixed_array(out, x.resource_types, "b")
+        out.append(VARINTS[n + 1])
+        out.append(fixed_elements(x.resource_types, "b"))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_config_resources_request_1(x: ListConfigResourcesRequest) -> int:

@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -135,19 +136,16 @@ def _read_all_config_resource_0(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_config_resource_0(out: bytearray, items: Iterable[ConfigResource]) -> None:
+def _write_all_config_resource_0(out: list[bytes], items: Iterable[ConfigResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_config_resource_0(items: Iterable[ConfigResource]) -> int:
@@ -183,20 +181,17 @@ def _read_all_config_resource_1(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_config_resource_1(out: bytearray, items: Iterable[ConfigResource]) -> None:
+def _write_all_config_resource_1(out: list[bytes], items: Iterable[ConfigResource]) -> None:
     for x in items:
         s = x.resource_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_bB(x.resource_type, 0)
+            out.append(_pack_bB(x.resource_type, 0))
         else:
-            out += _pack_b(x.resource_type)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_b(x.resource_type))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_config_resource_1(items: Iterable[ConfigResource]) -> int:
@@ -228,19 +223,19 @@ def _read_list_config_resources_response_0(data: bytes, pos: int) -> tuple[ListC
     return x, pos
 
 
-def _write_list_config_resources_response_0(out: bytearray, x: ListConfigResourcesResponse) -> None:
+def _write_list_config_resources_response_0(out: list[bytes], x: ListConfigResourcesResponse) -> None:
     n = len(x.config_resources)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_config_resource_0(out, x.config_resources)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_config_resources_response_0(x: ListConfigResourcesResponse) -> int:
@@ -272,19 +267,19 @@ def _read_list_config_resources_response_1(data: bytes, pos: int) -> tuple[ListC
     return x, pos
 
 
-def _write_list_config_resources_response_1(out: bytearray, x: ListConfigResourcesResponse) -> None:
+def _write_list_config_resources_response_1(out: list[bytes], x: ListConfigResourcesResponse) -> None:
     n = len(x.config_resources)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_config_resource_1(out, x.config_resources)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_config_resources_response_1(x: ListConfigResourcesResponse) -> int:

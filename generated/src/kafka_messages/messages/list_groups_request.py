@@ -10,16 +10,16 @@ from .._message import Message
 from .._wire import (
     RawTaggedFields,
     Refused,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     new,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 
@@ -76,7 +76,7 @@ def _read_list_groups_request_0(data: bytes, pos: int) -> tuple[ListGroupsReques
     return x, pos
 
 
-def _write_list_groups_request_0(out: bytearray, x: ListGroupsRequest) -> None:
+def _write_list_groups_request_0(out: list[bytes], x: ListGroupsRequest) -> None:
     if len(x.states_filter):
         raise Refused
     if len(x.types_filter):
@@ -101,15 +101,15 @@ def _read_list_groups_request_3(data: bytes, pos: int) -> tuple[ListGroupsReques
     return x, pos
 
 
-def _write_list_groups_request_3(out: bytearray, x: ListGroupsRequest) -> None:
+def _write_list_groups_request_3(out: list[bytes], x: ListGroupsRequest) -> None:
     if len(x.states_filter):
         raise Refused
     if len(x.types_filter):
         raise Refused
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_groups_request_3(x: ListGroupsRequest) -> int:
@@ -138,20 +138,17 @@ def _read_list_groups_request_4(data: bytes, pos: int) -> tuple[ListGroupsReques
     return x, pos
 
 
-def _write_list_groups_request_4(out: bytearray, x: ListGroupsRequest) -> None:
+def _write_list_groups_request_4(out: list[bytes], x: ListGroupsRequest) -> None:
     if len(x.types_filter):
         raise Refused
     n = len(x.states_filter)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.states_filter)
+        out.append(compact_string_elements(x.states_filter))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_groups_request_4(x: ListGroupsRequest) -> int:
@@ -190,25 +187,19 @@ def _read_list_groups_request_5(data: bytes, pos: int) -> tuple[ListGroupsReques
     return x, pos
 
 
-def _write_list_groups_request_5(out: bytearray, x: ListGroupsRequest) -> None:
+def _write_list_groups_request_5(out: list[bytes], x: ListGroupsRequest) -> None:
     n = len(x.states_filter)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.states_filter)
+        out.append(compact_string_elements(x.states_filter))
     n = len(x.types_filter)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.types_filter)
+        out.append(compact_string_elements(x.types_filter))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_groups_request_5(x: ListGroupsRequest) -> int:

@@ -11,15 +11,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -152,16 +153,16 @@ def _read_all_listed_group_0(data: bytes, pos: int, count: int) -> tuple[list[Li
     return out, pos
 
 
-def _write_all_listed_group_0(out: bytearray, items: Iterable[ListedGroup]) -> None:
+def _write_all_listed_group_0(out: list[bytes], items: Iterable[ListedGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_listed_group_0(items: Iterable[ListedGroup]) -> int:
@@ -205,26 +206,20 @@ def _read_all_listed_group_3(data: bytes, pos: int, count: int) -> tuple[list[Li
     return out, pos
 
 
-def _write_all_listed_group_3(out: bytearray, items: Iterable[ListedGroup]) -> None:
+def _write_all_listed_group_3(out: list[bytes], items: Iterable[ListedGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listed_group_3(items: Iterable[ListedGroup]) -> int:
@@ -279,33 +274,24 @@ def _read_all_listed_group_4(data: bytes, pos: int, count: int) -> tuple[list[Li
     return out, pos
 
 
-def _write_all_listed_group_4(out: bytearray, items: Iterable[ListedGroup]) -> None:
+def _write_all_listed_group_4(out: list[bytes], items: Iterable[ListedGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listed_group_4(items: Iterable[ListedGroup]) -> int:
@@ -369,40 +355,28 @@ def _read_all_listed_group_5(data: bytes, pos: int, count: int) -> tuple[list[Li
     return out, pos
 
 
-def _write_all_listed_group_5(out: bytearray, items: Iterable[ListedGroup]) -> None:
+def _write_all_listed_group_5(out: list[bytes], items: Iterable[ListedGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.protocol_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_type.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listed_group_5(items: Iterable[ListedGroup]) -> int:
@@ -434,9 +408,9 @@ def _read_list_groups_response_0(data: bytes, pos: int) -> tuple[ListGroupsRespo
     return x, pos
 
 
-def _write_list_groups_response_0(out: bytearray, x: ListGroupsResponse) -> None:
+def _write_list_groups_response_0(out: list[bytes], x: ListGroupsResponse) -> None:
     n = len(x.groups)
-    out += _pack_hi(x.error_code, n)
+    out.append(_pack_hi(x.error_code, n))
     if n:
         _write_all_listed_group_0(out, x.groups)
 
@@ -458,9 +432,9 @@ def _read_list_groups_response_1(data: bytes, pos: int) -> tuple[ListGroupsRespo
     return x, pos
 
 
-def _write_list_groups_response_1(out: bytearray, x: ListGroupsResponse) -> None:
+def _write_list_groups_response_1(out: list[bytes], x: ListGroupsResponse) -> None:
     n = len(x.groups)
-    out += _pack_ihi(x.throttle_time_ms, x.error_code, n)
+    out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:
         _write_all_listed_group_0(out, x.groups)
 
@@ -489,19 +463,19 @@ def _read_list_groups_response_3(data: bytes, pos: int) -> tuple[ListGroupsRespo
     return x, pos
 
 
-def _write_list_groups_response_3(out: bytearray, x: ListGroupsResponse) -> None:
+def _write_list_groups_response_3(out: list[bytes], x: ListGroupsResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listed_group_3(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_groups_response_3(x: ListGroupsResponse) -> int:
@@ -533,19 +507,19 @@ def _read_list_groups_response_4(data: bytes, pos: int) -> tuple[ListGroupsRespo
     return x, pos
 
 
-def _write_list_groups_response_4(out: bytearray, x: ListGroupsResponse) -> None:
+def _write_list_groups_response_4(out: list[bytes], x: ListGroupsResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listed_group_4(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_groups_response_4(x: ListGroupsResponse) -> int:
@@ -577,19 +551,19 @@ def _read_list_groups_response_5(data: bytes, pos: int) -> tuple[ListGroupsRespo
     return x, pos
 
 
-def _write_list_groups_response_5(out: bytearray, x: ListGroupsResponse) -> None:
+def _write_list_groups_response_5(out: list[bytes], x: ListGroupsResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listed_group_5(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_groups_response_5(x: ListGroupsResponse) -> int:

@@ -12,15 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -182,9 +183,9 @@ def _read_all_list_offsets_partition_1(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_list_offsets_partition_1(out: bytearray, items: Iterable[ListOffsetsPartition]) -> None:
+def _write_all_list_offsets_partition_1(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
-        out += _pack_iq(x.partition_index, x.timestamp)
+        out.append(_pack_iq(x.partition_index, x.timestamp))
 
 
 def _size_all_list_offsets_partition_1(items: Iterable[ListOffsetsPartition]) -> int:
@@ -204,9 +205,9 @@ def _read_all_list_offsets_partition_4(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_list_offsets_partition_4(out: bytearray, items: Iterable[ListOffsetsPartition]) -> None:
+def _write_all_list_offsets_partition_4(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
-        out += _pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp)
+        out.append(_pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp))
 
 
 def _size_all_list_offsets_partition_4(items: Iterable[ListOffsetsPartition]) -> int:
@@ -230,13 +231,13 @@ def _read_all_list_offsets_partition_6(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_list_offsets_partition_6(out: bytearray, items: Iterable[ListOffsetsPartition]) -> None:
+def _write_all_list_offsets_partition_6(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iiqB(x.partition_index, x.current_leader_epoch, x.timestamp, 0)
+            out.append(_pack_iiqB(x.partition_index, x.current_leader_epoch, x.timestamp, 0))
         else:
-            out += _pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_list_offsets_partition_6(items: Iterable[ListOffsetsPartition]) -> int:
@@ -270,14 +271,14 @@ def _read_all_list_offsets_topic_1(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_list_offsets_topic_1(out: bytearray, items: Iterable[ListOffsetsTopic]) -> None:
+def _write_all_list_offsets_topic_1(out: list[bytes], items: Iterable[ListOffsetsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_1(out, x.partitions)
 
@@ -313,14 +314,14 @@ def _read_all_list_offsets_topic_4(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_list_offsets_topic_4(out: bytearray, items: Iterable[ListOffsetsTopic]) -> None:
+def _write_all_list_offsets_topic_4(out: list[bytes], items: Iterable[ListOffsetsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_4(out, x.partitions)
 
@@ -363,26 +364,20 @@ def _read_all_list_offsets_topic_6(data: bytes, pos: int, count: int) -> tuple[l
     return out, pos
 
 
-def _write_all_list_offsets_topic_6(out: bytearray, items: Iterable[ListOffsetsTopic]) -> None:
+def _write_all_list_offsets_topic_6(out: list[bytes], items: Iterable[ListOffsetsTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_list_offsets_partition_6(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_list_offsets_topic_6(items: Iterable[ListOffsetsTopic]) -> int:
@@ -413,11 +408,11 @@ def _read_list_offsets_request_1(data: bytes, pos: int) -> tuple[ListOffsetsRequ
     return x, pos
 
 
-def _write_list_offsets_request_1(out: bytearray, x: ListOffsetsRequest) -> None:
+def _write_list_offsets_request_1(out: list[bytes], x: ListOffsetsRequest) -> None:
     if x.isolation_level != 0:
         raise Refused
     n = len(x.topics)
-    out += _pack_ii(x.replica_id, n)
+    out.append(_pack_ii(x.replica_id, n))
     if n:
         _write_all_list_offsets_topic_1(out, x.topics)
 
@@ -440,9 +435,9 @@ def _read_list_offsets_request_2(data: bytes, pos: int) -> tuple[ListOffsetsRequ
     return x, pos
 
 
-def _write_list_offsets_request_2(out: bytearray, x: ListOffsetsRequest) -> None:
+def _write_list_offsets_request_2(out: list[bytes], x: ListOffsetsRequest) -> None:
     n = len(x.topics)
-    out += _pack_ibi(x.replica_id, x.isolation_level, n)
+    out.append(_pack_ibi(x.replica_id, x.isolation_level, n))
     if n:
         _write_all_list_offsets_topic_1(out, x.topics)
 
@@ -465,9 +460,9 @@ def _read_list_offsets_request_4(data: bytes, pos: int) -> tuple[ListOffsetsRequ
     return x, pos
 
 
-def _write_list_offsets_request_4(out: bytearray, x: ListOffsetsRequest) -> None:
+def _write_list_offsets_request_4(out: list[bytes], x: ListOffsetsRequest) -> None:
     n = len(x.topics)
-    out += _pack_ibi(x.replica_id, x.isolation_level, n)
+    out.append(_pack_ibi(x.replica_id, x.isolation_level, n))
     if n:
         _write_all_list_offsets_topic_4(out, x.topics)
 
@@ -497,19 +492,19 @@ def _read_list_offsets_request_6(data: bytes, pos: int) -> tuple[ListOffsetsRequ
     return x, pos
 
 
-def _write_list_offsets_request_6(out: bytearray, x: ListOffsetsRequest) -> None:
+def _write_list_offsets_request_6(out: list[bytes], x: ListOffsetsRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_ibB(x.replica_id, x.isolation_level, n + 1)
+        out.append(_pack_ibB(x.replica_id, x.isolation_level, n + 1))
     else:
-        out += _pack_ib(x.replica_id, x.isolation_level)
-        out += uvarint(n + 1)
+        out.append(_pack_ib(x.replica_id, x.isolation_level))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_list_offsets_topic_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_offsets_request_6(x: ListOffsetsRequest) -> int:
@@ -541,20 +536,20 @@ def _read_list_offsets_request_10(data: bytes, pos: int) -> tuple[ListOffsetsReq
     return x, pos
 
 
-def _write_list_offsets_request_10(out: bytearray, x: ListOffsetsRequest) -> None:
+def _write_list_offsets_request_10(out: list[bytes], x: ListOffsetsRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_ibB(x.replica_id, x.isolation_level, n + 1)
+        out.append(_pack_ibB(x.replica_id, x.isolation_level, n + 1))
     else:
-        out += _pack_ib(x.replica_id, x.isolation_level)
-        out += uvarint(n + 1)
+        out.append(_pack_ib(x.replica_id, x.isolation_level))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_list_offsets_topic_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.timeout_ms, 0)
+        out.append(_pack_iB(x.timeout_ms, 0))
     else:
-        out += _pack_i(x.timeout_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_offsets_request_10(x: ListOffsetsRequest) -> int:

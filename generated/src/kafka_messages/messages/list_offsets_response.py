@@ -12,15 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -177,11 +178,13 @@ def _read_all_list_offsets_partition_response_1(
     return out, pos
 
 
-def _write_all_list_offsets_partition_response_1(out: bytearray, items: Iterable[ListOffsetsPartitionResponse]) -> None:
+def _write_all_list_offsets_partition_response_1(
+    out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
+) -> None:
     for x in items:
         if x.leader_epoch != -1:
             raise Refused
-        out += _pack_ihqq(x.partition_index, x.error_code, x.timestamp, x.offset)
+        out.append(_pack_ihqq(x.partition_index, x.error_code, x.timestamp, x.offset))
 
 
 def _size_all_list_offsets_partition_response_1(items: Iterable[ListOffsetsPartitionResponse]) -> int:
@@ -203,9 +206,11 @@ def _read_all_list_offsets_partition_response_4(
     return out, pos
 
 
-def _write_all_list_offsets_partition_response_4(out: bytearray, items: Iterable[ListOffsetsPartitionResponse]) -> None:
+def _write_all_list_offsets_partition_response_4(
+    out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
+) -> None:
     for x in items:
-        out += _pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch)
+        out.append(_pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch))
 
 
 def _size_all_list_offsets_partition_response_4(items: Iterable[ListOffsetsPartitionResponse]) -> int:
@@ -231,13 +236,15 @@ def _read_all_list_offsets_partition_response_6(
     return out, pos
 
 
-def _write_all_list_offsets_partition_response_6(out: bytearray, items: Iterable[ListOffsetsPartitionResponse]) -> None:
+def _write_all_list_offsets_partition_response_6(
+    out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
+) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihqqiB(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch, 0)
+            out.append(_pack_ihqqiB(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch, 0))
         else:
-            out += _pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_list_offsets_partition_response_6(items: Iterable[ListOffsetsPartitionResponse]) -> int:
@@ -273,14 +280,14 @@ def _read_all_list_offsets_topic_response_1(
     return out, pos
 
 
-def _write_all_list_offsets_topic_response_1(out: bytearray, items: Iterable[ListOffsetsTopicResponse]) -> None:
+def _write_all_list_offsets_topic_response_1(out: list[bytes], items: Iterable[ListOffsetsTopicResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_response_1(out, x.partitions)
 
@@ -318,14 +325,14 @@ def _read_all_list_offsets_topic_response_4(
     return out, pos
 
 
-def _write_all_list_offsets_topic_response_4(out: bytearray, items: Iterable[ListOffsetsTopicResponse]) -> None:
+def _write_all_list_offsets_topic_response_4(out: list[bytes], items: Iterable[ListOffsetsTopicResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_list_offsets_partition_response_4(out, x.partitions)
 
@@ -370,26 +377,20 @@ def _read_all_list_offsets_topic_response_6(
     return out, pos
 
 
-def _write_all_list_offsets_topic_response_6(out: bytearray, items: Iterable[ListOffsetsTopicResponse]) -> None:
+def _write_all_list_offsets_topic_response_6(out: list[bytes], items: Iterable[ListOffsetsTopicResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_list_offsets_partition_response_6(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_list_offsets_topic_response_6(items: Iterable[ListOffsetsTopicResponse]) -> int:
@@ -419,9 +420,9 @@ def _read_list_offsets_response_1(data: bytes, pos: int) -> tuple[ListOffsetsRes
     return x, pos
 
 
-def _write_list_offsets_response_1(out: bytearray, x: ListOffsetsResponse) -> None:
+def _write_list_offsets_response_1(out: list[bytes], x: ListOffsetsResponse) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_list_offsets_topic_response_1(out, x.topics)
 
@@ -443,9 +444,9 @@ def _read_list_offsets_response_2(data: bytes, pos: int) -> tuple[ListOffsetsRes
     return x, pos
 
 
-def _write_list_offsets_response_2(out: bytearray, x: ListOffsetsResponse) -> None:
+def _write_list_offsets_response_2(out: list[bytes], x: ListOffsetsResponse) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_list_offsets_topic_response_1(out, x.topics)
 
@@ -467,9 +468,9 @@ def _read_list_offsets_response_4(data: bytes, pos: int) -> tuple[ListOffsetsRes
     return x, pos
 
 
-def _write_list_offsets_response_4(out: bytearray, x: ListOffsetsResponse) -> None:
+def _write_list_offsets_response_4(out: list[bytes], x: ListOffsetsResponse) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_list_offsets_topic_response_4(out, x.topics)
 
@@ -498,19 +499,19 @@ def _read_list_offsets_response_6(data: bytes, pos: int) -> tuple[ListOffsetsRes
     return x, pos
 
 
-def _write_list_offsets_response_6(out: bytearray, x: ListOffsetsResponse) -> None:
+def _write_list_offsets_response_6(out: list[bytes], x: ListOffsetsResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_list_offsets_topic_response_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_offsets_response_6(x: ListOffsetsResponse) -> int:

@@ -11,18 +11,19 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -122,11 +123,11 @@ def _read_all_list_partition_reassignments_topics_0(
             x.name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partition_indexes = []
+        elif n < 17:
             x.partition_indexes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partition_indexes = []
         else:
             x.partition_indexes, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -140,29 +141,26 @@ def _read_all_list_partition_reassignments_topics_0(
 
 
 def _write_all_list_partition_reassignments_topics_0(
-    out: bytearray, items: Iterable[ListPartitionReassignmentsTopics]
+    out: list[bytes], items: Iterable[ListPartitionReassignmentsTopics]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_indexes)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partition_indexes))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_indexes)
-        elif n:
-            write_fixed_array(out, x.partition_indexes, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partition_indexes, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_list_partition_reassignments_topics_0(items: Iterable[ListPartitionReassignmentsTopics]) -> int:
@@ -202,19 +200,19 @@ def _read_list_partition_reassignments_request_0(
     return x, pos
 
 
-def _write_list_partition_reassignments_request_0(out: bytearray, x: ListPartitionReassignmentsRequest) -> None:
+def _write_list_partition_reassignments_request_0(out: list[bytes], x: ListPartitionReassignmentsRequest) -> None:
     n = -1 if x.topics is None else len(x.topics)
     if n < 127:
-        out += _pack_iB(x.timeout_ms, n + 1)
+        out.append(_pack_iB(x.timeout_ms, n + 1))
     else:
-        out += _pack_i(x.timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_list_partition_reassignments_topics_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_partition_reassignments_request_0(x: ListPartitionReassignmentsRequest) -> int:

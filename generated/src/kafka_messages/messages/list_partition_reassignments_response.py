@@ -11,18 +11,19 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -169,29 +170,29 @@ def _read_all_ongoing_partition_reassignment_0(
         x = new(OngoingPartitionReassignment)
         x.partition_index, n = _unpack_iB(data, pos)
         pos += 5
-        if 1 < n < 17:
+        if n == 1:
+            x.replicas = []
+        elif n < 17:
             x.replicas = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.replicas = []
         else:
             x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.adding_replicas = []
+        elif n < 17:
             x.adding_replicas = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.adding_replicas = []
         else:
             x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.removing_replicas = []
+        elif n < 17:
             x.removing_replicas = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.removing_replicas = []
         else:
             x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -204,40 +205,45 @@ def _read_all_ongoing_partition_reassignment_0(
     return out, pos
 
 
-def _write_all_ongoing_partition_reassignment_0(out: bytearray, items: Iterable[OngoingPartitionReassignment]) -> None:
+def _write_all_ongoing_partition_reassignment_0(
+    out: list[bytes], items: Iterable[OngoingPartitionReassignment]
+) -> None:
     for x in items:
         n = len(x.replicas)
-        if n < 127:
-            out += _pack_iB(x.partition_index, n + 1)
+        if n < 16:
+            out.append(_pack_iB(x.partition_index, n + 1))
+            s = PACK_I[n](*x.replicas)
         else:
-            out += _pack_i(x.partition_index)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.replicas)
-        elif n:
-            write_fixed_array(out, x.replicas, "i")
-        n = len(x.adding_replicas)
-        if n < 127:
-            out.append(n + 1)
+            out.append(_pack_i(x.partition_index))
+            out.append(VARINTS[n + 1])
+            s = fixed_elements(x.replicas, "i")
+        out.append(s)
+        if x.adding_replicas == x.replicas:
+            out.append(VARINTS[n + 1])
+            out.append(s)
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.adding_replicas)
-        elif n:
-            write_fixed_array(out, x.adding_replicas, "i")
+            n = len(x.adding_replicas)
+            if not n:
+                out.append(b"\1")
+            elif n < 16:
+                out.append(VARINTS[n + 1])
+                out.append(PACK_I[n](*x.adding_replicas))
+            else:
+                out.append(VARINTS[n + 1])
+                out.append(fixed_elements(x.adding_replicas, "i"))
         n = len(x.removing_replicas)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.removing_replicas))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.removing_replicas)
-        elif n:
-            write_fixed_array(out, x.removing_replicas, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.removing_replicas, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_ongoing_partition_reassignment_0(items: Iterable[OngoingPartitionReassignment]) -> int:
@@ -292,26 +298,20 @@ def _read_all_ongoing_topic_reassignment_0(
     return out, pos
 
 
-def _write_all_ongoing_topic_reassignment_0(out: bytearray, items: Iterable[OngoingTopicReassignment]) -> None:
+def _write_all_ongoing_topic_reassignment_0(out: list[bytes], items: Iterable[OngoingTopicReassignment]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_ongoing_partition_reassignment_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_ongoing_topic_reassignment_0(items: Iterable[OngoingTopicReassignment]) -> int:
@@ -359,7 +359,7 @@ def _read_list_partition_reassignments_response_0(
     return x, pos
 
 
-def _write_list_partition_reassignments_response_0(out: bytearray, x: ListPartitionReassignmentsResponse) -> None:
+def _write_list_partition_reassignments_response_0(out: list[bytes], x: ListPartitionReassignmentsResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -367,22 +367,19 @@ def _write_list_partition_reassignments_response_0(out: bytearray, x: ListPartit
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_ongoing_topic_reassignment_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_partition_reassignments_response_0(x: ListPartitionReassignmentsResponse) -> int:

@@ -12,21 +12,22 @@ from .._wire import (
     PACK_Q,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     UNPACK_Q,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_q = Struct(">q").pack
@@ -101,11 +102,11 @@ def _read_list_transactions_request_0(data: bytes, pos: int) -> tuple[ListTransa
         x.state_filters, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.producer_id_filters = []
+    elif n < 17:
         x.producer_id_filters = [*UNPACK_Q[n](data, pos)]
         pos += n * 8 - 8
-    elif n == 1:
-        x.producer_id_filters = []
     else:
         x.producer_id_filters, pos = long_fixed_array(data, pos, n, "q", 8)
     x.duration_filter = -1
@@ -119,31 +120,28 @@ def _read_list_transactions_request_0(data: bytes, pos: int) -> tuple[ListTransa
     return x, pos
 
 
-def _write_list_transactions_request_0(out: bytearray, x: ListTransactionsRequest) -> None:
+def _write_list_transactions_request_0(out: list[bytes], x: ListTransactionsRequest) -> None:
     if x.duration_filter != -1:
         raise Refused
     if x.transactional_id_pattern is not None:
         raise Refused
     n = len(x.state_filters)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.state_filters)
+        out.append(compact_string_elements(x.state_filters))
     n = len(x.producer_id_filters)
-    if n < 127:
-        out.append(n + 1)
+    if not n:
+        out.append(b"\1")
+    elif n < 16:
+        out.append(VARINTS[n + 1])
+        out.append(PACK_Q[n](*x.producer_id_filters))
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_Q[n](*x.producer_id_filters)
-    elif n:
-        write_fixed_array(out, x.producer_id_filters, "q")
+        out.append(VARINTS[n + 1])
+        out.append(fixed_elements(x.producer_id_filters, "q"))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_transactions_request_0(x: ListTransactionsRequest) -> int:
@@ -172,11 +170,11 @@ def _read_list_transactions_request_1(data: bytes, pos: int) -> tuple[ListTransa
         x.state_filters, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.producer_id_filters = []
+    elif n < 17:
         x.producer_id_filters = [*UNPACK_Q[n](data, pos)]
         pos += n * 8 - 8
-    elif n == 1:
-        x.producer_id_filters = []
     else:
         x.producer_id_filters, pos = long_fixed_array(data, pos, n, "q", 8)
     x.transactional_id_pattern = None
@@ -189,30 +187,27 @@ def _read_list_transactions_request_1(data: bytes, pos: int) -> tuple[ListTransa
     return x, pos
 
 
-def _write_list_transactions_request_1(out: bytearray, x: ListTransactionsRequest) -> None:
+def _write_list_transactions_request_1(out: list[bytes], x: ListTransactionsRequest) -> None:
     if x.transactional_id_pattern is not None:
         raise Refused
     n = len(x.state_filters)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.state_filters)
+        out.append(compact_string_elements(x.state_filters))
     n = len(x.producer_id_filters)
-    if n < 127:
-        out.append(n + 1)
+    if not n:
+        out.append(b"\1")
+    elif n < 16:
+        out.append(VARINTS[n + 1])
+        out.append(PACK_Q[n](*x.producer_id_filters))
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_Q[n](*x.producer_id_filters)
-    elif n:
-        write_fixed_array(out, x.producer_id_filters, "q")
+        out.append(VARINTS[n + 1])
+        out.append(fixed_elements(x.producer_id_filters, "q"))
     if not x.unknown_tagged_fields:
-        out += _pack_qB(x.duration_filter, 0)
+        out.append(_pack_qB(x.duration_filter, 0))
     else:
-        out += _pack_q(x.duration_filter)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_q(x.duration_filter))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_transactions_request_1(x: ListTransactionsRequest) -> int:
@@ -241,11 +236,11 @@ def _read_list_transactions_request_2(data: bytes, pos: int) -> tuple[ListTransa
         x.state_filters, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.producer_id_filters = []
+    elif n < 17:
         x.producer_id_filters = [*UNPACK_Q[n](data, pos)]
         pos += n * 8 - 8
-    elif n == 1:
-        x.producer_id_filters = []
     else:
         x.producer_id_filters, pos = long_fixed_array(data, pos, n, "q", 8)
     x.duration_filter, n = _unpack_qB(data, pos)
@@ -267,23 +262,20 @@ def _read_list_transactions_request_2(data: bytes, pos: int) -> tuple[ListTransa
     return x, pos
 
 
-def _write_list_transactions_request_2(out: bytearray, x: ListTransactionsRequest) -> None:
+def _write_list_transactions_request_2(out: list[bytes], x: ListTransactionsRequest) -> None:
     n = len(x.state_filters)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.state_filters)
+        out.append(compact_string_elements(x.state_filters))
     n = len(x.producer_id_filters)
-    if n < 127:
-        out.append(n + 1)
+    if not n:
+        out.append(b"\1")
+    elif n < 16:
+        out.append(VARINTS[n + 1])
+        out.append(PACK_Q[n](*x.producer_id_filters))
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_Q[n](*x.producer_id_filters)
-    elif n:
-        write_fixed_array(out, x.producer_id_filters, "q")
+        out.append(VARINTS[n + 1])
+        out.append(fixed_elements(x.producer_id_filters, "q"))
     if x.transactional_id_pattern is None:
         s = b""
         n = -1
@@ -291,15 +283,15 @@ def _write_list_transactions_request_2(out: bytearray, x: ListTransactionsReques
         s = x.transactional_id_pattern.encode()
         n = len(s)
     if n < 127:
-        out += _pack_qB(x.duration_filter, n + 1)
+        out.append(_pack_qB(x.duration_filter, n + 1))
     else:
-        out += _pack_q(x.duration_filter)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_q(x.duration_filter))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_transactions_request_2(x: ListTransactionsRequest) -> int:

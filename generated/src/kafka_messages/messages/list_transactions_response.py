@@ -10,18 +10,19 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -155,27 +156,24 @@ def _read_all_transaction_state_0(data: bytes, pos: int, count: int) -> tuple[li
     return out, pos
 
 
-def _write_all_transaction_state_0(out: bytearray, items: Iterable[TransactionState]) -> None:
+def _write_all_transaction_state_0(out: list[bytes], items: Iterable[TransactionState]) -> None:
     for x in items:
         s = x.transactional_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.transaction_state.encode()
         n = len(s)
         if n < 127:
-            out += _pack_qB(x.producer_id, n + 1)
+            out.append(_pack_qB(x.producer_id, n + 1))
         else:
-            out += _pack_q(x.producer_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_q(x.producer_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_transaction_state_0(items: Iterable[TransactionState]) -> int:
@@ -216,26 +214,23 @@ def _read_list_transactions_response_0(data: bytes, pos: int) -> tuple[ListTrans
     return x, pos
 
 
-def _write_list_transactions_response_0(out: bytearray, x: ListTransactionsResponse) -> None:
+def _write_list_transactions_response_0(out: list[bytes], x: ListTransactionsResponse) -> None:
     n = len(x.unknown_state_filters)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.unknown_state_filters)
+        out.append(compact_string_elements(x.unknown_state_filters))
     n = len(x.transaction_states)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_transaction_state_0(out, x.transaction_states)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_list_transactions_response_0(x: ListTransactionsResponse) -> int:

@@ -13,18 +13,19 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -149,12 +150,12 @@ def _read_all_metadata_request_topic_0(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_metadata_request_topic_0(out: bytearray, items: Iterable[MetadataRequestTopic]) -> None:
+def _write_all_metadata_request_topic_0(out: list[bytes], items: Iterable[MetadataRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_metadata_request_topic_0(items: Iterable[MetadataRequestTopic]) -> int:
@@ -188,19 +189,16 @@ def _read_all_metadata_request_topic_9(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_metadata_request_topic_9(out: bytearray, items: Iterable[MetadataRequestTopic]) -> None:
+def _write_all_metadata_request_topic_9(out: list[bytes], items: Iterable[MetadataRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_metadata_request_topic_9(items: Iterable[MetadataRequestTopic]) -> int:
@@ -239,7 +237,7 @@ def _read_all_metadata_request_topic_10(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_metadata_request_topic_10(out: bytearray, items: Iterable[MetadataRequestTopic]) -> None:
+def _write_all_metadata_request_topic_10(out: list[bytes], items: Iterable[MetadataRequestTopic]) -> None:
     for x in items:
         if x.name is None:
             s = b""
@@ -248,15 +246,15 @@ def _write_all_metadata_request_topic_10(out: bytearray, items: Iterable[Metadat
             s = x.name.encode()
             n = len(s)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_metadata_request_topic_10(items: Iterable[MetadataRequestTopic]) -> int:
@@ -285,7 +283,7 @@ def _read_metadata_request_0(data: bytes, pos: int) -> tuple[MetadataRequest, in
     return x, pos
 
 
-def _write_metadata_request_0(out: bytearray, x: MetadataRequest) -> None:
+def _write_metadata_request_0(out: list[bytes], x: MetadataRequest) -> None:
     if x.allow_auto_topic_creation is not True:
         raise Refused
     if x.include_cluster_authorized_operations is not False:
@@ -293,7 +291,7 @@ def _write_metadata_request_0(out: bytearray, x: MetadataRequest) -> None:
     if x.include_topic_authorized_operations is not False:
         raise Refused
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_metadata_request_topic_0(out, x.topics)
 
@@ -318,7 +316,7 @@ def _read_metadata_request_1(data: bytes, pos: int) -> tuple[MetadataRequest, in
     return x, pos
 
 
-def _write_metadata_request_1(out: bytearray, x: MetadataRequest) -> None:
+def _write_metadata_request_1(out: list[bytes], x: MetadataRequest) -> None:
     if x.allow_auto_topic_creation is not True:
         raise Refused
     if x.include_cluster_authorized_operations is not False:
@@ -326,7 +324,7 @@ def _write_metadata_request_1(out: bytearray, x: MetadataRequest) -> None:
     if x.include_topic_authorized_operations is not False:
         raise Refused
     n = -1 if x.topics is None else len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.topics:
         _write_all_metadata_request_topic_0(out, x.topics)
 
@@ -353,16 +351,16 @@ def _read_metadata_request_4(data: bytes, pos: int) -> tuple[MetadataRequest, in
     return x, pos
 
 
-def _write_metadata_request_4(out: bytearray, x: MetadataRequest) -> None:
+def _write_metadata_request_4(out: list[bytes], x: MetadataRequest) -> None:
     if x.include_cluster_authorized_operations is not False:
         raise Refused
     if x.include_topic_authorized_operations is not False:
         raise Refused
     n = -1 if x.topics is None else len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.topics:
         _write_all_metadata_request_topic_0(out, x.topics)
-    out += _pack_B(TRUTH[x.allow_auto_topic_creation])
+    out.append(_pack_B(TRUTH[x.allow_auto_topic_creation]))
 
 
 def _size_metadata_request_4(x: MetadataRequest) -> int:
@@ -387,15 +385,17 @@ def _read_metadata_request_8(data: bytes, pos: int) -> tuple[MetadataRequest, in
     return x, pos
 
 
-def _write_metadata_request_8(out: bytearray, x: MetadataRequest) -> None:
+def _write_metadata_request_8(out: list[bytes], x: MetadataRequest) -> None:
     n = -1 if x.topics is None else len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.topics:
         _write_all_metadata_request_topic_0(out, x.topics)
-    out += _pack_BBB(
-        TRUTH[x.allow_auto_topic_creation],
-        TRUTH[x.include_cluster_authorized_operations],
-        TRUTH[x.include_topic_authorized_operations],
+    out.append(
+        _pack_BBB(
+            TRUTH[x.allow_auto_topic_creation],
+            TRUTH[x.include_cluster_authorized_operations],
+            TRUTH[x.include_topic_authorized_operations],
+        )
     )
 
 
@@ -428,28 +428,29 @@ def _read_metadata_request_9(data: bytes, pos: int) -> tuple[MetadataRequest, in
     return x, pos
 
 
-def _write_metadata_request_9(out: bytearray, x: MetadataRequest) -> None:
+def _write_metadata_request_9(out: list[bytes], x: MetadataRequest) -> None:
     n = -1 if x.topics is None else len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_metadata_request_topic_9(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_BBBB(
-            TRUTH[x.allow_auto_topic_creation],
-            TRUTH[x.include_cluster_authorized_operations],
-            TRUTH[x.include_topic_authorized_operations],
-            0,
+        out.append(
+            _pack_BBBB(
+                TRUTH[x.allow_auto_topic_creation],
+                TRUTH[x.include_cluster_authorized_operations],
+                TRUTH[x.include_topic_authorized_operations],
+                0,
+            )
         )
     else:
-        out += _pack_BBB(
-            TRUTH[x.allow_auto_topic_creation],
-            TRUTH[x.include_cluster_authorized_operations],
-            TRUTH[x.include_topic_authorized_operations],
+        out.append(
+            _pack_BBB(
+                TRUTH[x.allow_auto_topic_creation],
+                TRUTH[x.include_cluster_authorized_operations],
+                TRUTH[x.include_topic_authorized_operations],
+            )
         )
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_request_9(x: MetadataRequest) -> int:
@@ -486,28 +487,29 @@ def _read_metadata_request_10(data: bytes, pos: int) -> tuple[MetadataRequest, i
     return x, pos
 
 
-def _write_metadata_request_10(out: bytearray, x: MetadataRequest) -> None:
+def _write_metadata_request_10(out: list[bytes], x: MetadataRequest) -> None:
     n = -1 if x.topics is None else len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_metadata_request_topic_10(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_BBBB(
-            TRUTH[x.allow_auto_topic_creation],
-            TRUTH[x.include_cluster_authorized_operations],
-            TRUTH[x.include_topic_authorized_operations],
-            0,
+        out.append(
+            _pack_BBBB(
+                TRUTH[x.allow_auto_topic_creation],
+                TRUTH[x.include_cluster_authorized_operations],
+                TRUTH[x.include_topic_authorized_operations],
+                0,
+            )
         )
     else:
-        out += _pack_BBB(
-            TRUTH[x.allow_auto_topic_creation],
-            TRUTH[x.include_cluster_authorized_operations],
-            TRUTH[x.include_topic_authorized_operations],
+        out.append(
+            _pack_BBB(
+                TRUTH[x.allow_auto_topic_creation],
+                TRUTH[x.include_cluster_authorized_operations],
+                TRUTH[x.include_topic_authorized_operations],
+            )
         )
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_request_10(x: MetadataRequest) -> int:
@@ -543,21 +545,18 @@ def _read_metadata_request_11(data: bytes, pos: int) -> tuple[MetadataRequest, i
     return x, pos
 
 
-def _write_metadata_request_11(out: bytearray, x: MetadataRequest) -> None:
+def _write_metadata_request_11(out: list[bytes], x: MetadataRequest) -> None:
     if x.include_cluster_authorized_operations is not False:
         raise Refused
     n = -1 if x.topics is None else len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_metadata_request_topic_10(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_BBB(TRUTH[x.allow_auto_topic_creation], TRUTH[x.include_topic_authorized_operations], 0)
+        out.append(_pack_BBB(TRUTH[x.allow_auto_topic_creation], TRUTH[x.include_topic_authorized_operations], 0))
     else:
-        out += _pack_BB(TRUTH[x.allow_auto_topic_creation], TRUTH[x.include_topic_authorized_operations])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_BB(TRUTH[x.allow_auto_topic_creation], TRUTH[x.include_topic_authorized_operations]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_request_11(x: MetadataRequest) -> int:

@@ -15,22 +15,23 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -350,13 +351,13 @@ def _read_all_metadata_response_broker_0(
     return adopt(MetadataResponseBrokerCollection, out), pos
 
 
-def _write_all_metadata_response_broker_0(out: bytearray, items: Iterable[MetadataResponseBroker]) -> None:
+def _write_all_metadata_response_broker_0(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
-        out += _pack_ih(x.node_id, n)
-        out += s
-        out += _pack_i(x.port)
+        out.append(_pack_ih(x.node_id, n))
+        out.append(s)
+        out.append(_pack_i(x.port))
 
 
 def _size_all_metadata_response_broker_0(items: Iterable[MetadataResponseBroker]) -> int:
@@ -393,20 +394,20 @@ def _read_all_metadata_response_broker_1(
     return adopt(MetadataResponseBrokerCollection, out), pos
 
 
-def _write_all_metadata_response_broker_1(out: bytearray, items: Iterable[MetadataResponseBroker]) -> None:
+def _write_all_metadata_response_broker_1(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
-        out += _pack_ih(x.node_id, n)
-        out += s
+        out.append(_pack_ih(x.node_id, n))
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
         else:
             s = x.rack.encode()
             n = len(s)
-        out += _pack_ih(x.port, n)
-        out += s
+        out.append(_pack_ih(x.port, n))
+        out.append(s)
 
 
 def _size_all_metadata_response_broker_1(items: Iterable[MetadataResponseBroker]) -> int:
@@ -453,16 +454,16 @@ def _read_all_metadata_response_broker_9(
     return adopt(MetadataResponseBrokerCollection, out), pos
 
 
-def _write_all_metadata_response_broker_9(out: bytearray, items: Iterable[MetadataResponseBroker]) -> None:
+def _write_all_metadata_response_broker_9(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
@@ -470,15 +471,15 @@ def _write_all_metadata_response_broker_9(out: bytearray, items: Iterable[Metada
             s = x.rack.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.port, n + 1)
+            out.append(_pack_iB(x.port, n + 1))
         else:
-            out += _pack_i(x.port)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.port))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_metadata_response_broker_9(items: Iterable[MetadataResponseBroker]) -> int:
@@ -503,20 +504,20 @@ def _read_all_metadata_response_partition_0(
         x = new(MetadataResponsePartition)
         x.error_code, x.partition_index, x.leader_id, n = _unpack_hiii(data, pos)
         pos += 14
-        if 0 < n < 16:
+        if n == 0:
+            x.replica_nodes = []
+        elif 0 < n < 16:
             x.replica_nodes = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.replica_nodes = []
         else:
             x.replica_nodes, pos = fixed_array(data, pos, n, "i", 4)
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.isr_nodes = []
+        elif 0 < n < 16:
             x.isr_nodes = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.isr_nodes = []
         else:
             x.isr_nodes, pos = fixed_array(data, pos, n, "i", 4)
         x.leader_epoch = -1
@@ -525,20 +526,26 @@ def _read_all_metadata_response_partition_0(
     return out, pos
 
 
-def _write_all_metadata_response_partition_0(out: bytearray, items: Iterable[MetadataResponsePartition]) -> None:
+def _write_all_metadata_response_partition_0(out: list[bytes], items: Iterable[MetadataResponsePartition]) -> None:
     for x in items:
         n = len(x.replica_nodes)
-        out += _pack_hiii(x.error_code, x.partition_index, x.leader_id, n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.replica_nodes)
-        elif n:
-            write_fixed_array(out, x.replica_nodes, "i")
-        n = len(x.isr_nodes)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.isr_nodes)
-        elif n:
-            write_fixed_array(out, x.isr_nodes, "i")
+        out.append(_pack_hiii(x.error_code, x.partition_index, x.leader_id, n))
+        if n < 16:
+            s = PACK_I[n](*x.replica_nodes)
+        else:
+            s = fixed_elements(x.replica_nodes, "i")
+        out.append(s)
+        if x.isr_nodes == x.replica_nodes:
+            out.append(_pack_i(n))
+            out.append(s)
+        else:
+            n = len(x.isr_nodes)
+            out.append(_pack_i(n))
+            if n:
+                if n < 16:
+                    out.append(PACK_I[n](*x.isr_nodes))
+                else:
+                    out.append(fixed_elements(x.isr_nodes, "i"))
 
 
 def _size_all_metadata_response_partition_0(items: Iterable[MetadataResponsePartition]) -> int:
@@ -558,29 +565,29 @@ def _read_all_metadata_response_partition_5(
         x = new(MetadataResponsePartition)
         x.error_code, x.partition_index, x.leader_id, n = _unpack_hiii(data, pos)
         pos += 14
-        if 0 < n < 16:
+        if n == 0:
+            x.replica_nodes = []
+        elif 0 < n < 16:
             x.replica_nodes = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.replica_nodes = []
         else:
             x.replica_nodes, pos = fixed_array(data, pos, n, "i", 4)
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.isr_nodes = []
+        elif 0 < n < 16:
             x.isr_nodes = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.isr_nodes = []
         else:
             x.isr_nodes, pos = fixed_array(data, pos, n, "i", 4)
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.offline_replicas = []
+        elif 0 < n < 16:
             x.offline_replicas = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.offline_replicas = []
         else:
             x.offline_replicas, pos = fixed_array(data, pos, n, "i", 4)
         x.leader_epoch = -1
@@ -588,26 +595,33 @@ def _read_all_metadata_response_partition_5(
     return out, pos
 
 
-def _write_all_metadata_response_partition_5(out: bytearray, items: Iterable[MetadataResponsePartition]) -> None:
+def _write_all_metadata_response_partition_5(out: list[bytes], items: Iterable[MetadataResponsePartition]) -> None:
     for x in items:
         n = len(x.replica_nodes)
-        out += _pack_hiii(x.error_code, x.partition_index, x.leader_id, n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.replica_nodes)
-        elif n:
-            write_fixed_array(out, x.replica_nodes, "i")
-        n = len(x.isr_nodes)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.isr_nodes)
-        elif n:
-            write_fixed_array(out, x.isr_nodes, "i")
+        out.append(_pack_hiii(x.error_code, x.partition_index, x.leader_id, n))
+        if n < 16:
+            s = PACK_I[n](*x.replica_nodes)
+        else:
+            s = fixed_elements(x.replica_nodes, "i")
+        out.append(s)
+        if x.isr_nodes == x.replica_nodes:
+            out.append(_pack_i(n))
+            out.append(s)
+        else:
+            n = len(x.isr_nodes)
+            out.append(_pack_i(n))
+            if n:
+                if n < 16:
+                    out.append(PACK_I[n](*x.isr_nodes))
+                else:
+                    out.append(fixed_elements(x.isr_nodes, "i"))
         n = len(x.offline_replicas)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.offline_replicas)
-        elif n:
-            write_fixed_array(out, x.offline_replicas, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.offline_replicas))
+            else:
+                out.append(fixed_elements(x.offline_replicas, "i"))
 
 
 def _size_all_metadata_response_partition_5(items: Iterable[MetadataResponsePartition]) -> int:
@@ -628,55 +642,62 @@ def _read_all_metadata_response_partition_7(
         x = new(MetadataResponsePartition)
         x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n = _unpack_hiiii(data, pos)
         pos += 18
-        if 0 < n < 16:
+        if n == 0:
+            x.replica_nodes = []
+        elif 0 < n < 16:
             x.replica_nodes = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.replica_nodes = []
         else:
             x.replica_nodes, pos = fixed_array(data, pos, n, "i", 4)
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.isr_nodes = []
+        elif 0 < n < 16:
             x.isr_nodes = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.isr_nodes = []
         else:
             x.isr_nodes, pos = fixed_array(data, pos, n, "i", 4)
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.offline_replicas = []
+        elif 0 < n < 16:
             x.offline_replicas = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.offline_replicas = []
         else:
             x.offline_replicas, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return out, pos
 
 
-def _write_all_metadata_response_partition_7(out: bytearray, items: Iterable[MetadataResponsePartition]) -> None:
+def _write_all_metadata_response_partition_7(out: list[bytes], items: Iterable[MetadataResponsePartition]) -> None:
     for x in items:
         n = len(x.replica_nodes)
-        out += _pack_hiiii(x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.replica_nodes)
-        elif n:
-            write_fixed_array(out, x.replica_nodes, "i")
-        n = len(x.isr_nodes)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.isr_nodes)
-        elif n:
-            write_fixed_array(out, x.isr_nodes, "i")
+        out.append(_pack_hiiii(x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n))
+        if n < 16:
+            s = PACK_I[n](*x.replica_nodes)
+        else:
+            s = fixed_elements(x.replica_nodes, "i")
+        out.append(s)
+        if x.isr_nodes == x.replica_nodes:
+            out.append(_pack_i(n))
+            out.append(s)
+        else:
+            n = len(x.isr_nodes)
+            out.append(_pack_i(n))
+            if n:
+                if n < 16:
+                    out.append(PACK_I[n](*x.isr_nodes))
+                else:
+                    out.append(fixed_elements(x.isr_nodes, "i"))
         n = len(x.offline_replicas)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.offline_replicas)
-        elif n:
-            write_fixed_array(out, x.offline_replicas, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.offline_replicas))
+            else:
+                out.append(fixed_elements(x.offline_replicas, "i"))
 
 
 def _size_all_metadata_response_partition_7(items: Iterable[MetadataResponsePartition]) -> int:
@@ -697,29 +718,29 @@ def _read_all_metadata_response_partition_9(
         x = new(MetadataResponsePartition)
         x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n = _unpack_hiiiB(data, pos)
         pos += 15
-        if 1 < n < 17:
+        if n == 1:
+            x.replica_nodes = []
+        elif n < 17:
             x.replica_nodes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.replica_nodes = []
         else:
             x.replica_nodes, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.isr_nodes = []
+        elif n < 17:
             x.isr_nodes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.isr_nodes = []
         else:
             x.isr_nodes, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.offline_replicas = []
+        elif n < 17:
             x.offline_replicas = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.offline_replicas = []
         else:
             x.offline_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -732,40 +753,43 @@ def _read_all_metadata_response_partition_9(
     return out, pos
 
 
-def _write_all_metadata_response_partition_9(out: bytearray, items: Iterable[MetadataResponsePartition]) -> None:
+def _write_all_metadata_response_partition_9(out: list[bytes], items: Iterable[MetadataResponsePartition]) -> None:
     for x in items:
         n = len(x.replica_nodes)
-        if n < 127:
-            out += _pack_hiiiB(x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n + 1)
+        if n < 16:
+            out.append(_pack_hiiiB(x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n + 1))
+            s = PACK_I[n](*x.replica_nodes)
         else:
-            out += _pack_hiii(x.error_code, x.partition_index, x.leader_id, x.leader_epoch)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.replica_nodes)
-        elif n:
-            write_fixed_array(out, x.replica_nodes, "i")
-        n = len(x.isr_nodes)
-        if n < 127:
-            out.append(n + 1)
+            out.append(_pack_hiii(x.error_code, x.partition_index, x.leader_id, x.leader_epoch))
+            out.append(VARINTS[n + 1])
+            s = fixed_elements(x.replica_nodes, "i")
+        out.append(s)
+        if x.isr_nodes == x.replica_nodes:
+            out.append(VARINTS[n + 1])
+            out.append(s)
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.isr_nodes)
-        elif n:
-            write_fixed_array(out, x.isr_nodes, "i")
+            n = len(x.isr_nodes)
+            if not n:
+                out.append(b"\1")
+            elif n < 16:
+                out.append(VARINTS[n + 1])
+                out.append(PACK_I[n](*x.isr_nodes))
+            else:
+                out.append(VARINTS[n + 1])
+                out.append(fixed_elements(x.isr_nodes, "i"))
         n = len(x.offline_replicas)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.offline_replicas))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.offline_replicas)
-        elif n:
-            write_fixed_array(out, x.offline_replicas, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.offline_replicas, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_metadata_response_partition_9(items: Iterable[MetadataResponsePartition]) -> int:
@@ -816,16 +840,16 @@ def _read_all_metadata_response_topic_0(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_0(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_0(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
         s = x.name.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_metadata_response_partition_0(out, x.partitions)
 
@@ -865,16 +889,16 @@ def _read_all_metadata_response_topic_1(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_1(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_1(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
         s = x.name.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_Bi(TRUTH[x.is_internal], n)
+        out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_0(out, x.partitions)
 
@@ -914,16 +938,16 @@ def _read_all_metadata_response_topic_5(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_5(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_5(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
         s = x.name.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_Bi(TRUTH[x.is_internal], n)
+        out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_5(out, x.partitions)
 
@@ -963,16 +987,16 @@ def _read_all_metadata_response_topic_7(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_7(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_7(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
         s = x.name.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_Bi(TRUTH[x.is_internal], n)
+        out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_7(out, x.partitions)
 
@@ -1013,17 +1037,17 @@ def _read_all_metadata_response_topic_8(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_8(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_8(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_hh(x.error_code, n)
-        out += s
+        out.append(_pack_hh(x.error_code, n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_Bi(TRUTH[x.is_internal], n)
+        out.append(_pack_Bi(TRUTH[x.is_internal], n))
         if n:
             _write_all_metadata_response_partition_7(out, x.partitions)
-        out += _pack_i(x.topic_authorized_operations)
+        out.append(_pack_i(x.topic_authorized_operations))
 
 
 def _size_all_metadata_response_topic_8(items: Iterable[MetadataResponseTopic]) -> int:
@@ -1067,29 +1091,29 @@ def _read_all_metadata_response_topic_9(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_9(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_9(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
         if n < 127:
-            out += _pack_BB(TRUTH[x.is_internal], n + 1)
+            out.append(_pack_BB(TRUTH[x.is_internal], n + 1))
         else:
-            out += _pack_B(TRUTH[x.is_internal])
-            out += uvarint(n + 1)
+            out.append(_pack_B(TRUTH[x.is_internal]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_metadata_response_partition_9(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.topic_authorized_operations, 0)
+            out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
-            out += _pack_i(x.topic_authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.topic_authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_metadata_response_topic_9(items: Iterable[MetadataResponseTopic]) -> int:
@@ -1139,29 +1163,29 @@ def _read_all_metadata_response_topic_10(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_10(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_10(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uBB(x.topic_id.bytes, TRUTH[x.is_internal], n + 1)
+            out.append(_pack_uBB(x.topic_id.int.to_bytes(16, "big"), TRUTH[x.is_internal], n + 1))
         else:
-            out += _pack_uB(x.topic_id.bytes, TRUTH[x.is_internal])
-            out += uvarint(n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), TRUTH[x.is_internal]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_metadata_response_partition_9(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.topic_authorized_operations, 0)
+            out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
-            out += _pack_i(x.topic_authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.topic_authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_metadata_response_topic_10(items: Iterable[MetadataResponseTopic]) -> int:
@@ -1213,7 +1237,7 @@ def _read_all_metadata_response_topic_12(
     return adopt(MetadataResponseTopicCollection, out), pos
 
 
-def _write_all_metadata_response_topic_12(out: bytearray, items: Iterable[MetadataResponseTopic]) -> None:
+def _write_all_metadata_response_topic_12(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.name is None:
             s = b""
@@ -1222,24 +1246,24 @@ def _write_all_metadata_response_topic_12(out: bytearray, items: Iterable[Metada
             s = x.name.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uBB(x.topic_id.bytes, TRUTH[x.is_internal], n + 1)
+            out.append(_pack_uBB(x.topic_id.int.to_bytes(16, "big"), TRUTH[x.is_internal], n + 1))
         else:
-            out += _pack_uB(x.topic_id.bytes, TRUTH[x.is_internal])
-            out += uvarint(n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), TRUTH[x.is_internal]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_metadata_response_partition_9(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.topic_authorized_operations, 0)
+            out.append(_pack_iB(x.topic_authorized_operations, 0))
         else:
-            out += _pack_i(x.topic_authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.topic_authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_metadata_response_topic_12(items: Iterable[MetadataResponseTopic]) -> int:
@@ -1280,15 +1304,15 @@ def _read_metadata_response_0(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_0(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_0(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_broker_0(out, x.brokers)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_topic_0(out, x.topics)
 
@@ -1321,15 +1345,15 @@ def _read_metadata_response_1(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_1(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_1(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
     n = len(x.topics)
-    out += _pack_ii(x.controller_id, n)
+    out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_1(out, x.topics)
 
@@ -1369,11 +1393,11 @@ def _read_metadata_response_2(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_2(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_2(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
     if x.cluster_id is None:
@@ -1382,10 +1406,10 @@ def _write_metadata_response_2(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_ii(x.controller_id, n)
+    out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_1(out, x.topics)
 
@@ -1426,11 +1450,11 @@ def _read_metadata_response_3(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_3(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_3(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
     if x.cluster_id is None:
@@ -1439,10 +1463,10 @@ def _write_metadata_response_3(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_ii(x.controller_id, n)
+    out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_1(out, x.topics)
 
@@ -1483,11 +1507,11 @@ def _read_metadata_response_5(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_5(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_5(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
     if x.cluster_id is None:
@@ -1496,10 +1520,10 @@ def _write_metadata_response_5(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_ii(x.controller_id, n)
+    out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_5(out, x.topics)
 
@@ -1540,11 +1564,11 @@ def _read_metadata_response_7(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_7(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_7(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
     if x.cluster_id is None:
@@ -1553,10 +1577,10 @@ def _write_metadata_response_7(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_ii(x.controller_id, n)
+    out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_7(out, x.topics)
 
@@ -1598,9 +1622,9 @@ def _read_metadata_response_8(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_8(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_8(out: list[bytes], x: MetadataResponse) -> None:
     n = len(x.brokers)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_metadata_response_broker_1(out, x.brokers)
     if x.cluster_id is None:
@@ -1609,13 +1633,13 @@ def _write_metadata_response_8(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_ii(x.controller_id, n)
+    out.append(_pack_ii(x.controller_id, n))
     if n:
         _write_all_metadata_response_topic_8(out, x.topics)
-    out += _pack_i(x.cluster_authorized_operations)
+    out.append(_pack_i(x.cluster_authorized_operations))
 
 
 def _size_metadata_response_8(x: MetadataResponse) -> int:
@@ -1663,13 +1687,13 @@ def _read_metadata_response_9(data: bytes, pos: int) -> tuple[MetadataResponse, 
     return x, pos
 
 
-def _write_metadata_response_9(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_9(out: list[bytes], x: MetadataResponse) -> None:
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
     if x.cluster_id is None:
@@ -1678,24 +1702,21 @@ def _write_metadata_response_9(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_9(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.cluster_authorized_operations, 0)
+        out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
-        out += _pack_i(x.cluster_authorized_operations)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.cluster_authorized_operations))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_response_9(x: MetadataResponse) -> int:
@@ -1752,13 +1773,13 @@ def _read_metadata_response_10(data: bytes, pos: int) -> tuple[MetadataResponse,
     return x, pos
 
 
-def _write_metadata_response_10(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_10(out: list[bytes], x: MetadataResponse) -> None:
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
     if x.cluster_id is None:
@@ -1767,24 +1788,21 @@ def _write_metadata_response_10(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_10(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.cluster_authorized_operations, 0)
+        out.append(_pack_iB(x.cluster_authorized_operations, 0))
     else:
-        out += _pack_i(x.cluster_authorized_operations)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.cluster_authorized_operations))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_response_10(x: MetadataResponse) -> int:
@@ -1842,15 +1860,15 @@ def _read_metadata_response_11(data: bytes, pos: int) -> tuple[MetadataResponse,
     return x, pos
 
 
-def _write_metadata_response_11(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_11(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
     if x.cluster_id is None:
@@ -1859,23 +1877,20 @@ def _write_metadata_response_11(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_10(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_response_11(x: MetadataResponse) -> int:
@@ -1933,15 +1948,15 @@ def _read_metadata_response_12(data: bytes, pos: int) -> tuple[MetadataResponse,
     return x, pos
 
 
-def _write_metadata_response_12(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_12(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
     if x.cluster_id is None:
@@ -1950,23 +1965,20 @@ def _write_metadata_response_12(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_12(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_response_12(x: MetadataResponse) -> int:
@@ -2023,15 +2035,15 @@ def _read_metadata_response_13(data: bytes, pos: int) -> tuple[MetadataResponse,
     return x, pos
 
 
-def _write_metadata_response_13(out: bytearray, x: MetadataResponse) -> None:
+def _write_metadata_response_13(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
         raise Refused
     n = len(x.brokers)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_broker_9(out, x.brokers)
     if x.cluster_id is None:
@@ -2040,24 +2052,21 @@ def _write_metadata_response_13(out: bytearray, x: MetadataResponse) -> None:
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.controller_id, n + 1)
+        out.append(_pack_iB(x.controller_id, n + 1))
     else:
-        out += _pack_i(x.controller_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.controller_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_metadata_response_topic_12(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_hB(x.error_code, 0)
+        out.append(_pack_hB(x.error_code, 0))
     else:
-        out += _pack_h(x.error_code)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_h(x.error_code))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_metadata_response_13(x: MetadataResponse) -> int:

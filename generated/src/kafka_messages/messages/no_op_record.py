@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 
 class _NoOpRecordConstants(Message):
@@ -53,11 +53,11 @@ def _read_no_op_record_0(data: bytes, pos: int) -> tuple[NoOpRecord, int]:
     return x, pos
 
 
-def _write_no_op_record_0(out: bytearray, x: NoOpRecord) -> None:
+def _write_no_op_record_0(out: list[bytes], x: NoOpRecord) -> None:
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_no_op_record_0(x: NoOpRecord) -> int:

@@ -13,17 +13,18 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -212,7 +213,9 @@ def _read_all_offset_commit_request_partition_2(
     return out, pos
 
 
-def _write_all_offset_commit_request_partition_2(out: bytearray, items: Iterable[OffsetCommitRequestPartition]) -> None:
+def _write_all_offset_commit_request_partition_2(
+    out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
+) -> None:
     for x in items:
         if x.committed_metadata is None:
             s = b""
@@ -220,8 +223,8 @@ def _write_all_offset_commit_request_partition_2(out: bytearray, items: Iterable
         else:
             s = x.committed_metadata.encode()
             n = len(s)
-        out += _pack_iqh(x.partition_index, x.committed_offset, n)
-        out += s
+        out.append(_pack_iqh(x.partition_index, x.committed_offset, n))
+        out.append(s)
 
 
 def _size_all_offset_commit_request_partition_2(items: Iterable[OffsetCommitRequestPartition]) -> int:
@@ -251,7 +254,9 @@ def _read_all_offset_commit_request_partition_6(
     return out, pos
 
 
-def _write_all_offset_commit_request_partition_6(out: bytearray, items: Iterable[OffsetCommitRequestPartition]) -> None:
+def _write_all_offset_commit_request_partition_6(
+    out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
+) -> None:
     for x in items:
         if x.committed_metadata is None:
             s = b""
@@ -259,8 +264,8 @@ def _write_all_offset_commit_request_partition_6(out: bytearray, items: Iterable
         else:
             s = x.committed_metadata.encode()
             n = len(s)
-        out += _pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n)
-        out += s
+        out.append(_pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n))
+        out.append(s)
 
 
 def _size_all_offset_commit_request_partition_6(items: Iterable[OffsetCommitRequestPartition]) -> int:
@@ -298,7 +303,9 @@ def _read_all_offset_commit_request_partition_8(
     return out, pos
 
 
-def _write_all_offset_commit_request_partition_8(out: bytearray, items: Iterable[OffsetCommitRequestPartition]) -> None:
+def _write_all_offset_commit_request_partition_8(
+    out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
+) -> None:
     for x in items:
         if x.committed_metadata is None:
             s = b""
@@ -307,15 +314,15 @@ def _write_all_offset_commit_request_partition_8(out: bytearray, items: Iterable
             s = x.committed_metadata.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1)
+            out.append(_pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1))
         else:
-            out += _pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_commit_request_partition_8(items: Iterable[OffsetCommitRequestPartition]) -> int:
@@ -355,14 +362,14 @@ def _read_all_offset_commit_request_topic_2(
     return out, pos
 
 
-def _write_all_offset_commit_request_topic_2(out: bytearray, items: Iterable[OffsetCommitRequestTopic]) -> None:
+def _write_all_offset_commit_request_topic_2(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_commit_request_partition_2(out, x.partitions)
 
@@ -401,14 +408,14 @@ def _read_all_offset_commit_request_topic_6(
     return out, pos
 
 
-def _write_all_offset_commit_request_topic_6(out: bytearray, items: Iterable[OffsetCommitRequestTopic]) -> None:
+def _write_all_offset_commit_request_topic_6(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_commit_request_partition_6(out, x.partitions)
 
@@ -454,26 +461,20 @@ def _read_all_offset_commit_request_topic_8(
     return out, pos
 
 
-def _write_all_offset_commit_request_topic_8(out: bytearray, items: Iterable[OffsetCommitRequestTopic]) -> None:
+def _write_all_offset_commit_request_topic_8(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_request_partition_8(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_commit_request_topic_8(items: Iterable[OffsetCommitRequestTopic]) -> int:
@@ -516,20 +517,20 @@ def _read_all_offset_commit_request_topic_10(
     return out, pos
 
 
-def _write_all_offset_commit_request_topic_10(out: bytearray, items: Iterable[OffsetCommitRequestTopic]) -> None:
+def _write_all_offset_commit_request_topic_10(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_request_partition_8(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_commit_request_topic_10(items: Iterable[OffsetCommitRequestTopic]) -> int:
@@ -573,19 +574,19 @@ def _read_offset_commit_request_2(data: bytes, pos: int) -> tuple[OffsetCommitRe
     return x, pos
 
 
-def _write_offset_commit_request_2(out: bytearray, x: OffsetCommitRequest) -> None:
+def _write_offset_commit_request_2(out: list[bytes], x: OffsetCommitRequest) -> None:
     if x.group_instance_id is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id_or_member_epoch, n)
-    out += s
+    out.append(_pack_ih(x.generation_id_or_member_epoch, n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_qi(x.retention_time_ms, n)
+    out.append(_pack_qi(x.retention_time_ms, n))
     if n:
         _write_all_offset_commit_request_topic_2(out, x.topics)
 
@@ -627,19 +628,19 @@ def _read_offset_commit_request_5(data: bytes, pos: int) -> tuple[OffsetCommitRe
     return x, pos
 
 
-def _write_offset_commit_request_5(out: bytearray, x: OffsetCommitRequest) -> None:
+def _write_offset_commit_request_5(out: list[bytes], x: OffsetCommitRequest) -> None:
     if x.group_instance_id is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id_or_member_epoch, n)
-    out += s
+    out.append(_pack_ih(x.generation_id_or_member_epoch, n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_request_topic_2(out, x.topics)
 
@@ -681,19 +682,19 @@ def _read_offset_commit_request_6(data: bytes, pos: int) -> tuple[OffsetCommitRe
     return x, pos
 
 
-def _write_offset_commit_request_6(out: bytearray, x: OffsetCommitRequest) -> None:
+def _write_offset_commit_request_6(out: list[bytes], x: OffsetCommitRequest) -> None:
     if x.group_instance_id is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id_or_member_epoch, n)
-    out += s
+    out.append(_pack_ih(x.generation_id_or_member_epoch, n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_request_topic_6(out, x.topics)
 
@@ -742,25 +743,25 @@ def _read_offset_commit_request_7(data: bytes, pos: int) -> tuple[OffsetCommitRe
     return x, pos
 
 
-def _write_offset_commit_request_7(out: bytearray, x: OffsetCommitRequest) -> None:
+def _write_offset_commit_request_7(out: list[bytes], x: OffsetCommitRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id_or_member_epoch, n)
-    out += s
+    out.append(_pack_ih(x.generation_id_or_member_epoch, n))
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_request_topic_6(out, x.topics)
 
@@ -820,44 +821,35 @@ def _read_offset_commit_request_8(data: bytes, pos: int) -> tuple[OffsetCommitRe
     return x, pos
 
 
-def _write_offset_commit_request_8(out: bytearray, x: OffsetCommitRequest) -> None:
+def _write_offset_commit_request_8(out: list[bytes], x: OffsetCommitRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.generation_id_or_member_epoch, n + 1)
+        out.append(_pack_iB(x.generation_id_or_member_epoch, n + 1))
     else:
-        out += _pack_i(x.generation_id_or_member_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.generation_id_or_member_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_request_topic_8(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_commit_request_8(x: OffsetCommitRequest) -> int:
@@ -923,44 +915,35 @@ def _read_offset_commit_request_10(data: bytes, pos: int) -> tuple[OffsetCommitR
     return x, pos
 
 
-def _write_offset_commit_request_10(out: bytearray, x: OffsetCommitRequest) -> None:
+def _write_offset_commit_request_10(out: list[bytes], x: OffsetCommitRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.generation_id_or_member_epoch, n + 1)
+        out.append(_pack_iB(x.generation_id_or_member_epoch, n + 1))
     else:
-        out += _pack_i(x.generation_id_or_member_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.generation_id_or_member_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_request_topic_10(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_commit_request_10(x: OffsetCommitRequest) -> int:

@@ -12,17 +12,18 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -168,10 +169,10 @@ def _read_all_offset_commit_response_partition_2(
 
 
 def _write_all_offset_commit_response_partition_2(
-    out: bytearray, items: Iterable[OffsetCommitResponsePartition]
+    out: list[bytes], items: Iterable[OffsetCommitResponsePartition]
 ) -> None:
     for x in items:
-        out += _pack_ih(x.partition_index, x.error_code)
+        out.append(_pack_ih(x.partition_index, x.error_code))
 
 
 def _size_all_offset_commit_response_partition_2(items: Iterable[OffsetCommitResponsePartition]) -> int:
@@ -198,14 +199,14 @@ def _read_all_offset_commit_response_partition_8(
 
 
 def _write_all_offset_commit_response_partition_8(
-    out: bytearray, items: Iterable[OffsetCommitResponsePartition]
+    out: list[bytes], items: Iterable[OffsetCommitResponsePartition]
 ) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihB(x.partition_index, x.error_code, 0)
+            out.append(_pack_ihB(x.partition_index, x.error_code, 0))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_commit_response_partition_8(items: Iterable[OffsetCommitResponsePartition]) -> int:
@@ -242,14 +243,14 @@ def _read_all_offset_commit_response_topic_2(
     return out, pos
 
 
-def _write_all_offset_commit_response_topic_2(out: bytearray, items: Iterable[OffsetCommitResponseTopic]) -> None:
+def _write_all_offset_commit_response_topic_2(out: list[bytes], items: Iterable[OffsetCommitResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_commit_response_partition_2(out, x.partitions)
 
@@ -295,26 +296,20 @@ def _read_all_offset_commit_response_topic_8(
     return out, pos
 
 
-def _write_all_offset_commit_response_topic_8(out: bytearray, items: Iterable[OffsetCommitResponseTopic]) -> None:
+def _write_all_offset_commit_response_topic_8(out: list[bytes], items: Iterable[OffsetCommitResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_response_partition_8(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_commit_response_topic_8(items: Iterable[OffsetCommitResponseTopic]) -> int:
@@ -357,20 +352,20 @@ def _read_all_offset_commit_response_topic_10(
     return out, pos
 
 
-def _write_all_offset_commit_response_topic_10(out: bytearray, items: Iterable[OffsetCommitResponseTopic]) -> None:
+def _write_all_offset_commit_response_topic_10(out: list[bytes], items: Iterable[OffsetCommitResponseTopic]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_commit_response_partition_8(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_commit_response_topic_10(items: Iterable[OffsetCommitResponseTopic]) -> int:
@@ -398,9 +393,9 @@ def _read_offset_commit_response_2(data: bytes, pos: int) -> tuple[OffsetCommitR
     return x, pos
 
 
-def _write_offset_commit_response_2(out: bytearray, x: OffsetCommitResponse) -> None:
+def _write_offset_commit_response_2(out: list[bytes], x: OffsetCommitResponse) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_commit_response_topic_2(out, x.topics)
 
@@ -422,9 +417,9 @@ def _read_offset_commit_response_3(data: bytes, pos: int) -> tuple[OffsetCommitR
     return x, pos
 
 
-def _write_offset_commit_response_3(out: bytearray, x: OffsetCommitResponse) -> None:
+def _write_offset_commit_response_3(out: list[bytes], x: OffsetCommitResponse) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_commit_response_topic_2(out, x.topics)
 
@@ -453,19 +448,19 @@ def _read_offset_commit_response_8(data: bytes, pos: int) -> tuple[OffsetCommitR
     return x, pos
 
 
-def _write_offset_commit_response_8(out: bytearray, x: OffsetCommitResponse) -> None:
+def _write_offset_commit_response_8(out: list[bytes], x: OffsetCommitResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_response_topic_8(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_commit_response_8(x: OffsetCommitResponse) -> int:
@@ -497,19 +492,19 @@ def _read_offset_commit_response_10(data: bytes, pos: int) -> tuple[OffsetCommit
     return x, pos
 
 
-def _write_offset_commit_response_10(out: bytearray, x: OffsetCommitResponse) -> None:
+def _write_offset_commit_response_10(out: list[bytes], x: OffsetCommitResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_commit_response_topic_10(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_commit_response_10(x: OffsetCommitResponse) -> int:

@@ -12,6 +12,7 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     ZERO_UUID,
     long_string,
     long_uvarint,
@@ -19,11 +20,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_q = Struct(">q").pack
@@ -130,12 +130,12 @@ def _read_offset_commit_value_0(data: bytes, pos: int) -> tuple[OffsetCommitValu
     return x, pos
 
 
-def _write_offset_commit_value_0(out: bytearray, x: OffsetCommitValue) -> None:
+def _write_offset_commit_value_0(out: list[bytes], x: OffsetCommitValue) -> None:
     s = x.metadata.encode()
     n = len(s)
-    out += _pack_qh(x.offset, n)
-    out += s
-    out += _pack_q(x.commit_timestamp)
+    out.append(_pack_qh(x.offset, n))
+    out.append(s)
+    out.append(_pack_q(x.commit_timestamp))
 
 
 def _size_offset_commit_value_0(x: OffsetCommitValue) -> int:
@@ -161,12 +161,12 @@ def _read_offset_commit_value_1(data: bytes, pos: int) -> tuple[OffsetCommitValu
     return x, pos
 
 
-def _write_offset_commit_value_1(out: bytearray, x: OffsetCommitValue) -> None:
+def _write_offset_commit_value_1(out: list[bytes], x: OffsetCommitValue) -> None:
     s = x.metadata.encode()
     n = len(s)
-    out += _pack_qh(x.offset, n)
-    out += s
-    out += _pack_qq(x.commit_timestamp, x.expire_timestamp)
+    out.append(_pack_qh(x.offset, n))
+    out.append(s)
+    out.append(_pack_qq(x.commit_timestamp, x.expire_timestamp))
 
 
 def _size_offset_commit_value_1(x: OffsetCommitValue) -> int:
@@ -192,12 +192,12 @@ def _read_offset_commit_value_3(data: bytes, pos: int) -> tuple[OffsetCommitValu
     return x, pos
 
 
-def _write_offset_commit_value_3(out: bytearray, x: OffsetCommitValue) -> None:
+def _write_offset_commit_value_3(out: list[bytes], x: OffsetCommitValue) -> None:
     s = x.metadata.encode()
     n = len(s)
-    out += _pack_qih(x.offset, x.leader_epoch, n)
-    out += s
-    out += _pack_q(x.commit_timestamp)
+    out.append(_pack_qih(x.offset, x.leader_epoch, n))
+    out.append(s)
+    out.append(_pack_q(x.commit_timestamp))
 
 
 def _size_offset_commit_value_3(x: OffsetCommitValue) -> int:
@@ -246,28 +246,28 @@ def _read_offset_commit_value_4(data: bytes, pos: int) -> tuple[OffsetCommitValu
     return x, pos
 
 
-def _write_tags_offset_commit_value_4(parent: bytearray, x: OffsetCommitValue) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_offset_commit_value_4(parent: list[bytes], x: OffsetCommitValue) -> None:
+    known: dict[int, bytes] = {}
     if x.topic_id.int:
-        out = bytearray()
-        out += _pack_u(x.topic_id.bytes)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_offset_commit_value_4(out: bytearray, x: OffsetCommitValue) -> None:
+def _write_offset_commit_value_4(out: list[bytes], x: OffsetCommitValue) -> None:
     s = x.metadata.encode()
     n = len(s)
     if n < 127:
-        out += _pack_qiB(x.offset, x.leader_epoch, n + 1)
+        out.append(_pack_qiB(x.offset, x.leader_epoch, n + 1))
     else:
-        out += _pack_qi(x.offset, x.leader_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_qi(x.offset, x.leader_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.topic_id.int and not x.unknown_tagged_fields:
-        out += _pack_qB(x.commit_timestamp, 0)
+        out.append(_pack_qB(x.commit_timestamp, 0))
     else:
-        out += _pack_q(x.commit_timestamp)
+        out.append(_pack_q(x.commit_timestamp))
         _write_tags_offset_commit_value_4(out, x)
 
 

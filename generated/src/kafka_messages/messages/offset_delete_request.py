@@ -128,9 +128,11 @@ def _read_all_offset_delete_request_partition_0(
     return out, pos
 
 
-def _write_all_offset_delete_request_partition_0(out: bytearray, items: Iterable[OffsetDeleteRequestPartition]) -> None:
+def _write_all_offset_delete_request_partition_0(
+    out: list[bytes], items: Iterable[OffsetDeleteRequestPartition]
+) -> None:
     for x in items:
-        out += _pack_i(x.partition_index)
+        out.append(_pack_i(x.partition_index))
 
 
 def _size_all_offset_delete_request_partition_0(items: Iterable[OffsetDeleteRequestPartition]) -> int:
@@ -164,14 +166,14 @@ def _read_all_offset_delete_request_topic_0(
     return adopt(OffsetDeleteRequestTopicCollection, out), pos
 
 
-def _write_all_offset_delete_request_topic_0(out: bytearray, items: Iterable[OffsetDeleteRequestTopic]) -> None:
+def _write_all_offset_delete_request_topic_0(out: list[bytes], items: Iterable[OffsetDeleteRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_delete_request_partition_0(out, x.partitions)
 
@@ -204,13 +206,13 @@ def _read_offset_delete_request_0(data: bytes, pos: int) -> tuple[OffsetDeleteRe
     return x, pos
 
 
-def _write_offset_delete_request_0(out: bytearray, x: OffsetDeleteRequest) -> None:
+def _write_offset_delete_request_0(out: list[bytes], x: OffsetDeleteRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_delete_request_topic_0(out, x.topics)
 

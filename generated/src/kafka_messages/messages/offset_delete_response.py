@@ -168,10 +168,10 @@ def _read_all_offset_delete_response_partition_0(
 
 
 def _write_all_offset_delete_response_partition_0(
-    out: bytearray, items: Iterable[OffsetDeleteResponsePartition]
+    out: list[bytes], items: Iterable[OffsetDeleteResponsePartition]
 ) -> None:
     for x in items:
-        out += _pack_ih(x.partition_index, x.error_code)
+        out.append(_pack_ih(x.partition_index, x.error_code))
 
 
 def _size_all_offset_delete_response_partition_0(items: Iterable[OffsetDeleteResponsePartition]) -> int:
@@ -205,14 +205,14 @@ def _read_all_offset_delete_response_topic_0(
     return adopt(OffsetDeleteResponseTopicCollection, out), pos
 
 
-def _write_all_offset_delete_response_topic_0(out: bytearray, items: Iterable[OffsetDeleteResponseTopic]) -> None:
+def _write_all_offset_delete_response_topic_0(out: list[bytes], items: Iterable[OffsetDeleteResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_delete_response_partition_0(out, x.partitions)
 
@@ -237,9 +237,9 @@ def _read_offset_delete_response_0(data: bytes, pos: int) -> tuple[OffsetDeleteR
     return x, pos
 
 
-def _write_offset_delete_response_0(out: bytearray, x: OffsetDeleteResponse) -> None:
+def _write_offset_delete_response_0(out: list[bytes], x: OffsetDeleteResponse) -> None:
     n = len(x.topics)
-    out += _pack_hii(x.error_code, x.throttle_time_ms, n)
+    out.append(_pack_hii(x.error_code, x.throttle_time_ms, n))
     if n:
         _write_all_offset_delete_response_topic_0(out, x.topics)
 

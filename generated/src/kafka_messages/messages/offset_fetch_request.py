@@ -14,22 +14,23 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -229,29 +230,30 @@ def _read_all_offset_fetch_request_topic_1(
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partition_indexes = []
+        elif 0 < n < 16:
             x.partition_indexes = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partition_indexes = []
         else:
             x.partition_indexes, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return out, pos
 
 
-def _write_all_offset_fetch_request_topic_1(out: bytearray, items: Iterable[OffsetFetchRequestTopic]) -> None:
+def _write_all_offset_fetch_request_topic_1(out: list[bytes], items: Iterable[OffsetFetchRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partition_indexes)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_indexes)
-        elif n:
-            write_fixed_array(out, x.partition_indexes, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partition_indexes))
+            else:
+                out.append(fixed_elements(x.partition_indexes, "i"))
 
 
 def _size_all_offset_fetch_request_topic_1(items: Iterable[OffsetFetchRequestTopic]) -> int:
@@ -279,11 +281,11 @@ def _read_all_offset_fetch_request_topic_6(
             x.name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partition_indexes = []
+        elif n < 17:
             x.partition_indexes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partition_indexes = []
         else:
             x.partition_indexes, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -296,28 +298,25 @@ def _read_all_offset_fetch_request_topic_6(
     return out, pos
 
 
-def _write_all_offset_fetch_request_topic_6(out: bytearray, items: Iterable[OffsetFetchRequestTopic]) -> None:
+def _write_all_offset_fetch_request_topic_6(out: list[bytes], items: Iterable[OffsetFetchRequestTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_indexes)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partition_indexes))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_indexes)
-        elif n:
-            write_fixed_array(out, x.partition_indexes, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partition_indexes, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_request_topic_6(items: Iterable[OffsetFetchRequestTopic]) -> int:
@@ -351,11 +350,11 @@ def _read_all_offset_fetch_request_topics_8(
             x.name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partition_indexes = []
+        elif n < 17:
             x.partition_indexes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partition_indexes = []
         else:
             x.partition_indexes, pos = long_fixed_array(data, pos, n, "i", 4)
         x.topic_id = ZERO_UUID
@@ -369,28 +368,25 @@ def _read_all_offset_fetch_request_topics_8(
     return out, pos
 
 
-def _write_all_offset_fetch_request_topics_8(out: bytearray, items: Iterable[OffsetFetchRequestTopics]) -> None:
+def _write_all_offset_fetch_request_topics_8(out: list[bytes], items: Iterable[OffsetFetchRequestTopics]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_indexes)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partition_indexes))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_indexes)
-        elif n:
-            write_fixed_array(out, x.partition_indexes, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partition_indexes, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_request_topics_8(items: Iterable[OffsetFetchRequestTopics]) -> int:
@@ -417,11 +413,11 @@ def _read_all_offset_fetch_request_topics_10(
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partition_indexes = []
+        elif n < 17:
             x.partition_indexes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partition_indexes = []
         else:
             x.partition_indexes, pos = long_fixed_array(data, pos, n, "i", 4)
         x.name = ""
@@ -435,22 +431,21 @@ def _read_all_offset_fetch_request_topics_10(
     return out, pos
 
 
-def _write_all_offset_fetch_request_topics_10(out: bytearray, items: Iterable[OffsetFetchRequestTopics]) -> None:
+def _write_all_offset_fetch_request_topics_10(out: list[bytes], items: Iterable[OffsetFetchRequestTopics]) -> None:
     for x in items:
         n = len(x.partition_indexes)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partition_indexes))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_indexes)
-        elif n:
-            write_fixed_array(out, x.partition_indexes, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partition_indexes, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_request_topics_10(items: Iterable[OffsetFetchRequestTopics]) -> int:
@@ -501,26 +496,20 @@ def _read_all_offset_fetch_request_group_8(
     return out, pos
 
 
-def _write_all_offset_fetch_request_group_8(out: bytearray, items: Iterable[OffsetFetchRequestGroup]) -> None:
+def _write_all_offset_fetch_request_group_8(out: list[bytes], items: Iterable[OffsetFetchRequestGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.topics is None else len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_offset_fetch_request_topics_8(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_request_group_8(items: Iterable[OffsetFetchRequestGroup]) -> int:
@@ -582,38 +571,32 @@ def _read_all_offset_fetch_request_group_9(
     return out, pos
 
 
-def _write_all_offset_fetch_request_group_9(out: bytearray, items: Iterable[OffsetFetchRequestGroup]) -> None:
+def _write_all_offset_fetch_request_group_9(out: list[bytes], items: Iterable[OffsetFetchRequestGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.member_id is None:
             s = b""
             n = -1
         else:
             s = x.member_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.topics is None else len(x.topics)
         if n < 127:
-            out += _pack_iB(x.member_epoch, n + 1)
+            out.append(_pack_iB(x.member_epoch, n + 1))
         else:
-            out += _pack_i(x.member_epoch)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.member_epoch))
+            out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_offset_fetch_request_topics_8(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_request_group_9(items: Iterable[OffsetFetchRequestGroup]) -> int:
@@ -678,38 +661,32 @@ def _read_all_offset_fetch_request_group_10(
     return out, pos
 
 
-def _write_all_offset_fetch_request_group_10(out: bytearray, items: Iterable[OffsetFetchRequestGroup]) -> None:
+def _write_all_offset_fetch_request_group_10(out: list[bytes], items: Iterable[OffsetFetchRequestGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.member_id is None:
             s = b""
             n = -1
         else:
             s = x.member_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = -1 if x.topics is None else len(x.topics)
         if n < 127:
-            out += _pack_iB(x.member_epoch, n + 1)
+            out.append(_pack_iB(x.member_epoch, n + 1))
         else:
-            out += _pack_i(x.member_epoch)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.member_epoch))
+            out.append(VARINTS[n + 1])
         if x.topics:
             _write_all_offset_fetch_request_topics_10(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_request_group_10(items: Iterable[OffsetFetchRequestGroup]) -> int:
@@ -752,17 +729,17 @@ def _read_offset_fetch_request_1(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     return x, pos
 
 
-def _write_offset_fetch_request_1(out: bytearray, x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_1(out: list[bytes], x: OffsetFetchRequest) -> None:
     if len(x.groups):
         raise Refused
     if x.require_stable is not False:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_fetch_request_topic_1(out, x.topics)
 
@@ -795,17 +772,17 @@ def _read_offset_fetch_request_2(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     return x, pos
 
 
-def _write_offset_fetch_request_2(out: bytearray, x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_2(out: list[bytes], x: OffsetFetchRequest) -> None:
     if len(x.groups):
         raise Refused
     if x.require_stable is not False:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = -1 if x.topics is None else len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if x.topics:
         _write_all_offset_fetch_request_topic_1(out, x.topics)
 
@@ -848,29 +825,23 @@ def _read_offset_fetch_request_6(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     return x, pos
 
 
-def _write_offset_fetch_request_6(out: bytearray, x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_6(out: list[bytes], x: OffsetFetchRequest) -> None:
     if len(x.groups):
         raise Refused
     if x.require_stable is not False:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.topics is None else len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_offset_fetch_request_topic_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_request_6(x: OffsetFetchRequest) -> int:
@@ -916,28 +887,22 @@ def _read_offset_fetch_request_7(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     return x, pos
 
 
-def _write_offset_fetch_request_7(out: bytearray, x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_7(out: list[bytes], x: OffsetFetchRequest) -> None:
     if len(x.groups):
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.topics is None else len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.topics:
         _write_all_offset_fetch_request_topic_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.require_stable], 0)
+        out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:
-        out += _pack_B(TRUTH[x.require_stable])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.require_stable]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_request_7(x: OffsetFetchRequest) -> int:
@@ -974,23 +939,20 @@ def _read_offset_fetch_request_8(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     return x, pos
 
 
-def _write_offset_fetch_request_8(out: bytearray, x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_8(out: list[bytes], x: OffsetFetchRequest) -> None:
     if x.group_id != "":
         raise Refused
     if not (x.topics is not None and not len(x.topics)):
         raise Refused
     n = len(x.groups)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_request_group_8(out, x.groups)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.require_stable], 0)
+        out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:
-        out += _pack_B(TRUTH[x.require_stable])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.require_stable]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_request_8(x: OffsetFetchRequest) -> int:
@@ -1024,23 +986,20 @@ def _read_offset_fetch_request_9(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     return x, pos
 
 
-def _write_offset_fetch_request_9(out: bytearray, x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_9(out: list[bytes], x: OffsetFetchRequest) -> None:
     if x.group_id != "":
         raise Refused
     if not (x.topics is not None and not len(x.topics)):
         raise Refused
     n = len(x.groups)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_request_group_9(out, x.groups)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.require_stable], 0)
+        out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:
-        out += _pack_B(TRUTH[x.require_stable])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.require_stable]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_request_9(x: OffsetFetchRequest) -> int:
@@ -1074,23 +1033,20 @@ def _read_offset_fetch_request_10(data: bytes, pos: int) -> tuple[OffsetFetchReq
     return x, pos
 
 
-def _write_offset_fetch_request_10(out: bytearray, x: OffsetFetchRequest) -> None:
+def _write_offset_fetch_request_10(out: list[bytes], x: OffsetFetchRequest) -> None:
     if x.group_id != "":
         raise Refused
     if not (x.topics is not None and not len(x.topics)):
         raise Refused
     n = len(x.groups)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_request_group_10(out, x.groups)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.require_stable], 0)
+        out.append(_pack_BB(TRUTH[x.require_stable], 0))
     else:
-        out += _pack_B(TRUTH[x.require_stable])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.require_stable]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_request_10(x: OffsetFetchRequest) -> int:

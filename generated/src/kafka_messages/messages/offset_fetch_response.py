@@ -13,17 +13,18 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -323,7 +324,9 @@ def _read_all_offset_fetch_response_partition_1(
     return out, pos
 
 
-def _write_all_offset_fetch_response_partition_1(out: bytearray, items: Iterable[OffsetFetchResponsePartition]) -> None:
+def _write_all_offset_fetch_response_partition_1(
+    out: list[bytes], items: Iterable[OffsetFetchResponsePartition]
+) -> None:
     for x in items:
         if x.metadata is None:
             s = b""
@@ -331,9 +334,9 @@ def _write_all_offset_fetch_response_partition_1(out: bytearray, items: Iterable
         else:
             s = x.metadata.encode()
             n = len(s)
-        out += _pack_iqh(x.partition_index, x.committed_offset, n)
-        out += s
-        out += _pack_h(x.error_code)
+        out.append(_pack_iqh(x.partition_index, x.committed_offset, n))
+        out.append(s)
+        out.append(_pack_h(x.error_code))
 
 
 def _size_all_offset_fetch_response_partition_1(items: Iterable[OffsetFetchResponsePartition]) -> int:
@@ -365,7 +368,9 @@ def _read_all_offset_fetch_response_partition_5(
     return out, pos
 
 
-def _write_all_offset_fetch_response_partition_5(out: bytearray, items: Iterable[OffsetFetchResponsePartition]) -> None:
+def _write_all_offset_fetch_response_partition_5(
+    out: list[bytes], items: Iterable[OffsetFetchResponsePartition]
+) -> None:
     for x in items:
         if x.metadata is None:
             s = b""
@@ -373,9 +378,9 @@ def _write_all_offset_fetch_response_partition_5(out: bytearray, items: Iterable
         else:
             s = x.metadata.encode()
             n = len(s)
-        out += _pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n)
-        out += s
-        out += _pack_h(x.error_code)
+        out.append(_pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n))
+        out.append(s)
+        out.append(_pack_h(x.error_code))
 
 
 def _size_all_offset_fetch_response_partition_5(items: Iterable[OffsetFetchResponsePartition]) -> int:
@@ -413,7 +418,9 @@ def _read_all_offset_fetch_response_partition_6(
     return out, pos
 
 
-def _write_all_offset_fetch_response_partition_6(out: bytearray, items: Iterable[OffsetFetchResponsePartition]) -> None:
+def _write_all_offset_fetch_response_partition_6(
+    out: list[bytes], items: Iterable[OffsetFetchResponsePartition]
+) -> None:
     for x in items:
         if x.metadata is None:
             s = b""
@@ -422,16 +429,16 @@ def _write_all_offset_fetch_response_partition_6(out: bytearray, items: Iterable
             s = x.metadata.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1)
+            out.append(_pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1))
         else:
-            out += _pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hB(x.error_code, 0)
+            out.append(_pack_hB(x.error_code, 0))
         else:
-            out += _pack_h(x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_h(x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_response_partition_6(items: Iterable[OffsetFetchResponsePartition]) -> int:
@@ -470,14 +477,14 @@ def _read_all_offset_fetch_response_topic_1(
     return out, pos
 
 
-def _write_all_offset_fetch_response_topic_1(out: bytearray, items: Iterable[OffsetFetchResponseTopic]) -> None:
+def _write_all_offset_fetch_response_topic_1(out: list[bytes], items: Iterable[OffsetFetchResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_fetch_response_partition_1(out, x.partitions)
 
@@ -515,14 +522,14 @@ def _read_all_offset_fetch_response_topic_5(
     return out, pos
 
 
-def _write_all_offset_fetch_response_topic_5(out: bytearray, items: Iterable[OffsetFetchResponseTopic]) -> None:
+def _write_all_offset_fetch_response_topic_5(out: list[bytes], items: Iterable[OffsetFetchResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_fetch_response_partition_5(out, x.partitions)
 
@@ -567,26 +574,20 @@ def _read_all_offset_fetch_response_topic_6(
     return out, pos
 
 
-def _write_all_offset_fetch_response_topic_6(out: bytearray, items: Iterable[OffsetFetchResponseTopic]) -> None:
+def _write_all_offset_fetch_response_topic_6(out: list[bytes], items: Iterable[OffsetFetchResponseTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_partition_6(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_response_topic_6(items: Iterable[OffsetFetchResponseTopic]) -> int:
@@ -631,7 +632,7 @@ def _read_all_offset_fetch_response_partitions_8(
 
 
 def _write_all_offset_fetch_response_partitions_8(
-    out: bytearray, items: Iterable[OffsetFetchResponsePartitions]
+    out: list[bytes], items: Iterable[OffsetFetchResponsePartitions]
 ) -> None:
     for x in items:
         if x.metadata is None:
@@ -641,16 +642,16 @@ def _write_all_offset_fetch_response_partitions_8(
             s = x.metadata.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1)
+            out.append(_pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1))
         else:
-            out += _pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hB(x.error_code, 0)
+            out.append(_pack_hB(x.error_code, 0))
         else:
-            out += _pack_h(x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_h(x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_response_partitions_8(items: Iterable[OffsetFetchResponsePartitions]) -> int:
@@ -697,26 +698,20 @@ def _read_all_offset_fetch_response_topics_8(
     return out, pos
 
 
-def _write_all_offset_fetch_response_topics_8(out: bytearray, items: Iterable[OffsetFetchResponseTopics]) -> None:
+def _write_all_offset_fetch_response_topics_8(out: list[bytes], items: Iterable[OffsetFetchResponseTopics]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_partitions_8(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_response_topics_8(items: Iterable[OffsetFetchResponseTopics]) -> int:
@@ -759,20 +754,20 @@ def _read_all_offset_fetch_response_topics_10(
     return out, pos
 
 
-def _write_all_offset_fetch_response_topics_10(out: bytearray, items: Iterable[OffsetFetchResponseTopics]) -> None:
+def _write_all_offset_fetch_response_topics_10(out: list[bytes], items: Iterable[OffsetFetchResponseTopics]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_partitions_8(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_response_topics_10(items: Iterable[OffsetFetchResponseTopics]) -> int:
@@ -819,27 +814,21 @@ def _read_all_offset_fetch_response_group_8(
     return out, pos
 
 
-def _write_all_offset_fetch_response_group_8(out: bytearray, items: Iterable[OffsetFetchResponseGroup]) -> None:
+def _write_all_offset_fetch_response_group_8(out: list[bytes], items: Iterable[OffsetFetchResponseGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_topics_8(out, x.topics)
         if not x.unknown_tagged_fields:
-            out += _pack_hB(x.error_code, 0)
+            out.append(_pack_hB(x.error_code, 0))
         else:
-            out += _pack_h(x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_h(x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_response_group_8(items: Iterable[OffsetFetchResponseGroup]) -> int:
@@ -888,27 +877,21 @@ def _read_all_offset_fetch_response_group_10(
     return out, pos
 
 
-def _write_all_offset_fetch_response_group_10(out: bytearray, items: Iterable[OffsetFetchResponseGroup]) -> None:
+def _write_all_offset_fetch_response_group_10(out: list[bytes], items: Iterable[OffsetFetchResponseGroup]) -> None:
     for x in items:
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_fetch_response_topics_10(out, x.topics)
         if not x.unknown_tagged_fields:
-            out += _pack_hB(x.error_code, 0)
+            out.append(_pack_hB(x.error_code, 0))
         else:
-            out += _pack_h(x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_h(x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_fetch_response_group_10(items: Iterable[OffsetFetchResponseGroup]) -> int:
@@ -940,11 +923,11 @@ def _read_offset_fetch_response_1(data: bytes, pos: int) -> tuple[OffsetFetchRes
     return x, pos
 
 
-def _write_offset_fetch_response_1(out: bytearray, x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_1(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
         raise Refused
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_fetch_response_topic_1(out, x.topics)
 
@@ -970,14 +953,14 @@ def _read_offset_fetch_response_2(data: bytes, pos: int) -> tuple[OffsetFetchRes
     return x, pos
 
 
-def _write_offset_fetch_response_2(out: bytearray, x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_2(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
         raise Refused
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_fetch_response_topic_1(out, x.topics)
-    out += _pack_h(x.error_code)
+    out.append(_pack_h(x.error_code))
 
 
 def _size_offset_fetch_response_2(x: OffsetFetchResponse) -> int:
@@ -1000,14 +983,14 @@ def _read_offset_fetch_response_3(data: bytes, pos: int) -> tuple[OffsetFetchRes
     return x, pos
 
 
-def _write_offset_fetch_response_3(out: bytearray, x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_3(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
         raise Refused
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_fetch_response_topic_1(out, x.topics)
-    out += _pack_h(x.error_code)
+    out.append(_pack_h(x.error_code))
 
 
 def _size_offset_fetch_response_3(x: OffsetFetchResponse) -> int:
@@ -1030,14 +1013,14 @@ def _read_offset_fetch_response_5(data: bytes, pos: int) -> tuple[OffsetFetchRes
     return x, pos
 
 
-def _write_offset_fetch_response_5(out: bytearray, x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_5(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
         raise Refused
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_fetch_response_topic_5(out, x.topics)
-    out += _pack_h(x.error_code)
+    out.append(_pack_h(x.error_code))
 
 
 def _size_offset_fetch_response_5(x: OffsetFetchResponse) -> int:
@@ -1065,22 +1048,22 @@ def _read_offset_fetch_response_6(data: bytes, pos: int) -> tuple[OffsetFetchRes
     return x, pos
 
 
-def _write_offset_fetch_response_6(out: bytearray, x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_6(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_response_topic_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out += _pack_hB(x.error_code, 0)
+        out.append(_pack_hB(x.error_code, 0))
     else:
-        out += _pack_h(x.error_code)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_h(x.error_code))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_response_6(x: OffsetFetchResponse) -> int:
@@ -1114,21 +1097,21 @@ def _read_offset_fetch_response_8(data: bytes, pos: int) -> tuple[OffsetFetchRes
     return x, pos
 
 
-def _write_offset_fetch_response_8(out: bytearray, x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_8(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.topics):
         raise Refused
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_response_group_8(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_response_8(x: OffsetFetchResponse) -> int:
@@ -1162,21 +1145,21 @@ def _read_offset_fetch_response_10(data: bytes, pos: int) -> tuple[OffsetFetchRe
     return x, pos
 
 
-def _write_offset_fetch_response_10(out: bytearray, x: OffsetFetchResponse) -> None:
+def _write_offset_fetch_response_10(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.topics):
         raise Refused
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_fetch_response_group_10(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_fetch_response_10(x: OffsetFetchResponse) -> int:

@@ -12,15 +12,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -186,9 +187,9 @@ def _read_all_offset_for_leader_partition_2(
     return out, pos
 
 
-def _write_all_offset_for_leader_partition_2(out: bytearray, items: Iterable[OffsetForLeaderPartition]) -> None:
+def _write_all_offset_for_leader_partition_2(out: list[bytes], items: Iterable[OffsetForLeaderPartition]) -> None:
     for x in items:
-        out += _pack_iii(x.partition, x.current_leader_epoch, x.leader_epoch)
+        out.append(_pack_iii(x.partition, x.current_leader_epoch, x.leader_epoch))
 
 
 def _size_all_offset_for_leader_partition_2(items: Iterable[OffsetForLeaderPartition]) -> int:
@@ -214,13 +215,13 @@ def _read_all_offset_for_leader_partition_4(
     return out, pos
 
 
-def _write_all_offset_for_leader_partition_4(out: bytearray, items: Iterable[OffsetForLeaderPartition]) -> None:
+def _write_all_offset_for_leader_partition_4(out: list[bytes], items: Iterable[OffsetForLeaderPartition]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iiiB(x.partition, x.current_leader_epoch, x.leader_epoch, 0)
+            out.append(_pack_iiiB(x.partition, x.current_leader_epoch, x.leader_epoch, 0))
         else:
-            out += _pack_iii(x.partition, x.current_leader_epoch, x.leader_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iii(x.partition, x.current_leader_epoch, x.leader_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_for_leader_partition_4(items: Iterable[OffsetForLeaderPartition]) -> int:
@@ -256,14 +257,14 @@ def _read_all_offset_for_leader_topic_2(
     return adopt(OffsetForLeaderTopicCollection, out), pos
 
 
-def _write_all_offset_for_leader_topic_2(out: bytearray, items: Iterable[OffsetForLeaderTopic]) -> None:
+def _write_all_offset_for_leader_topic_2(out: list[bytes], items: Iterable[OffsetForLeaderTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_offset_for_leader_partition_2(out, x.partitions)
 
@@ -308,26 +309,20 @@ def _read_all_offset_for_leader_topic_4(
     return adopt(OffsetForLeaderTopicCollection, out), pos
 
 
-def _write_all_offset_for_leader_topic_4(out: bytearray, items: Iterable[OffsetForLeaderTopic]) -> None:
+def _write_all_offset_for_leader_topic_4(out: list[bytes], items: Iterable[OffsetForLeaderTopic]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_offset_for_leader_partition_4(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_for_leader_topic_4(items: Iterable[OffsetForLeaderTopic]) -> int:
@@ -357,9 +352,9 @@ def _read_offset_for_leader_epoch_request_2(data: bytes, pos: int) -> tuple[Offs
     return x, pos
 
 
-def _write_offset_for_leader_epoch_request_2(out: bytearray, x: OffsetForLeaderEpochRequest) -> None:
+def _write_offset_for_leader_epoch_request_2(out: list[bytes], x: OffsetForLeaderEpochRequest) -> None:
     n = len(x.topics)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_offset_for_leader_topic_2(out, x.topics)
 
@@ -381,9 +376,9 @@ def _read_offset_for_leader_epoch_request_3(data: bytes, pos: int) -> tuple[Offs
     return x, pos
 
 
-def _write_offset_for_leader_epoch_request_3(out: bytearray, x: OffsetForLeaderEpochRequest) -> None:
+def _write_offset_for_leader_epoch_request_3(out: list[bytes], x: OffsetForLeaderEpochRequest) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.replica_id, n)
+    out.append(_pack_ii(x.replica_id, n))
     if n:
         _write_all_offset_for_leader_topic_2(out, x.topics)
 
@@ -412,19 +407,19 @@ def _read_offset_for_leader_epoch_request_4(data: bytes, pos: int) -> tuple[Offs
     return x, pos
 
 
-def _write_offset_for_leader_epoch_request_4(out: bytearray, x: OffsetForLeaderEpochRequest) -> None:
+def _write_offset_for_leader_epoch_request_4(out: list[bytes], x: OffsetForLeaderEpochRequest) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.replica_id, n + 1)
+        out.append(_pack_iB(x.replica_id, n + 1))
     else:
-        out += _pack_i(x.replica_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.replica_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_for_leader_topic_4(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_for_leader_epoch_request_4(x: OffsetForLeaderEpochRequest) -> int:

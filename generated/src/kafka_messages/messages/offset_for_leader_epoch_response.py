@@ -12,15 +12,16 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -186,9 +187,9 @@ def _read_all_epoch_end_offset_2(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_epoch_end_offset_2(out: bytearray, items: Iterable[EpochEndOffset]) -> None:
+def _write_all_epoch_end_offset_2(out: list[bytes], items: Iterable[EpochEndOffset]) -> None:
     for x in items:
-        out += _pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset)
+        out.append(_pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset))
 
 
 def _size_all_epoch_end_offset_2(items: Iterable[EpochEndOffset]) -> int:
@@ -212,13 +213,13 @@ def _read_all_epoch_end_offset_4(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_epoch_end_offset_4(out: bytearray, items: Iterable[EpochEndOffset]) -> None:
+def _write_all_epoch_end_offset_4(out: list[bytes], items: Iterable[EpochEndOffset]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_hiiqB(x.error_code, x.partition, x.leader_epoch, x.end_offset, 0)
+            out.append(_pack_hiiqB(x.error_code, x.partition, x.leader_epoch, x.end_offset, 0))
         else:
-            out += _pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_epoch_end_offset_4(items: Iterable[EpochEndOffset]) -> int:
@@ -254,14 +255,14 @@ def _read_all_offset_for_leader_topic_result_2(
     return adopt(OffsetForLeaderTopicResultCollection, out), pos
 
 
-def _write_all_offset_for_leader_topic_result_2(out: bytearray, items: Iterable[OffsetForLeaderTopicResult]) -> None:
+def _write_all_offset_for_leader_topic_result_2(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_epoch_end_offset_2(out, x.partitions)
 
@@ -306,26 +307,20 @@ def _read_all_offset_for_leader_topic_result_4(
     return adopt(OffsetForLeaderTopicResultCollection, out), pos
 
 
-def _write_all_offset_for_leader_topic_result_4(out: bytearray, items: Iterable[OffsetForLeaderTopicResult]) -> None:
+def _write_all_offset_for_leader_topic_result_4(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_epoch_end_offset_4(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_offset_for_leader_topic_result_4(items: Iterable[OffsetForLeaderTopicResult]) -> int:
@@ -354,9 +349,9 @@ def _read_offset_for_leader_epoch_response_2(data: bytes, pos: int) -> tuple[Off
     return x, pos
 
 
-def _write_offset_for_leader_epoch_response_2(out: bytearray, x: OffsetForLeaderEpochResponse) -> None:
+def _write_offset_for_leader_epoch_response_2(out: list[bytes], x: OffsetForLeaderEpochResponse) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_offset_for_leader_topic_result_2(out, x.topics)
 
@@ -385,19 +380,19 @@ def _read_offset_for_leader_epoch_response_4(data: bytes, pos: int) -> tuple[Off
     return x, pos
 
 
-def _write_offset_for_leader_epoch_response_4(out: bytearray, x: OffsetForLeaderEpochResponse) -> None:
+def _write_offset_for_leader_epoch_response_4(out: list[bytes], x: OffsetForLeaderEpochResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_offset_for_leader_topic_result_4(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_offset_for_leader_epoch_response_4(x: OffsetForLeaderEpochResponse) -> int:

@@ -11,26 +11,25 @@ from uuid import UUID
 from .._message import Message
 from .._wire import (
     Malformed,
-    PACK_I,
     RawTaggedField,
     RawTaggedFields,
     Refused,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_uvarint,
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     uuid_array,
+    uuid_elements,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
-    write_uuid_array,
 )
 
 _pack_b = Struct(">b").pack
@@ -159,13 +158,13 @@ def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: Parti
         if tag == 0:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.isr = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.isr = []
             elif n == 0:
                 x.isr = None
+            elif n < 17:
+                x.isr = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 1:
@@ -174,37 +173,37 @@ def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: Parti
         elif tag == 2:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.replicas = []
             elif n == 0:
                 x.replicas = None
+            elif n < 17:
+                x.replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 3:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.removing_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.removing_replicas = []
             elif n == 0:
                 x.removing_replicas = None
+            elif n < 17:
+                x.removing_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 4:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.adding_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.adding_replicas = []
             elif n == 0:
                 x.adding_replicas = None
+            elif n < 17:
+                x.adding_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 5:
@@ -246,68 +245,48 @@ def _read_partition_change_record_0(data: bytes, pos: int) -> tuple[PartitionCha
     return x, pos
 
 
-def _write_tags_partition_change_record_0(parent: bytearray, x: PartitionChangeRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_change_record_0(parent: list[bytes], x: PartitionChangeRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.isr is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.isr is None else len(x.isr)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.isr and n < 16:
-            out += PACK_I[n](*x.isr)
-        elif x.isr:
-            write_fixed_array(out, x.isr, "i")
-        known[0] = out
+        out.append(VARINTS[n + 1])
+        if x.isr:
+            out.append(fixed_elements(x.isr, "i"))
+        known[0] = b"".join(out)
     if x.leader != -2:
-        out = bytearray()
-        out += _pack_i(x.leader)
-        known[1] = out
+        out: list[bytes] = []
+        out.append(_pack_i(x.leader))
+        known[1] = b"".join(out)
     if x.replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.replicas is None else len(x.replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.replicas and n < 16:
-            out += PACK_I[n](*x.replicas)
-        elif x.replicas:
-            write_fixed_array(out, x.replicas, "i")
-        known[2] = out
+        out.append(VARINTS[n + 1])
+        if x.replicas:
+            out.append(fixed_elements(x.replicas, "i"))
+        known[2] = b"".join(out)
     if x.removing_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.removing_replicas is None else len(x.removing_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.removing_replicas and n < 16:
-            out += PACK_I[n](*x.removing_replicas)
-        elif x.removing_replicas:
-            write_fixed_array(out, x.removing_replicas, "i")
-        known[3] = out
+        out.append(VARINTS[n + 1])
+        if x.removing_replicas:
+            out.append(fixed_elements(x.removing_replicas, "i"))
+        known[3] = b"".join(out)
     if x.adding_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.adding_replicas is None else len(x.adding_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.adding_replicas and n < 16:
-            out += PACK_I[n](*x.adding_replicas)
-        elif x.adding_replicas:
-            write_fixed_array(out, x.adding_replicas, "i")
-        known[4] = out
+        out.append(VARINTS[n + 1])
+        if x.adding_replicas:
+            out.append(fixed_elements(x.adding_replicas, "i"))
+        known[4] = b"".join(out)
     if x.leader_recovery_state != -1:
-        out = bytearray()
-        out += _pack_b(x.leader_recovery_state)
-        known[5] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_b(x.leader_recovery_state))
+        known[5] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_partition_change_record_0(out: bytearray, x: PartitionChangeRecord) -> None:
+def _write_partition_change_record_0(out: list[bytes], x: PartitionChangeRecord) -> None:
     if x.directories is not None:
         raise Refused
     if x.eligible_leader_replicas is not None:
@@ -323,9 +302,9 @@ def _write_partition_change_record_0(out: bytearray, x: PartitionChangeRecord) -
         and x.leader_recovery_state == -1
         and not x.unknown_tagged_fields
     ):
-        out += _pack_iuB(x.partition_id, x.topic_id.bytes, 0)
+        out.append(_pack_iuB(x.partition_id, x.topic_id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_iu(x.partition_id, x.topic_id.bytes)
+        out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
         _write_tags_partition_change_record_0(out, x)
 
 
@@ -403,13 +382,13 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
         if tag == 0:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.isr = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.isr = []
             elif n == 0:
                 x.isr = None
+            elif n < 17:
+                x.isr = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 1:
@@ -418,37 +397,37 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
         elif tag == 2:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.replicas = []
             elif n == 0:
                 x.replicas = None
+            elif n < 17:
+                x.replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 3:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.removing_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.removing_replicas = []
             elif n == 0:
                 x.removing_replicas = None
+            elif n < 17:
+                x.removing_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 4:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.adding_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.adding_replicas = []
             elif n == 0:
                 x.adding_replicas = None
+            elif n < 17:
+                x.adding_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 5:
@@ -499,78 +478,55 @@ def _read_partition_change_record_1(data: bytes, pos: int) -> tuple[PartitionCha
     return x, pos
 
 
-def _write_tags_partition_change_record_1(parent: bytearray, x: PartitionChangeRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_change_record_1(parent: list[bytes], x: PartitionChangeRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.isr is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.isr is None else len(x.isr)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.isr and n < 16:
-            out += PACK_I[n](*x.isr)
-        elif x.isr:
-            write_fixed_array(out, x.isr, "i")
-        known[0] = out
+        out.append(VARINTS[n + 1])
+        if x.isr:
+            out.append(fixed_elements(x.isr, "i"))
+        known[0] = b"".join(out)
     if x.leader != -2:
-        out = bytearray()
-        out += _pack_i(x.leader)
-        known[1] = out
+        out: list[bytes] = []
+        out.append(_pack_i(x.leader))
+        known[1] = b"".join(out)
     if x.replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.replicas is None else len(x.replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.replicas and n < 16:
-            out += PACK_I[n](*x.replicas)
-        elif x.replicas:
-            write_fixed_array(out, x.replicas, "i")
-        known[2] = out
+        out.append(VARINTS[n + 1])
+        if x.replicas:
+            out.append(fixed_elements(x.replicas, "i"))
+        known[2] = b"".join(out)
     if x.removing_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.removing_replicas is None else len(x.removing_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.removing_replicas and n < 16:
-            out += PACK_I[n](*x.removing_replicas)
-        elif x.removing_replicas:
-            write_fixed_array(out, x.removing_replicas, "i")
-        known[3] = out
+        out.append(VARINTS[n + 1])
+        if x.removing_replicas:
+            out.append(fixed_elements(x.removing_replicas, "i"))
+        known[3] = b"".join(out)
     if x.adding_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.adding_replicas is None else len(x.adding_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.adding_replicas and n < 16:
-            out += PACK_I[n](*x.adding_replicas)
-        elif x.adding_replicas:
-            write_fixed_array(out, x.adding_replicas, "i")
-        known[4] = out
+        out.append(VARINTS[n + 1])
+        if x.adding_replicas:
+            out.append(fixed_elements(x.adding_replicas, "i"))
+        known[4] = b"".join(out)
     if x.leader_recovery_state != -1:
-        out = bytearray()
-        out += _pack_b(x.leader_recovery_state)
-        known[5] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.leader_recovery_state))
+        known[5] = b"".join(out)
     if x.directories is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.directories is None else len(x.directories)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.directories:
-            write_uuid_array(out, x.directories)
-        known[8] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.directories))
+        known[8] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_partition_change_record_1(out: bytearray, x: PartitionChangeRecord) -> None:
+def _write_partition_change_record_1(out: list[bytes], x: PartitionChangeRecord) -> None:
     if x.eligible_leader_replicas is not None:
         raise Refused
     if x.last_known_elr is not None:
@@ -585,9 +541,9 @@ def _write_partition_change_record_1(out: bytearray, x: PartitionChangeRecord) -
         and x.directories is None
         and not x.unknown_tagged_fields
     ):
-        out += _pack_iuB(x.partition_id, x.topic_id.bytes, 0)
+        out.append(_pack_iuB(x.partition_id, x.topic_id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_iu(x.partition_id, x.topic_id.bytes)
+        out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
         _write_tags_partition_change_record_1(out, x)
 
 
@@ -675,13 +631,13 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
         if tag == 0:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.isr = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.isr = []
             elif n == 0:
                 x.isr = None
+            elif n < 17:
+                x.isr = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 1:
@@ -690,37 +646,37 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
         elif tag == 2:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.replicas = []
             elif n == 0:
                 x.replicas = None
+            elif n < 17:
+                x.replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 3:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.removing_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.removing_replicas = []
             elif n == 0:
                 x.removing_replicas = None
+            elif n < 17:
+                x.removing_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 4:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.adding_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.adding_replicas = []
             elif n == 0:
                 x.adding_replicas = None
+            elif n < 17:
+                x.adding_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 5:
@@ -729,25 +685,25 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
         elif tag == 6:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.eligible_leader_replicas = []
             elif n == 0:
                 x.eligible_leader_replicas = None
+            elif n < 17:
+                x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.eligible_leader_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 7:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.last_known_elr = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.last_known_elr = []
             elif n == 0:
                 x.last_known_elr = None
+            elif n < 17:
+                x.last_known_elr = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.last_known_elr, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 8:
@@ -790,102 +746,69 @@ def _read_partition_change_record_2(data: bytes, pos: int) -> tuple[PartitionCha
     return x, pos
 
 
-def _write_tags_partition_change_record_2(parent: bytearray, x: PartitionChangeRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_change_record_2(parent: list[bytes], x: PartitionChangeRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.isr is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.isr is None else len(x.isr)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.isr and n < 16:
-            out += PACK_I[n](*x.isr)
-        elif x.isr:
-            write_fixed_array(out, x.isr, "i")
-        known[0] = out
+        out.append(VARINTS[n + 1])
+        if x.isr:
+            out.append(fixed_elements(x.isr, "i"))
+        known[0] = b"".join(out)
     if x.leader != -2:
-        out = bytearray()
-        out += _pack_i(x.leader)
-        known[1] = out
+        out: list[bytes] = []
+        out.append(_pack_i(x.leader))
+        known[1] = b"".join(out)
     if x.replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.replicas is None else len(x.replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.replicas and n < 16:
-            out += PACK_I[n](*x.replicas)
-        elif x.replicas:
-            write_fixed_array(out, x.replicas, "i")
-        known[2] = out
+        out.append(VARINTS[n + 1])
+        if x.replicas:
+            out.append(fixed_elements(x.replicas, "i"))
+        known[2] = b"".join(out)
     if x.removing_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.removing_replicas is None else len(x.removing_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.removing_replicas and n < 16:
-            out += PACK_I[n](*x.removing_replicas)
-        elif x.removing_replicas:
-            write_fixed_array(out, x.removing_replicas, "i")
-        known[3] = out
+        out.append(VARINTS[n + 1])
+        if x.removing_replicas:
+            out.append(fixed_elements(x.removing_replicas, "i"))
+        known[3] = b"".join(out)
     if x.adding_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.adding_replicas is None else len(x.adding_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.adding_replicas and n < 16:
-            out += PACK_I[n](*x.adding_replicas)
-        elif x.adding_replicas:
-            write_fixed_array(out, x.adding_replicas, "i")
-        known[4] = out
+        out.append(VARINTS[n + 1])
+        if x.adding_replicas:
+            out.append(fixed_elements(x.adding_replicas, "i"))
+        known[4] = b"".join(out)
     if x.leader_recovery_state != -1:
-        out = bytearray()
-        out += _pack_b(x.leader_recovery_state)
-        known[5] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.leader_recovery_state))
+        known[5] = b"".join(out)
     if x.eligible_leader_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.eligible_leader_replicas is None else len(x.eligible_leader_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.eligible_leader_replicas and n < 16:
-            out += PACK_I[n](*x.eligible_leader_replicas)
-        elif x.eligible_leader_replicas:
-            write_fixed_array(out, x.eligible_leader_replicas, "i")
-        known[6] = out
+        out.append(VARINTS[n + 1])
+        if x.eligible_leader_replicas:
+            out.append(fixed_elements(x.eligible_leader_replicas, "i"))
+        known[6] = b"".join(out)
     if x.last_known_elr is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.last_known_elr is None else len(x.last_known_elr)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.last_known_elr and n < 16:
-            out += PACK_I[n](*x.last_known_elr)
-        elif x.last_known_elr:
-            write_fixed_array(out, x.last_known_elr, "i")
-        known[7] = out
+        out.append(VARINTS[n + 1])
+        if x.last_known_elr:
+            out.append(fixed_elements(x.last_known_elr, "i"))
+        known[7] = b"".join(out)
     if x.directories is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.directories is None else len(x.directories)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.directories:
-            write_uuid_array(out, x.directories)
-        known[8] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.directories))
+        known[8] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_partition_change_record_2(out: bytearray, x: PartitionChangeRecord) -> None:
+def _write_partition_change_record_2(out: list[bytes], x: PartitionChangeRecord) -> None:
     if (
         x.isr is None
         and x.leader == -2
@@ -898,9 +821,9 @@ def _write_partition_change_record_2(out: bytearray, x: PartitionChangeRecord) -
         and x.directories is None
         and not x.unknown_tagged_fields
     ):
-        out += _pack_iuB(x.partition_id, x.topic_id.bytes, 0)
+        out.append(_pack_iuB(x.partition_id, x.topic_id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_iu(x.partition_id, x.topic_id.bytes)
+        out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
         _write_tags_partition_change_record_2(out, x)
 
 

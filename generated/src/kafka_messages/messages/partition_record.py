@@ -16,21 +16,21 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_uvarint,
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     uuid_array,
+    uuid_elements,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
-    write_uuid_array,
 )
 
 _pack_b = Struct(">b").pack
@@ -176,38 +176,38 @@ def _read_partition_record_0(data: bytes, pos: int) -> tuple[PartitionRecord, in
     x.partition_id, u_topic_id, n = _unpack_iuB(data, pos)
     pos += 21
     x.topic_id = uuid_from(u_topic_id)
-    if 1 < n < 17:
+    if n == 1:
+        x.replicas = []
+    elif n < 17:
         x.replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.replicas = []
     else:
         x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.isr = []
+    elif n < 17:
         x.isr = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.isr = []
     else:
         x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.removing_replicas = []
+    elif n < 17:
         x.removing_replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.removing_replicas = []
     else:
         x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.adding_replicas = []
+    elif n < 17:
         x.adding_replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.adding_replicas = []
     else:
         x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     x.directories = []
@@ -223,16 +223,16 @@ def _read_partition_record_0(data: bytes, pos: int) -> tuple[PartitionRecord, in
     return x, pos
 
 
-def _write_tags_partition_record_0(parent: bytearray, x: PartitionRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_record_0(parent: list[bytes], x: PartitionRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.leader_recovery_state != 0:
-        out = bytearray()
-        out += _pack_b(x.leader_recovery_state)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_b(x.leader_recovery_state))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_partition_record_0(out: bytearray, x: PartitionRecord) -> None:
+def _write_partition_record_0(out: list[bytes], x: PartitionRecord) -> None:
     if len(x.directories):
         raise Refused
     if x.eligible_leader_replicas is not None:
@@ -240,46 +240,55 @@ def _write_partition_record_0(out: bytearray, x: PartitionRecord) -> None:
     if x.last_known_elr is not None:
         raise Refused
     n = len(x.replicas)
-    if n < 127:
-        out += _pack_iuB(x.partition_id, x.topic_id.bytes, n + 1)
+    if n < 16:
+        out.append(_pack_iuB(x.partition_id, x.topic_id.int.to_bytes(16, "big"), n + 1))
+        s = PACK_I[n](*x.replicas)
     else:
-        out += _pack_iu(x.partition_id, x.topic_id.bytes)
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.replicas)
-    elif n:
-        write_fixed_array(out, x.replicas, "i")
-    n = len(x.isr)
-    if n < 127:
-        out.append(n + 1)
+        out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
+        s = fixed_elements(x.replicas, "i")
+    out.append(s)
+    if x.isr == x.replicas:
+        out.append(VARINTS[n + 1])
+        out.append(s)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.isr)
-    elif n:
-        write_fixed_array(out, x.isr, "i")
+        n = len(x.isr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.isr))
+        else:
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.isr, "i"))
     n = len(x.removing_replicas)
-    if n < 127:
-        out.append(n + 1)
+    if not n:
+        out.append(b"\1")
+        s = b""
+    elif n < 16:
+        out.append(VARINTS[n + 1])
+        s = PACK_I[n](*x.removing_replicas)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.removing_replicas)
-    elif n:
-        write_fixed_array(out, x.removing_replicas, "i")
-    n = len(x.adding_replicas)
-    if n < 127:
-        out.append(n + 1)
+        out.append(VARINTS[n + 1])
+        s = fixed_elements(x.removing_replicas, "i")
+    out.append(s)
+    if x.adding_replicas == x.removing_replicas:
+        out.append(VARINTS[n + 1])
+        out.append(s)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.adding_replicas)
-    elif n:
-        write_fixed_array(out, x.adding_replicas, "i")
+        n = len(x.adding_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.adding_replicas))
+        else:
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.adding_replicas, "i"))
     if x.leader_recovery_state == 0 and not x.unknown_tagged_fields:
-        out += _pack_iiiB(x.leader, x.leader_epoch, x.partition_epoch, 0)
+        out.append(_pack_iiiB(x.leader, x.leader_epoch, x.partition_epoch, 0))
     else:
-        out += _pack_iii(x.leader, x.leader_epoch, x.partition_epoch)
+        out.append(_pack_iii(x.leader, x.leader_epoch, x.partition_epoch))
         _write_tags_partition_record_0(out, x)
 
 
@@ -344,38 +353,38 @@ def _read_partition_record_1(data: bytes, pos: int) -> tuple[PartitionRecord, in
     x.partition_id, u_topic_id, n = _unpack_iuB(data, pos)
     pos += 21
     x.topic_id = uuid_from(u_topic_id)
-    if 1 < n < 17:
+    if n == 1:
+        x.replicas = []
+    elif n < 17:
         x.replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.replicas = []
     else:
         x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.isr = []
+    elif n < 17:
         x.isr = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.isr = []
     else:
         x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.removing_replicas = []
+    elif n < 17:
         x.removing_replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.removing_replicas = []
     else:
         x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.adding_replicas = []
+    elif n < 17:
         x.adding_replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.adding_replicas = []
     else:
         x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     x.leader, x.leader_epoch, x.partition_epoch, n = _unpack_iiiB(data, pos)
@@ -397,67 +406,76 @@ def _read_partition_record_1(data: bytes, pos: int) -> tuple[PartitionRecord, in
     return x, pos
 
 
-def _write_tags_partition_record_1(parent: bytearray, x: PartitionRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_record_1(parent: list[bytes], x: PartitionRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.leader_recovery_state != 0:
-        out = bytearray()
-        out += _pack_b(x.leader_recovery_state)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_b(x.leader_recovery_state))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_partition_record_1(out: bytearray, x: PartitionRecord) -> None:
+def _write_partition_record_1(out: list[bytes], x: PartitionRecord) -> None:
     if x.eligible_leader_replicas is not None:
         raise Refused
     if x.last_known_elr is not None:
         raise Refused
     n = len(x.replicas)
-    if n < 127:
-        out += _pack_iuB(x.partition_id, x.topic_id.bytes, n + 1)
+    if n < 16:
+        out.append(_pack_iuB(x.partition_id, x.topic_id.int.to_bytes(16, "big"), n + 1))
+        s = PACK_I[n](*x.replicas)
     else:
-        out += _pack_iu(x.partition_id, x.topic_id.bytes)
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.replicas)
-    elif n:
-        write_fixed_array(out, x.replicas, "i")
-    n = len(x.isr)
-    if n < 127:
-        out.append(n + 1)
+        out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
+        s = fixed_elements(x.replicas, "i")
+    out.append(s)
+    if x.isr == x.replicas:
+        out.append(VARINTS[n + 1])
+        out.append(s)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.isr)
-    elif n:
-        write_fixed_array(out, x.isr, "i")
+        n = len(x.isr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.isr))
+        else:
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.isr, "i"))
     n = len(x.removing_replicas)
-    if n < 127:
-        out.append(n + 1)
+    if not n:
+        out.append(b"\1")
+        s = b""
+    elif n < 16:
+        out.append(VARINTS[n + 1])
+        s = PACK_I[n](*x.removing_replicas)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.removing_replicas)
-    elif n:
-        write_fixed_array(out, x.removing_replicas, "i")
-    n = len(x.adding_replicas)
-    if n < 127:
-        out.append(n + 1)
+        out.append(VARINTS[n + 1])
+        s = fixed_elements(x.removing_replicas, "i")
+    out.append(s)
+    if x.adding_replicas == x.removing_replicas:
+        out.append(VARINTS[n + 1])
+        out.append(s)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.adding_replicas)
-    elif n:
-        write_fixed_array(out, x.adding_replicas, "i")
+        n = len(x.adding_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.adding_replicas))
+        else:
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.adding_replicas, "i"))
     n = len(x.directories)
     if n < 127:
-        out += _pack_iiiB(x.leader, x.leader_epoch, x.partition_epoch, n + 1)
+        out.append(_pack_iiiB(x.leader, x.leader_epoch, x.partition_epoch, n + 1))
     else:
-        out += _pack_iii(x.leader, x.leader_epoch, x.partition_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_iii(x.leader, x.leader_epoch, x.partition_epoch))
+        out.append(VARINTS[n + 1])
     if n:
-        write_uuid_array(out, x.directories)
+        out.append(uuid_elements(x.directories))
     if x.leader_recovery_state == 0 and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_partition_record_1(out, x)
 
@@ -511,25 +529,25 @@ def _read_tags_partition_record_2(data: bytes, pos: int, n: int, x: PartitionRec
         elif tag == 1:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.eligible_leader_replicas = []
             elif n == 0:
                 x.eligible_leader_replicas = None
+            elif n < 17:
+                x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.eligible_leader_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
         elif tag == 2:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.last_known_elr = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.last_known_elr = []
             elif n == 0:
                 x.last_known_elr = None
+            elif n < 17:
+                x.last_known_elr = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.last_known_elr, pos = long_fixed_array(data, pos, n, "i", 4)
         else:
@@ -546,38 +564,38 @@ def _read_partition_record_2(data: bytes, pos: int) -> tuple[PartitionRecord, in
     x.partition_id, u_topic_id, n = _unpack_iuB(data, pos)
     pos += 21
     x.topic_id = uuid_from(u_topic_id)
-    if 1 < n < 17:
+    if n == 1:
+        x.replicas = []
+    elif n < 17:
         x.replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.replicas = []
     else:
         x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.isr = []
+    elif n < 17:
         x.isr = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.isr = []
     else:
         x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.removing_replicas = []
+    elif n < 17:
         x.removing_replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.removing_replicas = []
     else:
         x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     n = data[pos]
     pos += 1
-    if 1 < n < 17:
+    if n == 1:
+        x.adding_replicas = []
+    elif n < 17:
         x.adding_replicas = [*UNPACK_I[n](data, pos)]
         pos += n * 4 - 4
-    elif n == 1:
-        x.adding_replicas = []
     else:
         x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
     x.leader, x.leader_epoch, x.partition_epoch, n = _unpack_iiiB(data, pos)
@@ -599,92 +617,91 @@ def _read_partition_record_2(data: bytes, pos: int) -> tuple[PartitionRecord, in
     return x, pos
 
 
-def _write_tags_partition_record_2(parent: bytearray, x: PartitionRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_record_2(parent: list[bytes], x: PartitionRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.leader_recovery_state != 0:
-        out = bytearray()
-        out += _pack_b(x.leader_recovery_state)
-        known[0] = out
+        out: list[bytes] = []
+        out.append(_pack_b(x.leader_recovery_state))
+        known[0] = b"".join(out)
     if x.eligible_leader_replicas is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.eligible_leader_replicas is None else len(x.eligible_leader_replicas)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.eligible_leader_replicas and n < 16:
-            out += PACK_I[n](*x.eligible_leader_replicas)
-        elif x.eligible_leader_replicas:
-            write_fixed_array(out, x.eligible_leader_replicas, "i")
-        known[1] = out
+        out.append(VARINTS[n + 1])
+        if x.eligible_leader_replicas:
+            out.append(fixed_elements(x.eligible_leader_replicas, "i"))
+        known[1] = b"".join(out)
     if x.last_known_elr is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.last_known_elr is None else len(x.last_known_elr)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.last_known_elr and n < 16:
-            out += PACK_I[n](*x.last_known_elr)
-        elif x.last_known_elr:
-            write_fixed_array(out, x.last_known_elr, "i")
-        known[2] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(VARINTS[n + 1])
+        if x.last_known_elr:
+            out.append(fixed_elements(x.last_known_elr, "i"))
+        known[2] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_partition_record_2(out: bytearray, x: PartitionRecord) -> None:
+def _write_partition_record_2(out: list[bytes], x: PartitionRecord) -> None:
     n = len(x.replicas)
-    if n < 127:
-        out += _pack_iuB(x.partition_id, x.topic_id.bytes, n + 1)
+    if n < 16:
+        out.append(_pack_iuB(x.partition_id, x.topic_id.int.to_bytes(16, "big"), n + 1))
+        s = PACK_I[n](*x.replicas)
     else:
-        out += _pack_iu(x.partition_id, x.topic_id.bytes)
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.replicas)
-    elif n:
-        write_fixed_array(out, x.replicas, "i")
-    n = len(x.isr)
-    if n < 127:
-        out.append(n + 1)
+        out.append(_pack_iu(x.partition_id, x.topic_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
+        s = fixed_elements(x.replicas, "i")
+    out.append(s)
+    if x.isr == x.replicas:
+        out.append(VARINTS[n + 1])
+        out.append(s)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.isr)
-    elif n:
-        write_fixed_array(out, x.isr, "i")
+        n = len(x.isr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.isr))
+        else:
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.isr, "i"))
     n = len(x.removing_replicas)
-    if n < 127:
-        out.append(n + 1)
+    if not n:
+        out.append(b"\1")
+        s = b""
+    elif n < 16:
+        out.append(VARINTS[n + 1])
+        s = PACK_I[n](*x.removing_replicas)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.removing_replicas)
-    elif n:
-        write_fixed_array(out, x.removing_replicas, "i")
-    n = len(x.adding_replicas)
-    if n < 127:
-        out.append(n + 1)
+        out.append(VARINTS[n + 1])
+        s = fixed_elements(x.removing_replicas, "i")
+    out.append(s)
+    if x.adding_replicas == x.removing_replicas:
+        out.append(VARINTS[n + 1])
+        out.append(s)
     else:
-        out += uvarint(n + 1)
-    if 0 < n < 16:
-        out += PACK_I[n](*x.adding_replicas)
-    elif n:
-        write_fixed_array(out, x.adding_replicas, "i")
+        n = len(x.adding_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.adding_replicas))
+        else:
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.adding_replicas, "i"))
     n = len(x.directories)
     if n < 127:
-        out += _pack_iiiB(x.leader, x.leader_epoch, x.partition_epoch, n + 1)
+        out.append(_pack_iiiB(x.leader, x.leader_epoch, x.partition_epoch, n + 1))
     else:
-        out += _pack_iii(x.leader, x.leader_epoch, x.partition_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_iii(x.leader, x.leader_epoch, x.partition_epoch))
+        out.append(VARINTS[n + 1])
     if n:
-        write_uuid_array(out, x.directories)
+        out.append(uuid_elements(x.directories))
     if (
         x.leader_recovery_state == 0
         and x.eligible_leader_replicas is None
         and x.last_known_elr is None
         and not x.unknown_tagged_fields
     ):
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_partition_record_2(out, x)
 

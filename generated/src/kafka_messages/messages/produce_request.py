@@ -13,18 +13,19 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -205,7 +206,7 @@ def _read_all_partition_produce_data_3(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_partition_produce_data_3(out: bytearray, items: Iterable[PartitionProduceData]) -> None:
+def _write_all_partition_produce_data_3(out: list[bytes], items: Iterable[PartitionProduceData]) -> None:
     for x in items:
         if x.records is None:
             s = b""
@@ -213,8 +214,8 @@ def _write_all_partition_produce_data_3(out: bytearray, items: Iterable[Partitio
         else:
             s = x.records
             n = len(s)
-        out += _pack_ii(x.index, n)
-        out += s
+        out.append(_pack_ii(x.index, n))
+        out.append(s)
 
 
 def _size_all_partition_produce_data_3(items: Iterable[PartitionProduceData]) -> int:
@@ -238,6 +239,10 @@ def _read_all_partition_produce_data_9(data: bytes, pos: int, count: int) -> tup
             pos = end
         elif n == 0:
             x.records = None
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.records = data[pos + 1 : end]
+            pos = end
         else:
             x.records, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -250,7 +255,7 @@ def _read_all_partition_produce_data_9(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_partition_produce_data_9(out: bytearray, items: Iterable[PartitionProduceData]) -> None:
+def _write_all_partition_produce_data_9(out: list[bytes], items: Iterable[PartitionProduceData]) -> None:
     for x in items:
         if x.records is None:
             s = b""
@@ -259,15 +264,15 @@ def _write_all_partition_produce_data_9(out: bytearray, items: Iterable[Partitio
             s = x.records
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.index, n + 1)
+            out.append(_pack_iB(x.index, n + 1))
         else:
-            out += _pack_i(x.index)
-            out += uvarint(n + 1)
-        out += s
+            out.append(_pack_i(x.index))
+            out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_produce_data_9(items: Iterable[PartitionProduceData]) -> int:
@@ -305,14 +310,14 @@ def _read_all_topic_produce_data_3(data: bytes, pos: int, count: int) -> tuple[T
     return adopt(TopicProduceDataCollection, out), pos
 
 
-def _write_all_topic_produce_data_3(out: bytearray, items: Iterable[TopicProduceData]) -> None:
+def _write_all_topic_produce_data_3(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partition_data)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_data_3(out, x.partition_data)
 
@@ -356,26 +361,20 @@ def _read_all_topic_produce_data_9(data: bytes, pos: int, count: int) -> tuple[T
     return adopt(TopicProduceDataCollection, out), pos
 
 
-def _write_all_topic_produce_data_9(out: bytearray, items: Iterable[TopicProduceData]) -> None:
+def _write_all_topic_produce_data_9(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_data)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_data_9(out, x.partition_data)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_produce_data_9(items: Iterable[TopicProduceData]) -> int:
@@ -416,20 +415,20 @@ def _read_all_topic_produce_data_13(data: bytes, pos: int, count: int) -> tuple[
     return adopt(TopicProduceDataCollection, out), pos
 
 
-def _write_all_topic_produce_data_13(out: bytearray, items: Iterable[TopicProduceData]) -> None:
+def _write_all_topic_produce_data_13(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
     for x in items:
         n = len(x.partition_data)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_data_9(out, x.partition_data)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_produce_data_13(items: Iterable[TopicProduceData]) -> int:
@@ -464,17 +463,17 @@ def _read_produce_request_3(data: bytes, pos: int) -> tuple[ProduceRequest, int]
     return x, pos
 
 
-def _write_produce_request_3(out: bytearray, x: ProduceRequest) -> None:
+def _write_produce_request_3(out: list[bytes], x: ProduceRequest) -> None:
     if x.transactional_id is None:
         s = b""
         n = -1
     else:
         s = x.transactional_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topic_data)
-    out += _pack_hii(x.acks, x.timeout_ms, n)
+    out.append(_pack_hii(x.acks, x.timeout_ms, n))
     if n:
         _write_all_topic_produce_data_3(out, x.topic_data)
 
@@ -515,30 +514,27 @@ def _read_produce_request_9(data: bytes, pos: int) -> tuple[ProduceRequest, int]
     return x, pos
 
 
-def _write_produce_request_9(out: bytearray, x: ProduceRequest) -> None:
+def _write_produce_request_9(out: list[bytes], x: ProduceRequest) -> None:
     if x.transactional_id is None:
         s = b""
         n = -1
     else:
         s = x.transactional_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topic_data)
     if n < 127:
-        out += _pack_hiB(x.acks, x.timeout_ms, n + 1)
+        out.append(_pack_hiB(x.acks, x.timeout_ms, n + 1))
     else:
-        out += _pack_hi(x.acks, x.timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_hi(x.acks, x.timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_data_9(out, x.topic_data)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_produce_request_9(x: ProduceRequest) -> int:
@@ -583,30 +579,27 @@ def _read_produce_request_13(data: bytes, pos: int) -> tuple[ProduceRequest, int
     return x, pos
 
 
-def _write_produce_request_13(out: bytearray, x: ProduceRequest) -> None:
+def _write_produce_request_13(out: list[bytes], x: ProduceRequest) -> None:
     if x.transactional_id is None:
         s = b""
         n = -1
     else:
         s = x.transactional_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topic_data)
     if n < 127:
-        out += _pack_hiB(x.acks, x.timeout_ms, n + 1)
+        out.append(_pack_hiB(x.acks, x.timeout_ms, n + 1))
     else:
-        out += _pack_hi(x.acks, x.timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_hi(x.acks, x.timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_data_13(out, x.topic_data)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_produce_request_13(x: ProduceRequest) -> int:

@@ -15,6 +15,8 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
@@ -23,12 +25,11 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -380,7 +381,7 @@ def _read_all_batch_index_and_error_message_8(
     return out, pos
 
 
-def _write_all_batch_index_and_error_message_8(out: bytearray, items: Iterable[BatchIndexAndErrorMessage]) -> None:
+def _write_all_batch_index_and_error_message_8(out: list[bytes], items: Iterable[BatchIndexAndErrorMessage]) -> None:
     for x in items:
         if x.batch_index_error_message is None:
             s = b""
@@ -388,8 +389,8 @@ def _write_all_batch_index_and_error_message_8(out: bytearray, items: Iterable[B
         else:
             s = x.batch_index_error_message.encode()
             n = len(s)
-        out += _pack_ih(x.batch_index, n)
-        out += s
+        out.append(_pack_ih(x.batch_index, n))
+        out.append(s)
 
 
 def _size_all_batch_index_and_error_message_8(items: Iterable[BatchIndexAndErrorMessage]) -> int:
@@ -427,7 +428,7 @@ def _read_all_batch_index_and_error_message_9(
     return out, pos
 
 
-def _write_all_batch_index_and_error_message_9(out: bytearray, items: Iterable[BatchIndexAndErrorMessage]) -> None:
+def _write_all_batch_index_and_error_message_9(out: list[bytes], items: Iterable[BatchIndexAndErrorMessage]) -> None:
     for x in items:
         if x.batch_index_error_message is None:
             s = b""
@@ -436,15 +437,15 @@ def _write_all_batch_index_and_error_message_9(out: bytearray, items: Iterable[B
             s = x.batch_index_error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.batch_index, n + 1)
+            out.append(_pack_iB(x.batch_index, n + 1))
         else:
-            out += _pack_i(x.batch_index)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.batch_index))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_batch_index_and_error_message_9(items: Iterable[BatchIndexAndErrorMessage]) -> int:
@@ -470,12 +471,12 @@ def _read_leader_id_and_epoch_10(data: bytes, pos: int) -> tuple[LeaderIdAndEpoc
     return x, pos
 
 
-def _write_leader_id_and_epoch_10(out: bytearray, x: LeaderIdAndEpoch) -> None:
+def _write_leader_id_and_epoch_10(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iiB(x.leader_id, x.leader_epoch, 0)
+        out.append(_pack_iiB(x.leader_id, x.leader_epoch, 0))
     else:
-        out += _pack_ii(x.leader_id, x.leader_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ii(x.leader_id, x.leader_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leader_id_and_epoch_10(x: LeaderIdAndEpoch) -> int:
@@ -500,7 +501,7 @@ def _read_all_partition_produce_response_3(
     return out, pos
 
 
-def _write_all_partition_produce_response_3(out: bytearray, items: Iterable[PartitionProduceResponse]) -> None:
+def _write_all_partition_produce_response_3(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
             x.current_leader.leader_id == -1
@@ -508,7 +509,7 @@ def _write_all_partition_produce_response_3(out: bytearray, items: Iterable[Part
             and not x.current_leader.unknown_tagged_fields
         ):
             raise Refused
-        out += _pack_ihqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms)
+        out.append(_pack_ihqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms))
 
 
 def _size_all_partition_produce_response_3(items: Iterable[PartitionProduceResponse]) -> int:
@@ -532,7 +533,7 @@ def _read_all_partition_produce_response_5(
     return out, pos
 
 
-def _write_all_partition_produce_response_5(out: bytearray, items: Iterable[PartitionProduceResponse]) -> None:
+def _write_all_partition_produce_response_5(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
             x.current_leader.leader_id == -1
@@ -540,7 +541,7 @@ def _write_all_partition_produce_response_5(out: bytearray, items: Iterable[Part
             and not x.current_leader.unknown_tagged_fields
         ):
             raise Refused
-        out += _pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset)
+        out.append(_pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset))
 
 
 def _size_all_partition_produce_response_5(items: Iterable[PartitionProduceResponse]) -> int:
@@ -574,7 +575,7 @@ def _read_all_partition_produce_response_8(
     return out, pos
 
 
-def _write_all_partition_produce_response_8(out: bytearray, items: Iterable[PartitionProduceResponse]) -> None:
+def _write_all_partition_produce_response_8(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
             x.current_leader.leader_id == -1
@@ -583,7 +584,7 @@ def _write_all_partition_produce_response_8(out: bytearray, items: Iterable[Part
         ):
             raise Refused
         n = len(x.record_errors)
-        out += _pack_ihqqqi(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n)
+        out.append(_pack_ihqqqi(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n))
         if n:
             _write_all_batch_index_and_error_message_8(out, x.record_errors)
         if x.error_message is None:
@@ -592,8 +593,8 @@ def _write_all_partition_produce_response_8(out: bytearray, items: Iterable[Part
         else:
             s = x.error_message.encode()
             n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
 
 
 def _size_all_partition_produce_response_8(items: Iterable[PartitionProduceResponse]) -> int:
@@ -656,7 +657,7 @@ def _read_all_partition_produce_response_9(
     return out, pos
 
 
-def _write_all_partition_produce_response_9(out: bytearray, items: Iterable[PartitionProduceResponse]) -> None:
+def _write_all_partition_produce_response_9(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
             x.current_leader.leader_id == -1
@@ -666,10 +667,12 @@ def _write_all_partition_produce_response_9(out: bytearray, items: Iterable[Part
             raise Refused
         n = len(x.record_errors)
         if n < 127:
-            out += _pack_ihqqqB(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n + 1)
+            out.append(
+                _pack_ihqqqB(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n + 1)
+            )
         else:
-            out += _pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset)
-            out += uvarint(n + 1)
+            out.append(_pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_batch_index_and_error_message_9(out, x.record_errors)
         if x.error_message is None:
@@ -678,15 +681,12 @@ def _write_all_partition_produce_response_9(out: bytearray, items: Iterable[Part
         else:
             s = x.error_message.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_produce_response_9(items: Iterable[PartitionProduceResponse]) -> int:
@@ -755,27 +755,29 @@ def _read_all_partition_produce_response_10(
     return out, pos
 
 
-def _write_tags_partition_produce_response_10(parent: bytearray, x: PartitionProduceResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_partition_produce_response_10(parent: list[bytes], x: PartitionProduceResponse) -> None:
+    known: dict[int, bytes] = {}
     if not (
         x.current_leader.leader_id == -1
         and x.current_leader.leader_epoch == -1
         and not x.current_leader.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_leader_id_and_epoch_10(out, x.current_leader)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_partition_produce_response_10(out: bytearray, items: Iterable[PartitionProduceResponse]) -> None:
+def _write_all_partition_produce_response_10(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         n = len(x.record_errors)
         if n < 127:
-            out += _pack_ihqqqB(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n + 1)
+            out.append(
+                _pack_ihqqqB(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n + 1)
+            )
         else:
-            out += _pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset)
-            out += uvarint(n + 1)
+            out.append(_pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_batch_index_and_error_message_9(out, x.record_errors)
         if x.error_message is None:
@@ -784,18 +786,16 @@ def _write_all_partition_produce_response_10(out: bytearray, items: Iterable[Par
         else:
             s = x.error_message.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        d_current_leader = x.current_leader
         if (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            d_current_leader.leader_id == -1
+            and d_current_leader.leader_epoch == -1
+            and not d_current_leader.unknown_tagged_fields
             and not x.unknown_tagged_fields
         ):
-            out.append(0)
+            out.append(b"\0")
         else:
             _write_tags_partition_produce_response_10(out, x)
 
@@ -859,14 +859,14 @@ def _read_all_topic_produce_response_3(data: bytes, pos: int, count: int) -> tup
     return adopt(TopicProduceResponseCollection, out), pos
 
 
-def _write_all_topic_produce_response_3(out: bytearray, items: Iterable[TopicProduceResponse]) -> None:
+def _write_all_topic_produce_response_3(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partition_responses)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_response_3(out, x.partition_responses)
 
@@ -903,14 +903,14 @@ def _read_all_topic_produce_response_5(data: bytes, pos: int, count: int) -> tup
     return adopt(TopicProduceResponseCollection, out), pos
 
 
-def _write_all_topic_produce_response_5(out: bytearray, items: Iterable[TopicProduceResponse]) -> None:
+def _write_all_topic_produce_response_5(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partition_responses)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_response_5(out, x.partition_responses)
 
@@ -947,14 +947,14 @@ def _read_all_topic_produce_response_8(data: bytes, pos: int, count: int) -> tup
     return adopt(TopicProduceResponseCollection, out), pos
 
 
-def _write_all_topic_produce_response_8(out: bytearray, items: Iterable[TopicProduceResponse]) -> None:
+def _write_all_topic_produce_response_8(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partition_responses)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_partition_produce_response_8(out, x.partition_responses)
 
@@ -998,26 +998,20 @@ def _read_all_topic_produce_response_9(data: bytes, pos: int, count: int) -> tup
     return adopt(TopicProduceResponseCollection, out), pos
 
 
-def _write_all_topic_produce_response_9(out: bytearray, items: Iterable[TopicProduceResponse]) -> None:
+def _write_all_topic_produce_response_9(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_responses)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_response_9(out, x.partition_responses)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_produce_response_9(items: Iterable[TopicProduceResponse]) -> int:
@@ -1067,26 +1061,20 @@ def _read_all_topic_produce_response_10(
     return adopt(TopicProduceResponseCollection, out), pos
 
 
-def _write_all_topic_produce_response_10(out: bytearray, items: Iterable[TopicProduceResponse]) -> None:
+def _write_all_topic_produce_response_10(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_responses)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_response_10(out, x.partition_responses)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_produce_response_10(items: Iterable[TopicProduceResponse]) -> int:
@@ -1129,20 +1117,20 @@ def _read_all_topic_produce_response_13(
     return adopt(TopicProduceResponseCollection, out), pos
 
 
-def _write_all_topic_produce_response_13(out: bytearray, items: Iterable[TopicProduceResponse]) -> None:
+def _write_all_topic_produce_response_13(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
         n = len(x.partition_responses)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_produce_response_10(out, x.partition_responses)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_produce_response_13(items: Iterable[TopicProduceResponse]) -> int:
@@ -1190,16 +1178,16 @@ def _read_all_node_endpoint_10(data: bytes, pos: int, count: int) -> tuple[NodeE
     return adopt(NodeEndpointCollection, out), pos
 
 
-def _write_all_node_endpoint_10(out: bytearray, items: Iterable[NodeEndpoint]) -> None:
+def _write_all_node_endpoint_10(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
@@ -1207,15 +1195,15 @@ def _write_all_node_endpoint_10(out: bytearray, items: Iterable[NodeEndpoint]) -
             s = x.rack.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.port, n + 1)
+            out.append(_pack_iB(x.port, n + 1))
         else:
-            out += _pack_i(x.port)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.port))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_endpoint_10(items: Iterable[NodeEndpoint]) -> int:
@@ -1246,14 +1234,14 @@ def _read_produce_response_3(data: bytes, pos: int) -> tuple[ProduceResponse, in
     return x, pos
 
 
-def _write_produce_response_3(out: bytearray, x: ProduceResponse) -> None:
+def _write_produce_response_3(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_produce_response_3(out, x.responses)
-    out += _pack_i(x.throttle_time_ms)
+    out.append(_pack_i(x.throttle_time_ms))
 
 
 def _size_produce_response_3(x: ProduceResponse) -> int:
@@ -1276,14 +1264,14 @@ def _read_produce_response_5(data: bytes, pos: int) -> tuple[ProduceResponse, in
     return x, pos
 
 
-def _write_produce_response_5(out: bytearray, x: ProduceResponse) -> None:
+def _write_produce_response_5(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_produce_response_5(out, x.responses)
-    out += _pack_i(x.throttle_time_ms)
+    out.append(_pack_i(x.throttle_time_ms))
 
 
 def _size_produce_response_5(x: ProduceResponse) -> int:
@@ -1306,14 +1294,14 @@ def _read_produce_response_8(data: bytes, pos: int) -> tuple[ProduceResponse, in
     return x, pos
 
 
-def _write_produce_response_8(out: bytearray, x: ProduceResponse) -> None:
+def _write_produce_response_8(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_topic_produce_response_8(out, x.responses)
-    out += _pack_i(x.throttle_time_ms)
+    out.append(_pack_i(x.throttle_time_ms))
 
 
 def _size_produce_response_8(x: ProduceResponse) -> int:
@@ -1358,21 +1346,18 @@ def _read_produce_response_9(data: bytes, pos: int) -> tuple[ProduceResponse, in
     return x, pos
 
 
-def _write_produce_response_9(out: bytearray, x: ProduceResponse) -> None:
+def _write_produce_response_9(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_response_9(out, x.responses)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_produce_response_9(x: ProduceResponse) -> int:
@@ -1428,33 +1413,27 @@ def _read_produce_response_10(data: bytes, pos: int) -> tuple[ProduceResponse, i
     return x, pos
 
 
-def _write_tags_produce_response_10(parent: bytearray, x: ProduceResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_produce_response_10(parent: list[bytes], x: ProduceResponse) -> None:
+    known: dict[int, bytes] = {}
     if len(x.node_endpoints):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.node_endpoints)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_10(out, x.node_endpoints)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_produce_response_10(out: bytearray, x: ProduceResponse) -> None:
+def _write_produce_response_10(out: list[bytes], x: ProduceResponse) -> None:
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_response_10(out, x.responses)
     if not len(x.node_endpoints) and not x.unknown_tagged_fields:
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
+        out.append(_pack_i(x.throttle_time_ms))
         _write_tags_produce_response_10(out, x)
 
 
@@ -1525,33 +1504,27 @@ def _read_produce_response_13(data: bytes, pos: int) -> tuple[ProduceResponse, i
     return x, pos
 
 
-def _write_tags_produce_response_13(parent: bytearray, x: ProduceResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_produce_response_13(parent: list[bytes], x: ProduceResponse) -> None:
+    known: dict[int, bytes] = {}
     if len(x.node_endpoints):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.node_endpoints)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_10(out, x.node_endpoints)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_produce_response_13(out: bytearray, x: ProduceResponse) -> None:
+def _write_produce_response_13(out: list[bytes], x: ProduceResponse) -> None:
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_produce_response_13(out, x.responses)
     if not len(x.node_endpoints) and not x.unknown_tagged_fields:
-        out += _pack_iB(x.throttle_time_ms, 0)
+        out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
-        out += _pack_i(x.throttle_time_ms)
+        out.append(_pack_i(x.throttle_time_ms))
         _write_tags_produce_response_13(out, x)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iqq = Struct(">iqq").pack
 _pack_iqqB = Struct(">iqqB").pack
@@ -74,12 +74,12 @@ def _read_producer_ids_record_0(data: bytes, pos: int) -> tuple[ProducerIdsRecor
     return x, pos
 
 
-def _write_producer_ids_record_0(out: bytearray, x: ProducerIdsRecord) -> None:
+def _write_producer_ids_record_0(out: list[bytes], x: ProducerIdsRecord) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iqqB(x.broker_id, x.broker_epoch, x.next_producer_id, 0)
+        out.append(_pack_iqqB(x.broker_id, x.broker_epoch, x.next_producer_id, 0))
     else:
-        out += _pack_iqq(x.broker_id, x.broker_epoch, x.next_producer_id)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iqq(x.broker_id, x.broker_epoch, x.next_producer_id))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_producer_ids_record_0(x: ProducerIdsRecord) -> int:

@@ -127,17 +127,19 @@ def _read_all_producer_entry_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_producer_entry_1(out: bytearray, items: Iterable[ProducerEntry]) -> None:
+def _write_all_producer_entry_1(out: list[bytes], items: Iterable[ProducerEntry]) -> None:
     for x in items:
-        out += _pack_qhiqiqiq(
-            x.producer_id,
-            x.epoch,
-            x.last_sequence,
-            x.last_offset,
-            x.offset_delta,
-            x.timestamp,
-            x.coordinator_epoch,
-            x.current_txn_first_offset,
+        out.append(
+            _pack_qhiqiqiq(
+                x.producer_id,
+                x.epoch,
+                x.last_sequence,
+                x.last_offset,
+                x.offset_delta,
+                x.timestamp,
+                x.coordinator_epoch,
+                x.current_txn_first_offset,
+            )
         )
 
 
@@ -159,9 +161,9 @@ def _read_producer_snapshot_1(data: bytes, pos: int) -> tuple[ProducerSnapshot, 
     return x, pos
 
 
-def _write_producer_snapshot_1(out: bytearray, x: ProducerSnapshot) -> None:
+def _write_producer_snapshot_1(out: list[bytes], x: ProducerSnapshot) -> None:
     n = len(x.producer_entries)
-    out += _pack_Ii(x.crc, n)
+    out.append(_pack_Ii(x.crc, n))
     if n:
         _write_all_producer_entry_1(out, x.producer_entries)
 

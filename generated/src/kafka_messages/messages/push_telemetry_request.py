@@ -11,15 +11,15 @@ from .._message import Message
 from .._wire import (
     RawTaggedFields,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_bytes,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_uiBb = Struct(">16siBb").pack
@@ -95,6 +95,10 @@ def _read_push_telemetry_request_0(data: bytes, pos: int) -> tuple[PushTelemetry
         end = pos + n - 1
         x.metrics = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.metrics = data[pos + 1 : end]
+        pos = end
     else:
         x.metrics, pos = long_bytes(data, pos, n)
     n = data[pos]
@@ -106,21 +110,34 @@ def _read_push_telemetry_request_0(data: bytes, pos: int) -> tuple[PushTelemetry
     return x, pos
 
 
-def _write_push_telemetry_request_0(out: bytearray, x: PushTelemetryRequest) -> None:
+def _write_push_telemetry_request_0(out: list[bytes], x: PushTelemetryRequest) -> None:
     s = x.metrics
     n = len(s)
     if n < 127:
-        out += _pack_uiBbB(
-            x.client_instance_id.bytes, x.subscription_id, TRUTH[x.terminating], x.compression_type, n + 1
+        out.append(
+            _pack_uiBbB(
+                x.client_instance_id.int.to_bytes(16, "big"),
+                x.subscription_id,
+                TRUTH[x.terminating],
+                x.compression_type,
+                n + 1,
+            )
         )
     else:
-        out += _pack_uiBb(x.client_instance_id.bytes, x.subscription_id, TRUTH[x.terminating], x.compression_type)
-        out += uvarint(n + 1)
-    out += s
+        out.append(
+            _pack_uiBb(
+                x.client_instance_id.int.to_bytes(16, "big"),
+                x.subscription_id,
+                TRUTH[x.terminating],
+                x.compression_type,
+            )
+        )
+        out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_push_telemetry_request_0(x: PushTelemetryRequest) -> int:

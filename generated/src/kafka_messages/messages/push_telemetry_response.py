@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -69,12 +69,12 @@ def _read_push_telemetry_response_0(data: bytes, pos: int) -> tuple[PushTelemetr
     return x, pos
 
 
-def _write_push_telemetry_response_0(out: bytearray, x: PushTelemetryResponse) -> None:
+def _write_push_telemetry_response_0(out: list[bytes], x: PushTelemetryResponse) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, 0)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, 0))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_push_telemetry_response_0(x: PushTelemetryResponse) -> int:

@@ -12,17 +12,18 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -144,13 +145,13 @@ def _read_all_voter_0(data: bytes, pos: int, count: int) -> tuple[list[Voter], i
     return out, pos
 
 
-def _write_all_voter_0(out: bytearray, items: Iterable[Voter]) -> None:
+def _write_all_voter_0(out: list[bytes], items: Iterable[Voter]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.voter_id, 0)
+            out.append(_pack_iB(x.voter_id, 0))
         else:
-            out += _pack_i(x.voter_id)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.voter_id))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_voter_0(items: Iterable[Voter]) -> int:
@@ -191,28 +192,25 @@ def _read_quorum_state_data_0(data: bytes, pos: int) -> tuple[QuorumStateData, i
     return x, pos
 
 
-def _write_quorum_state_data_0(out: bytearray, x: QuorumStateData) -> None:
+def _write_quorum_state_data_0(out: list[bytes], x: QuorumStateData) -> None:
     if x.voted_directory_id.int:
         raise Refused
     s = x.cluster_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.current_voters is None else len(x.current_voters)
     if n < 127:
-        out += _pack_iiiqB(x.leader_id, x.leader_epoch, x.voted_id, x.applied_offset, n + 1)
+        out.append(_pack_iiiqB(x.leader_id, x.leader_epoch, x.voted_id, x.applied_offset, n + 1))
     else:
-        out += _pack_iiiq(x.leader_id, x.leader_epoch, x.voted_id, x.applied_offset)
-        out += uvarint(n + 1)
+        out.append(_pack_iiiq(x.leader_id, x.leader_epoch, x.voted_id, x.applied_offset))
+        out.append(VARINTS[n + 1])
     if x.current_voters:
         _write_all_voter_0(out, x.current_voters)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_quorum_state_data_0(x: QuorumStateData) -> int:
@@ -244,7 +242,7 @@ def _read_quorum_state_data_1(data: bytes, pos: int) -> tuple[QuorumStateData, i
     return x, pos
 
 
-def _write_quorum_state_data_1(out: bytearray, x: QuorumStateData) -> None:
+def _write_quorum_state_data_1(out: list[bytes], x: QuorumStateData) -> None:
     if x.cluster_id != "":
         raise Refused
     if x.applied_offset != 0:
@@ -252,10 +250,12 @@ def _write_quorum_state_data_1(out: bytearray, x: QuorumStateData) -> None:
     if not (x.current_voters is not None and not len(x.current_voters)):
         raise Refused
     if not x.unknown_tagged_fields:
-        out += _pack_iiiuB(x.leader_id, x.leader_epoch, x.voted_id, x.voted_directory_id.bytes, 0)
+        out.append(
+            _pack_iiiuB(x.leader_id, x.leader_epoch, x.voted_id, x.voted_directory_id.int.to_bytes(16, "big"), 0)
+        )
     else:
-        out += _pack_iiiu(x.leader_id, x.leader_epoch, x.voted_id, x.voted_directory_id.bytes)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iiiu(x.leader_id, x.leader_epoch, x.voted_id, x.voted_directory_id.int.to_bytes(16, "big")))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_quorum_state_data_1(x: QuorumStateData) -> int:

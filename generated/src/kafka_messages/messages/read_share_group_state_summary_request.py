@@ -11,17 +11,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ii = Struct(">ii").pack
@@ -155,13 +156,13 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iiB(x.partition, x.leader_epoch, 0)
+            out.append(_pack_iiB(x.partition, x.leader_epoch, 0))
         else:
-            out += _pack_ii(x.partition, x.leader_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ii(x.partition, x.leader_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -195,20 +196,20 @@ def _read_all_read_state_summary_data_0(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_read_state_summary_data_0(out: bytearray, items: Iterable[ReadStateSummaryData]) -> None:
+def _write_all_read_state_summary_data_0(out: list[bytes], items: Iterable[ReadStateSummaryData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_read_state_summary_data_0(items: Iterable[ReadStateSummaryData]) -> int:
@@ -252,25 +253,19 @@ def _read_read_share_group_state_summary_request_0(
     return x, pos
 
 
-def _write_read_share_group_state_summary_request_0(out: bytearray, x: ReadShareGroupStateSummaryRequest) -> None:
+def _write_read_share_group_state_summary_request_0(out: list[bytes], x: ReadShareGroupStateSummaryRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_read_state_summary_data_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_read_share_group_state_summary_request_0(x: ReadShareGroupStateSummaryRequest) -> int:

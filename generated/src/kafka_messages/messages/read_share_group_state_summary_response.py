@@ -11,17 +11,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -188,7 +189,7 @@ def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_partition_result_0(out: bytearray, items: Iterable[PartitionResult]) -> None:
+def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -197,16 +198,16 @@ def _write_all_partition_result_0(out: bytearray, items: Iterable[PartitionResul
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_iiqB(x.state_epoch, x.leader_epoch, x.start_offset, 0)
+            out.append(_pack_iiqB(x.state_epoch, x.leader_epoch, x.start_offset, 0))
         else:
-            out += _pack_iiq(x.state_epoch, x.leader_epoch, x.start_offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iiq(x.state_epoch, x.leader_epoch, x.start_offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
@@ -245,7 +246,7 @@ def _read_all_partition_result_1(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_partition_result_1(out: bytearray, items: Iterable[PartitionResult]) -> None:
+def _write_all_partition_result_1(out: list[bytes], items: Iterable[PartitionResult]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -254,16 +255,16 @@ def _write_all_partition_result_1(out: bytearray, items: Iterable[PartitionResul
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_iiqiB(x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count, 0)
+            out.append(_pack_iiqiB(x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count, 0))
         else:
-            out += _pack_iiqi(x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iiqi(x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_result_1(items: Iterable[PartitionResult]) -> int:
@@ -302,20 +303,20 @@ def _read_all_read_state_summary_result_0(
     return out, pos
 
 
-def _write_all_read_state_summary_result_0(out: bytearray, items: Iterable[ReadStateSummaryResult]) -> None:
+def _write_all_read_state_summary_result_0(out: list[bytes], items: Iterable[ReadStateSummaryResult]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_read_state_summary_result_0(items: Iterable[ReadStateSummaryResult]) -> int:
@@ -355,20 +356,20 @@ def _read_all_read_state_summary_result_1(
     return out, pos
 
 
-def _write_all_read_state_summary_result_1(out: bytearray, items: Iterable[ReadStateSummaryResult]) -> None:
+def _write_all_read_state_summary_result_1(out: list[bytes], items: Iterable[ReadStateSummaryResult]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_result_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_read_state_summary_result_1(items: Iterable[ReadStateSummaryResult]) -> int:
@@ -404,18 +405,15 @@ def _read_read_share_group_state_summary_response_0(
     return x, pos
 
 
-def _write_read_share_group_state_summary_response_0(out: bytearray, x: ReadShareGroupStateSummaryResponse) -> None:
+def _write_read_share_group_state_summary_response_0(out: list[bytes], x: ReadShareGroupStateSummaryResponse) -> None:
     n = len(x.results)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_read_state_summary_result_0(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_read_share_group_state_summary_response_0(x: ReadShareGroupStateSummaryResponse) -> int:
@@ -449,18 +447,15 @@ def _read_read_share_group_state_summary_response_1(
     return x, pos
 
 
-def _write_read_share_group_state_summary_response_1(out: bytearray, x: ReadShareGroupStateSummaryResponse) -> None:
+def _write_read_share_group_state_summary_response_1(out: list[bytes], x: ReadShareGroupStateSummaryResponse) -> None:
     n = len(x.results)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_read_state_summary_result_1(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_read_share_group_state_summary_response_1(x: ReadShareGroupStateSummaryResponse) -> int:

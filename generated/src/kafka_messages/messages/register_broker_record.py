@@ -15,7 +15,9 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
@@ -24,14 +26,13 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_array,
+    uuid_elements,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
-    write_uuid_array,
 )
 
 _pack_B = Struct(">B").pack
@@ -293,27 +294,21 @@ def _read_all_broker_endpoint_0(data: bytes, pos: int, count: int) -> tuple[Brok
     return adopt(BrokerEndpointCollection, out), pos
 
 
-def _write_all_broker_endpoint_0(out: bytearray, items: Iterable[BrokerEndpoint]) -> None:
+def _write_all_broker_endpoint_0(out: list[bytes], items: Iterable[BrokerEndpoint]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HhB(x.port, x.security_protocol, 0)
+            out.append(_pack_HhB(x.port, x.security_protocol, 0))
         else:
-            out += _pack_Hh(x.port, x.security_protocol)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_Hh(x.port, x.security_protocol))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_broker_endpoint_0(items: Iterable[BrokerEndpoint]) -> int:
@@ -351,20 +346,17 @@ def _read_all_broker_feature_0(data: bytes, pos: int, count: int) -> tuple[Broke
     return adopt(BrokerFeatureCollection, out), pos
 
 
-def _write_all_broker_feature_0(out: bytearray, items: Iterable[BrokerFeature]) -> None:
+def _write_all_broker_feature_0(out: list[bytes], items: Iterable[BrokerFeature]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hhB(x.min_supported_version, x.max_supported_version, 0)
+            out.append(_pack_hhB(x.min_supported_version, x.max_supported_version, 0))
         else:
-            out += _pack_hh(x.min_supported_version, x.max_supported_version)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_broker_feature_0(items: Iterable[BrokerFeature]) -> int:
@@ -438,7 +430,7 @@ def _read_register_broker_record_0(data: bytes, pos: int) -> tuple[RegisterBroke
     return x, pos
 
 
-def _write_register_broker_record_0(out: bytearray, x: RegisterBrokerRecord) -> None:
+def _write_register_broker_record_0(out: list[bytes], x: RegisterBrokerRecord) -> None:
     if x.is_migrating_zk_broker is not False:
         raise Refused
     if x.in_controlled_shutdown is not False:
@@ -449,17 +441,14 @@ def _write_register_broker_record_0(out: bytearray, x: RegisterBrokerRecord) -> 
         raise Refused
     n = len(x.end_points)
     if n < 127:
-        out += _pack_iuqB(x.broker_id, x.incarnation_id.bytes, x.broker_epoch, n + 1)
+        out.append(_pack_iuqB(x.broker_id, x.incarnation_id.int.to_bytes(16, "big"), x.broker_epoch, n + 1))
     else:
-        out += _pack_iuq(x.broker_id, x.incarnation_id.bytes, x.broker_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_iuq(x.broker_id, x.incarnation_id.int.to_bytes(16, "big"), x.broker_epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
     if x.rack is None:
@@ -468,16 +457,13 @@ def _write_register_broker_record_0(out: bytearray, x: RegisterBrokerRecord) -> 
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.fenced], 0)
+        out.append(_pack_BB(TRUTH[x.fenced], 0))
     else:
-        out += _pack_B(TRUTH[x.fenced])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.fenced]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_register_broker_record_0(x: RegisterBrokerRecord) -> int:
@@ -557,7 +543,7 @@ def _read_register_broker_record_1(data: bytes, pos: int) -> tuple[RegisterBroke
     return x, pos
 
 
-def _write_register_broker_record_1(out: bytearray, x: RegisterBrokerRecord) -> None:
+def _write_register_broker_record_1(out: list[bytes], x: RegisterBrokerRecord) -> None:
     if x.is_migrating_zk_broker is not False:
         raise Refused
     if len(x.log_dirs):
@@ -566,17 +552,14 @@ def _write_register_broker_record_1(out: bytearray, x: RegisterBrokerRecord) -> 
         raise Refused
     n = len(x.end_points)
     if n < 127:
-        out += _pack_iuqB(x.broker_id, x.incarnation_id.bytes, x.broker_epoch, n + 1)
+        out.append(_pack_iuqB(x.broker_id, x.incarnation_id.int.to_bytes(16, "big"), x.broker_epoch, n + 1))
     else:
-        out += _pack_iuq(x.broker_id, x.incarnation_id.bytes, x.broker_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_iuq(x.broker_id, x.incarnation_id.int.to_bytes(16, "big"), x.broker_epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
     if x.rack is None:
@@ -585,16 +568,13 @@ def _write_register_broker_record_1(out: bytearray, x: RegisterBrokerRecord) -> 
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0)
+        out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
-        out += _pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_register_broker_record_1(x: RegisterBrokerRecord) -> int:
@@ -673,24 +653,33 @@ def _read_register_broker_record_2(data: bytes, pos: int) -> tuple[RegisterBroke
     return x, pos
 
 
-def _write_register_broker_record_2(out: bytearray, x: RegisterBrokerRecord) -> None:
+def _write_register_broker_record_2(out: list[bytes], x: RegisterBrokerRecord) -> None:
     if len(x.log_dirs):
         raise Refused
     if x.cordoned_log_dirs is not None:
         raise Refused
     n = len(x.end_points)
     if n < 127:
-        out += _pack_iBuqB(x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.bytes, x.broker_epoch, n + 1)
+        out.append(
+            _pack_iBuqB(
+                x.broker_id,
+                TRUTH[x.is_migrating_zk_broker],
+                x.incarnation_id.int.to_bytes(16, "big"),
+                x.broker_epoch,
+                n + 1,
+            )
+        )
     else:
-        out += _pack_iBuq(x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.bytes, x.broker_epoch)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iBuq(
+                x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.int.to_bytes(16, "big"), x.broker_epoch
+            )
+        )
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
     if x.rack is None:
@@ -699,16 +688,13 @@ def _write_register_broker_record_2(out: bytearray, x: RegisterBrokerRecord) -> 
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0)
+        out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
-        out += _pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_register_broker_record_2(x: RegisterBrokerRecord) -> int:
@@ -792,37 +778,43 @@ def _read_register_broker_record_3(data: bytes, pos: int) -> tuple[RegisterBroke
     return x, pos
 
 
-def _write_tags_register_broker_record_3(parent: bytearray, x: RegisterBrokerRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_register_broker_record_3(parent: list[bytes], x: RegisterBrokerRecord) -> None:
+    known: dict[int, bytes] = {}
     if len(x.log_dirs):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_uuid_array(out, x.log_dirs)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.log_dirs))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_register_broker_record_3(out: bytearray, x: RegisterBrokerRecord) -> None:
+def _write_register_broker_record_3(out: list[bytes], x: RegisterBrokerRecord) -> None:
     if x.cordoned_log_dirs is not None:
         raise Refused
     n = len(x.end_points)
     if n < 127:
-        out += _pack_iBuqB(x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.bytes, x.broker_epoch, n + 1)
+        out.append(
+            _pack_iBuqB(
+                x.broker_id,
+                TRUTH[x.is_migrating_zk_broker],
+                x.incarnation_id.int.to_bytes(16, "big"),
+                x.broker_epoch,
+                n + 1,
+            )
+        )
     else:
-        out += _pack_iBuq(x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.bytes, x.broker_epoch)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iBuq(
+                x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.int.to_bytes(16, "big"), x.broker_epoch
+            )
+        )
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
     if x.rack is None:
@@ -831,15 +823,12 @@ def _write_register_broker_record_3(out: bytearray, x: RegisterBrokerRecord) -> 
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not len(x.log_dirs) and not x.unknown_tagged_fields:
-        out += _pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0)
+        out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
-        out += _pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown])
+        out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
         _write_tags_register_broker_record_3(out, x)
 
 
@@ -946,45 +935,48 @@ def _read_register_broker_record_4(data: bytes, pos: int) -> tuple[RegisterBroke
     return x, pos
 
 
-def _write_tags_register_broker_record_4(parent: bytearray, x: RegisterBrokerRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_register_broker_record_4(parent: list[bytes], x: RegisterBrokerRecord) -> None:
+    known: dict[int, bytes] = {}
     if len(x.log_dirs):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_uuid_array(out, x.log_dirs)
-        known[0] = out
+            out.append(uuid_elements(x.log_dirs))
+        known[0] = b"".join(out)
     if x.cordoned_log_dirs is not None:
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.cordoned_log_dirs is None else len(x.cordoned_log_dirs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.cordoned_log_dirs:
-            write_uuid_array(out, x.cordoned_log_dirs)
-        known[1] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+            out.append(uuid_elements(x.cordoned_log_dirs))
+        known[1] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_register_broker_record_4(out: bytearray, x: RegisterBrokerRecord) -> None:
+def _write_register_broker_record_4(out: list[bytes], x: RegisterBrokerRecord) -> None:
     n = len(x.end_points)
     if n < 127:
-        out += _pack_iBuqB(x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.bytes, x.broker_epoch, n + 1)
+        out.append(
+            _pack_iBuqB(
+                x.broker_id,
+                TRUTH[x.is_migrating_zk_broker],
+                x.incarnation_id.int.to_bytes(16, "big"),
+                x.broker_epoch,
+                n + 1,
+            )
+        )
     else:
-        out += _pack_iBuq(x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.bytes, x.broker_epoch)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iBuq(
+                x.broker_id, TRUTH[x.is_migrating_zk_broker], x.incarnation_id.int.to_bytes(16, "big"), x.broker_epoch
+            )
+        )
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_endpoint_0(out, x.end_points)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_broker_feature_0(out, x.features)
     if x.rack is None:
@@ -993,15 +985,12 @@ def _write_register_broker_record_4(out: bytearray, x: RegisterBrokerRecord) -> 
     else:
         s = x.rack.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not len(x.log_dirs) and x.cordoned_log_dirs is None and not x.unknown_tagged_fields:
-        out += _pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0)
+        out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
-        out += _pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown])
+        out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
         _write_tags_register_broker_record_4(out, x)
 
 

@@ -12,18 +12,19 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_Hh = Struct(">Hh").pack
@@ -243,27 +244,21 @@ def _read_all_controller_endpoint_0(data: bytes, pos: int, count: int) -> tuple[
     return adopt(ControllerEndpointCollection, out), pos
 
 
-def _write_all_controller_endpoint_0(out: bytearray, items: Iterable[ControllerEndpoint]) -> None:
+def _write_all_controller_endpoint_0(out: list[bytes], items: Iterable[ControllerEndpoint]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HhB(x.port, x.security_protocol, 0)
+            out.append(_pack_HhB(x.port, x.security_protocol, 0))
         else:
-            out += _pack_Hh(x.port, x.security_protocol)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_Hh(x.port, x.security_protocol))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_controller_endpoint_0(items: Iterable[ControllerEndpoint]) -> int:
@@ -301,20 +296,17 @@ def _read_all_controller_feature_0(data: bytes, pos: int, count: int) -> tuple[C
     return adopt(ControllerFeatureCollection, out), pos
 
 
-def _write_all_controller_feature_0(out: bytearray, items: Iterable[ControllerFeature]) -> None:
+def _write_all_controller_feature_0(out: list[bytes], items: Iterable[ControllerFeature]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hhB(x.min_supported_version, x.max_supported_version, 0)
+            out.append(_pack_hhB(x.min_supported_version, x.max_supported_version, 0))
         else:
-            out += _pack_hh(x.min_supported_version, x.max_supported_version)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_controller_feature_0(items: Iterable[ControllerFeature]) -> int:
@@ -354,26 +346,25 @@ def _read_register_controller_record_0(data: bytes, pos: int) -> tuple[RegisterC
     return x, pos
 
 
-def _write_register_controller_record_0(out: bytearray, x: RegisterControllerRecord) -> None:
+def _write_register_controller_record_0(out: list[bytes], x: RegisterControllerRecord) -> None:
     n = len(x.end_points)
     if n < 127:
-        out += _pack_iuBB(x.controller_id, x.incarnation_id.bytes, TRUTH[x.zk_migration_ready], n + 1)
+        out.append(
+            _pack_iuBB(x.controller_id, x.incarnation_id.int.to_bytes(16, "big"), TRUTH[x.zk_migration_ready], n + 1)
+        )
     else:
-        out += _pack_iuB(x.controller_id, x.incarnation_id.bytes, TRUTH[x.zk_migration_ready])
-        out += uvarint(n + 1)
+        out.append(_pack_iuB(x.controller_id, x.incarnation_id.int.to_bytes(16, "big"), TRUTH[x.zk_migration_ready]))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_controller_endpoint_0(out, x.end_points)
     n = len(x.features)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_controller_feature_0(out, x.features)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_register_controller_record_0(x: RegisterControllerRecord) -> int:

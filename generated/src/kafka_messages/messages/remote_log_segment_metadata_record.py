@@ -13,7 +13,9 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_bytes,
     long_count,
@@ -23,12 +25,11 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -267,19 +268,16 @@ def _read_topic_id_partition_entry_0(data: bytes, pos: int) -> tuple[TopicIdPart
     return x, pos
 
 
-def _write_topic_id_partition_entry_0(out: bytearray, x: TopicIdPartitionEntry) -> None:
+def _write_topic_id_partition_entry_0(out: list[bytes], x: TopicIdPartitionEntry) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_uiB(x.id.bytes, x.partition, 0)
+        out.append(_pack_uiB(x.id.int.to_bytes(16, "big"), x.partition, 0))
     else:
-        out += _pack_ui(x.id.bytes, x.partition)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ui(x.id.int.to_bytes(16, "big"), x.partition))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topic_id_partition_entry_0(x: TopicIdPartitionEntry) -> int:
@@ -304,13 +302,13 @@ def _read_remote_log_segment_id_entry_0(data: bytes, pos: int) -> tuple[RemoteLo
     return x, pos
 
 
-def _write_remote_log_segment_id_entry_0(out: bytearray, x: RemoteLogSegmentIdEntry) -> None:
+def _write_remote_log_segment_id_entry_0(out: list[bytes], x: RemoteLogSegmentIdEntry) -> None:
     _write_topic_id_partition_entry_0(out, x.topic_id_partition)
     if not x.unknown_tagged_fields:
-        out += _pack_uB(x.id.bytes, 0)
+        out.append(_pack_uB(x.id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_u(x.id.bytes)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_u(x.id.int.to_bytes(16, "big")))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_remote_log_segment_id_entry_0(x: RemoteLogSegmentIdEntry) -> int:
@@ -337,13 +335,13 @@ def _read_all_segment_leader_epoch_entry_0(
     return out, pos
 
 
-def _write_all_segment_leader_epoch_entry_0(out: bytearray, items: Iterable[SegmentLeaderEpochEntry]) -> None:
+def _write_all_segment_leader_epoch_entry_0(out: list[bytes], items: Iterable[SegmentLeaderEpochEntry]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.leader_epoch, x.offset, 0)
+            out.append(_pack_iqB(x.leader_epoch, x.offset, 0))
         else:
-            out += _pack_iq(x.leader_epoch, x.offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.leader_epoch, x.offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_segment_leader_epoch_entry_0(items: Iterable[SegmentLeaderEpochEntry]) -> int:
@@ -393,6 +391,10 @@ def _read_remote_log_segment_metadata_record_0(data: bytes, pos: int) -> tuple[R
         pos = end
     elif n == 0:
         x.custom_metadata = None
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.custom_metadata = data[pos + 1 : end]
+        pos = end
     else:
         x.custom_metadata, pos = long_bytes(data, pos, n)
     x.remote_log_segment_state, n = _unpack_bB(data, pos)
@@ -405,23 +407,25 @@ def _read_remote_log_segment_metadata_record_0(data: bytes, pos: int) -> tuple[R
     return x, pos
 
 
-def _write_tags_remote_log_segment_metadata_record_0(parent: bytearray, x: RemoteLogSegmentMetadataRecord) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_remote_log_segment_metadata_record_0(parent: list[bytes], x: RemoteLogSegmentMetadataRecord) -> None:
+    known: dict[int, bytes] = {}
     if x.txn_index_empty is not False:
-        out = bytearray()
-        out += _pack_B(TRUTH[x.txn_index_empty])
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_B(TRUTH[x.txn_index_empty]))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_remote_log_segment_metadata_record_0(out: bytearray, x: RemoteLogSegmentMetadataRecord) -> None:
+def _write_remote_log_segment_metadata_record_0(out: list[bytes], x: RemoteLogSegmentMetadataRecord) -> None:
     _write_remote_log_segment_id_entry_0(out, x.remote_log_segment_id)
     n = len(x.segment_leader_epochs)
     if n < 127:
-        out += _pack_qqiqqB(x.start_offset, x.end_offset, x.broker_id, x.max_timestamp_ms, x.event_timestamp_ms, n + 1)
+        out.append(
+            _pack_qqiqqB(x.start_offset, x.end_offset, x.broker_id, x.max_timestamp_ms, x.event_timestamp_ms, n + 1)
+        )
     else:
-        out += _pack_qqiqq(x.start_offset, x.end_offset, x.broker_id, x.max_timestamp_ms, x.event_timestamp_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_qqiqq(x.start_offset, x.end_offset, x.broker_id, x.max_timestamp_ms, x.event_timestamp_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_segment_leader_epoch_entry_0(out, x.segment_leader_epochs)
     if x.custom_metadata is None:
@@ -431,15 +435,15 @@ def _write_remote_log_segment_metadata_record_0(out: bytearray, x: RemoteLogSegm
         s = x.custom_metadata
         n = len(s)
     if n < 127:
-        out += _pack_iB(x.segment_size_in_bytes, n + 1)
+        out.append(_pack_iB(x.segment_size_in_bytes, n + 1))
     else:
-        out += _pack_i(x.segment_size_in_bytes)
-        out += uvarint(n + 1)
-    out += s
+        out.append(_pack_i(x.segment_size_in_bytes))
+        out.append(VARINTS[n + 1])
+    out.append(s)
     if x.txn_index_empty is False and not x.unknown_tagged_fields:
-        out += _pack_bB(x.remote_log_segment_state, 0)
+        out.append(_pack_bB(x.remote_log_segment_state, 0))
     else:
-        out += _pack_b(x.remote_log_segment_state)
+        out.append(_pack_b(x.remote_log_segment_state))
         _write_tags_remote_log_segment_metadata_record_0(out, x)
 
 

@@ -14,6 +14,7 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_bytes,
     long_count,
@@ -21,12 +22,11 @@ from .._wire import (
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -184,13 +184,13 @@ def _read_all_segment_leader_epoch_entry_0(
     return out, pos
 
 
-def _write_all_segment_leader_epoch_entry_0(out: bytearray, items: Iterable[SegmentLeaderEpochEntry]) -> None:
+def _write_all_segment_leader_epoch_entry_0(out: list[bytes], items: Iterable[SegmentLeaderEpochEntry]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.leader_epoch, x.offset, 0)
+            out.append(_pack_iqB(x.leader_epoch, x.offset, 0))
         else:
-            out += _pack_iq(x.leader_epoch, x.offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.leader_epoch, x.offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_segment_leader_epoch_entry_0(items: Iterable[SegmentLeaderEpochEntry]) -> int:
@@ -244,6 +244,10 @@ def _read_remote_log_segment_metadata_snapshot_record_0(
         pos = end
     elif n == 0:
         x.custom_metadata = None
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.custom_metadata = data[pos + 1 : end]
+        pos = end
     else:
         x.custom_metadata, pos = long_bytes(data, pos, n)
     x.remote_log_segment_state, n = _unpack_bB(data, pos)
@@ -257,35 +261,44 @@ def _read_remote_log_segment_metadata_snapshot_record_0(
 
 
 def _write_tags_remote_log_segment_metadata_snapshot_record_0(
-    parent: bytearray, x: RemoteLogSegmentMetadataSnapshotRecord
+    parent: list[bytes], x: RemoteLogSegmentMetadataSnapshotRecord
 ) -> None:
-    known: dict[int, bytearray] = {}
+    known: dict[int, bytes] = {}
     if x.txn_index_empty is not False:
-        out = bytearray()
-        out += _pack_B(TRUTH[x.txn_index_empty])
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_B(TRUTH[x.txn_index_empty]))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
 def _write_remote_log_segment_metadata_snapshot_record_0(
-    out: bytearray, x: RemoteLogSegmentMetadataSnapshotRecord
+    out: list[bytes], x: RemoteLogSegmentMetadataSnapshotRecord
 ) -> None:
     n = len(x.segment_leader_epochs)
     if n < 127:
-        out += _pack_uqqiqqB(
-            x.segment_id.bytes,
-            x.start_offset,
-            x.end_offset,
-            x.broker_id,
-            x.max_timestamp_ms,
-            x.event_timestamp_ms,
-            n + 1,
+        out.append(
+            _pack_uqqiqqB(
+                x.segment_id.int.to_bytes(16, "big"),
+                x.start_offset,
+                x.end_offset,
+                x.broker_id,
+                x.max_timestamp_ms,
+                x.event_timestamp_ms,
+                n + 1,
+            )
         )
     else:
-        out += _pack_uqqiqq(
-            x.segment_id.bytes, x.start_offset, x.end_offset, x.broker_id, x.max_timestamp_ms, x.event_timestamp_ms
+        out.append(
+            _pack_uqqiqq(
+                x.segment_id.int.to_bytes(16, "big"),
+                x.start_offset,
+                x.end_offset,
+                x.broker_id,
+                x.max_timestamp_ms,
+                x.event_timestamp_ms,
+            )
         )
-        out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_segment_leader_epoch_entry_0(out, x.segment_leader_epochs)
     if x.custom_metadata is None:
@@ -295,15 +308,15 @@ def _write_remote_log_segment_metadata_snapshot_record_0(
         s = x.custom_metadata
         n = len(s)
     if n < 127:
-        out += _pack_iB(x.segment_size_in_bytes, n + 1)
+        out.append(_pack_iB(x.segment_size_in_bytes, n + 1))
     else:
-        out += _pack_i(x.segment_size_in_bytes)
-        out += uvarint(n + 1)
-    out += s
+        out.append(_pack_i(x.segment_size_in_bytes))
+        out.append(VARINTS[n + 1])
+    out.append(s)
     if x.txn_index_empty is False and not x.unknown_tagged_fields:
-        out += _pack_bB(x.remote_log_segment_state, 0)
+        out.append(_pack_bB(x.remote_log_segment_state, 0))
     else:
-        out += _pack_b(x.remote_log_segment_state)
+        out.append(_pack_b(x.remote_log_segment_state))
         _write_tags_remote_log_segment_metadata_snapshot_record_0(out, x)
 
 

@@ -10,17 +10,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_bytes,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -187,19 +188,16 @@ def _read_topic_id_partition_entry_0(data: bytes, pos: int) -> tuple[TopicIdPart
     return x, pos
 
 
-def _write_topic_id_partition_entry_0(out: bytearray, x: TopicIdPartitionEntry) -> None:
+def _write_topic_id_partition_entry_0(out: list[bytes], x: TopicIdPartitionEntry) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_uiB(x.id.bytes, x.partition, 0)
+        out.append(_pack_uiB(x.id.int.to_bytes(16, "big"), x.partition, 0))
     else:
-        out += _pack_ui(x.id.bytes, x.partition)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ui(x.id.int.to_bytes(16, "big"), x.partition))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topic_id_partition_entry_0(x: TopicIdPartitionEntry) -> int:
@@ -224,13 +222,13 @@ def _read_remote_log_segment_id_entry_0(data: bytes, pos: int) -> tuple[RemoteLo
     return x, pos
 
 
-def _write_remote_log_segment_id_entry_0(out: bytearray, x: RemoteLogSegmentIdEntry) -> None:
+def _write_remote_log_segment_id_entry_0(out: list[bytes], x: RemoteLogSegmentIdEntry) -> None:
     _write_topic_id_partition_entry_0(out, x.topic_id_partition)
     if not x.unknown_tagged_fields:
-        out += _pack_uB(x.id.bytes, 0)
+        out.append(_pack_uB(x.id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_u(x.id.bytes)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_u(x.id.int.to_bytes(16, "big")))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_remote_log_segment_id_entry_0(x: RemoteLogSegmentIdEntry) -> int:
@@ -254,6 +252,10 @@ def _read_remote_log_segment_metadata_update_record_0(
         pos = end
     elif n == 0:
         x.custom_metadata = None
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.custom_metadata = data[pos + 1 : end]
+        pos = end
     else:
         x.custom_metadata, pos = long_bytes(data, pos, n)
     x.remote_log_segment_state, n = _unpack_bB(data, pos)
@@ -265,7 +267,9 @@ def _read_remote_log_segment_metadata_update_record_0(
     return x, pos
 
 
-def _write_remote_log_segment_metadata_update_record_0(out: bytearray, x: RemoteLogSegmentMetadataUpdateRecord) -> None:
+def _write_remote_log_segment_metadata_update_record_0(
+    out: list[bytes], x: RemoteLogSegmentMetadataUpdateRecord
+) -> None:
     _write_remote_log_segment_id_entry_0(out, x.remote_log_segment_id)
     if x.custom_metadata is None:
         s = b""
@@ -274,16 +278,16 @@ def _write_remote_log_segment_metadata_update_record_0(out: bytearray, x: Remote
         s = x.custom_metadata
         n = len(s)
     if n < 127:
-        out += _pack_iqB(x.broker_id, x.event_timestamp_ms, n + 1)
+        out.append(_pack_iqB(x.broker_id, x.event_timestamp_ms, n + 1))
     else:
-        out += _pack_iq(x.broker_id, x.event_timestamp_ms)
-        out += uvarint(n + 1)
-    out += s
+        out.append(_pack_iq(x.broker_id, x.event_timestamp_ms))
+        out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_bB(x.remote_log_segment_state, 0)
+        out.append(_pack_bB(x.remote_log_segment_state, 0))
     else:
-        out += _pack_b(x.remote_log_segment_state)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_b(x.remote_log_segment_state))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_remote_log_segment_metadata_update_record_0(x: RemoteLogSegmentMetadataUpdateRecord) -> int:

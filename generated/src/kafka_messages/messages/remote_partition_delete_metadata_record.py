@@ -10,16 +10,16 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     ZERO_UUID,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_iqb = Struct(">iqb").pack
@@ -141,19 +141,16 @@ def _read_topic_id_partition_entry_0(data: bytes, pos: int) -> tuple[TopicIdPart
     return x, pos
 
 
-def _write_topic_id_partition_entry_0(out: bytearray, x: TopicIdPartitionEntry) -> None:
+def _write_topic_id_partition_entry_0(out: list[bytes], x: TopicIdPartitionEntry) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_uiB(x.id.bytes, x.partition, 0)
+        out.append(_pack_uiB(x.id.int.to_bytes(16, "big"), x.partition, 0))
     else:
-        out += _pack_ui(x.id.bytes, x.partition)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ui(x.id.int.to_bytes(16, "big"), x.partition))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topic_id_partition_entry_0(x: TopicIdPartitionEntry) -> int:
@@ -179,13 +176,13 @@ def _read_remote_partition_delete_metadata_record_0(
     return x, pos
 
 
-def _write_remote_partition_delete_metadata_record_0(out: bytearray, x: RemotePartitionDeleteMetadataRecord) -> None:
+def _write_remote_partition_delete_metadata_record_0(out: list[bytes], x: RemotePartitionDeleteMetadataRecord) -> None:
     _write_topic_id_partition_entry_0(out, x.topic_id_partition)
     if not x.unknown_tagged_fields:
-        out += _pack_iqbB(x.broker_id, x.event_timestamp_ms, x.remote_partition_delete_state, 0)
+        out.append(_pack_iqbB(x.broker_id, x.event_timestamp_ms, x.remote_partition_delete_state, 0))
     else:
-        out += _pack_iqb(x.broker_id, x.event_timestamp_ms, x.remote_partition_delete_state)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iqb(x.broker_id, x.event_timestamp_ms, x.remote_partition_delete_state))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_remote_partition_delete_metadata_record_0(x: RemotePartitionDeleteMetadataRecord) -> int:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 
@@ -74,18 +74,15 @@ def _read_remove_delegation_token_record_0(data: bytes, pos: int) -> tuple[Remov
     return x, pos
 
 
-def _write_remove_delegation_token_record_0(out: bytearray, x: RemoveDelegationTokenRecord) -> None:
+def _write_remove_delegation_token_record_0(out: list[bytes], x: RemoveDelegationTokenRecord) -> None:
     s = x.token_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_remove_delegation_token_record_0(x: RemoveDelegationTokenRecord) -> int:

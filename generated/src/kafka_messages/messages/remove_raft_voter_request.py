@@ -10,16 +10,16 @@ from uuid import UUID
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     ZERO_UUID,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_iu = Struct(">i16s").pack
@@ -98,23 +98,20 @@ def _read_remove_raft_voter_request_0(data: bytes, pos: int) -> tuple[RemoveRaft
     return x, pos
 
 
-def _write_remove_raft_voter_request_0(out: bytearray, x: RemoveRaftVoterRequest) -> None:
+def _write_remove_raft_voter_request_0(out: list[bytes], x: RemoveRaftVoterRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iuB(x.voter_id, x.voter_directory_id.bytes, 0)
+        out.append(_pack_iuB(x.voter_id, x.voter_directory_id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_iu(x.voter_id, x.voter_directory_id.bytes)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iu(x.voter_id, x.voter_directory_id.int.to_bytes(16, "big")))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_remove_raft_voter_request_0(x: RemoveRaftVoterRequest) -> int:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._message import Message
-from .._wire import RawTaggedFields, ZERO_UUID, new, tags_size, unknown_tags, uuid_from, write_tags
+from .._wire import RawTaggedFields, ZERO_UUID, new, tags, tags_size, unknown_tags, uuid_from
 
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
@@ -63,12 +63,12 @@ def _read_remove_topic_record_0(data: bytes, pos: int) -> tuple[RemoveTopicRecor
     return x, pos
 
 
-def _write_remove_topic_record_0(out: bytearray, x: RemoveTopicRecord) -> None:
+def _write_remove_topic_record_0(out: list[bytes], x: RemoveTopicRecord) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_uB(x.topic_id.bytes, 0)
+        out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_u(x.topic_id.bytes)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_remove_topic_record_0(x: RemoveTopicRecord) -> int:

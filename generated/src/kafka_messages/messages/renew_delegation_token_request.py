@@ -7,17 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import (
-    Malformed,
-    RawTaggedFields,
-    long_bytes,
-    new,
-    tags_size,
-    unknown_tags,
-    uvarint,
-    uvarint_size,
-    write_tags,
-)
+from .._wire import Malformed, RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_i = Struct(">i").pack
 _pack_q = Struct(">q").pack
@@ -88,12 +78,12 @@ def _read_renew_delegation_token_request_1(data: bytes, pos: int) -> tuple[Renew
     return x, pos
 
 
-def _write_renew_delegation_token_request_1(out: bytearray, x: RenewDelegationTokenRequest) -> None:
+def _write_renew_delegation_token_request_1(out: list[bytes], x: RenewDelegationTokenRequest) -> None:
     s = x.hmac
     n = len(s)
-    out += _pack_i(n)
-    out += s
-    out += _pack_q(x.renew_period_ms)
+    out.append(_pack_i(n))
+    out.append(s)
+    out.append(_pack_q(x.renew_period_ms))
 
 
 def _size_renew_delegation_token_request_1(x: RenewDelegationTokenRequest) -> int:
@@ -110,6 +100,10 @@ def _read_renew_delegation_token_request_2(data: bytes, pos: int) -> tuple[Renew
         end = pos + n - 1
         x.hmac = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.hmac = data[pos + 1 : end]
+        pos = end
     else:
         x.hmac, pos = long_bytes(data, pos, n)
     x.renew_period_ms, n = _unpack_qB(data, pos)
@@ -121,19 +115,16 @@ def _read_renew_delegation_token_request_2(data: bytes, pos: int) -> tuple[Renew
     return x, pos
 
 
-def _write_renew_delegation_token_request_2(out: bytearray, x: RenewDelegationTokenRequest) -> None:
+def _write_renew_delegation_token_request_2(out: list[bytes], x: RenewDelegationTokenRequest) -> None:
     s = x.hmac
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_qB(x.renew_period_ms, 0)
+        out.append(_pack_qB(x.renew_period_ms, 0))
     else:
-        out += _pack_q(x.renew_period_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_q(x.renew_period_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_renew_delegation_token_request_2(x: RenewDelegationTokenRequest) -> int:

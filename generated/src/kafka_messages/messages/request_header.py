@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, string_length, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, string_length, tags, tags_size, unknown_tags
 
 _pack_hhih = Struct(">hhih").pack
 _unpack_hhih = Struct(">hhih").unpack_from
@@ -81,15 +81,15 @@ def _read_request_header_1(data: bytes, pos: int) -> tuple[RequestHeader, int]:
     return x, pos
 
 
-def _write_request_header_1(out: bytearray, x: RequestHeader) -> None:
+def _write_request_header_1(out: list[bytes], x: RequestHeader) -> None:
     if x.client_id is None:
         s = b""
         n = -1
     else:
         s = x.client_id.encode()
         n = len(s)
-    out += _pack_hhih(x.request_api_key, x.request_api_version, x.correlation_id, n)
-    out += s
+    out.append(_pack_hhih(x.request_api_key, x.request_api_version, x.correlation_id, n))
+    out.append(s)
 
 
 def _size_request_header_1(x: RequestHeader) -> int:
@@ -118,19 +118,19 @@ def _read_request_header_2(data: bytes, pos: int) -> tuple[RequestHeader, int]:
     return x, pos
 
 
-def _write_request_header_2(out: bytearray, x: RequestHeader) -> None:
+def _write_request_header_2(out: list[bytes], x: RequestHeader) -> None:
     if x.client_id is None:
         s = b""
         n = -1
     else:
         s = x.client_id.encode()
         n = len(s)
-    out += _pack_hhih(x.request_api_key, x.request_api_version, x.correlation_id, n)
-    out += s
+    out.append(_pack_hhih(x.request_api_key, x.request_api_version, x.correlation_id, n))
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_request_header_2(x: RequestHeader) -> int:

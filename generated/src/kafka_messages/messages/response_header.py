@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -57,8 +57,8 @@ def _read_response_header_0(data: bytes, pos: int) -> tuple[ResponseHeader, int]
     return x, pos
 
 
-def _write_response_header_0(out: bytearray, x: ResponseHeader) -> None:
-    out += _pack_i(x.correlation_id)
+def _write_response_header_0(out: list[bytes], x: ResponseHeader) -> None:
+    out.append(_pack_i(x.correlation_id))
 
 
 def _size_response_header_0(x: ResponseHeader) -> int:
@@ -77,12 +77,12 @@ def _read_response_header_1(data: bytes, pos: int) -> tuple[ResponseHeader, int]
     return x, pos
 
 
-def _write_response_header_1(out: bytearray, x: ResponseHeader) -> None:
+def _write_response_header_1(out: list[bytes], x: ResponseHeader) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.correlation_id, 0)
+        out.append(_pack_iB(x.correlation_id, 0))
     else:
-        out += _pack_i(x.correlation_id)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.correlation_id))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_response_header_1(x: ResponseHeader) -> int:

@@ -7,17 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import (
-    Malformed,
-    RawTaggedFields,
-    long_bytes,
-    new,
-    tags_size,
-    unknown_tags,
-    uvarint,
-    uvarint_size,
-    write_tags,
-)
+from .._wire import Malformed, RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_i = Struct(">i").pack
 _unpack_i = Struct(">i").unpack_from
@@ -72,11 +62,11 @@ def _read_sasl_authenticate_request_0(data: bytes, pos: int) -> tuple[SaslAuthen
     return x, pos
 
 
-def _write_sasl_authenticate_request_0(out: bytearray, x: SaslAuthenticateRequest) -> None:
+def _write_sasl_authenticate_request_0(out: list[bytes], x: SaslAuthenticateRequest) -> None:
     s = x.auth_bytes
     n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
 
 
 def _size_sasl_authenticate_request_0(x: SaslAuthenticateRequest) -> int:
@@ -93,6 +83,10 @@ def _read_sasl_authenticate_request_2(data: bytes, pos: int) -> tuple[SaslAuthen
         end = pos + n - 1
         x.auth_bytes = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.auth_bytes = data[pos + 1 : end]
+        pos = end
     else:
         x.auth_bytes, pos = long_bytes(data, pos, n)
     n = data[pos]
@@ -104,18 +98,15 @@ def _read_sasl_authenticate_request_2(data: bytes, pos: int) -> tuple[SaslAuthen
     return x, pos
 
 
-def _write_sasl_authenticate_request_2(out: bytearray, x: SaslAuthenticateRequest) -> None:
+def _write_sasl_authenticate_request_2(out: list[bytes], x: SaslAuthenticateRequest) -> None:
     s = x.auth_bytes
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_sasl_authenticate_request_2(x: SaslAuthenticateRequest) -> int:

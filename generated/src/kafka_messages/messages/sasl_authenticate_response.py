@@ -10,15 +10,16 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -110,19 +111,19 @@ def _read_sasl_authenticate_response_0(data: bytes, pos: int) -> tuple[SaslAuthe
     return x, pos
 
 
-def _write_sasl_authenticate_response_0(out: bytearray, x: SaslAuthenticateResponse) -> None:
+def _write_sasl_authenticate_response_0(out: list[bytes], x: SaslAuthenticateResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
     else:
         s = x.error_message.encode()
         n = len(s)
-    out += _pack_hh(x.error_code, n)
-    out += s
+    out.append(_pack_hh(x.error_code, n))
+    out.append(s)
     s = x.auth_bytes
     n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
 
 
 def _size_sasl_authenticate_response_0(x: SaslAuthenticateResponse) -> int:
@@ -156,20 +157,20 @@ def _read_sasl_authenticate_response_1(data: bytes, pos: int) -> tuple[SaslAuthe
     return x, pos
 
 
-def _write_sasl_authenticate_response_1(out: bytearray, x: SaslAuthenticateResponse) -> None:
+def _write_sasl_authenticate_response_1(out: list[bytes], x: SaslAuthenticateResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
     else:
         s = x.error_message.encode()
         n = len(s)
-    out += _pack_hh(x.error_code, n)
-    out += s
+    out.append(_pack_hh(x.error_code, n))
+    out.append(s)
     s = x.auth_bytes
     n = len(s)
-    out += _pack_i(n)
-    out += s
-    out += _pack_q(x.session_lifetime_ms)
+    out.append(_pack_i(n))
+    out.append(s)
+    out.append(_pack_q(x.session_lifetime_ms))
 
 
 def _size_sasl_authenticate_response_1(x: SaslAuthenticateResponse) -> int:
@@ -198,6 +199,10 @@ def _read_sasl_authenticate_response_2(data: bytes, pos: int) -> tuple[SaslAuthe
         end = pos + n - 1
         x.auth_bytes = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.auth_bytes = data[pos + 1 : end]
+        pos = end
     else:
         x.auth_bytes, pos = long_bytes(data, pos, n)
     x.session_lifetime_ms, n = _unpack_qB(data, pos)
@@ -209,7 +214,7 @@ def _read_sasl_authenticate_response_2(data: bytes, pos: int) -> tuple[SaslAuthe
     return x, pos
 
 
-def _write_sasl_authenticate_response_2(out: bytearray, x: SaslAuthenticateResponse) -> None:
+def _write_sasl_authenticate_response_2(out: list[bytes], x: SaslAuthenticateResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -217,23 +222,20 @@ def _write_sasl_authenticate_response_2(out: bytearray, x: SaslAuthenticateRespo
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_h(x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.auth_bytes
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_qB(x.session_lifetime_ms, 0)
+        out.append(_pack_qB(x.session_lifetime_ms, 0))
     else:
-        out += _pack_q(x.session_lifetime_ms)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_q(x.session_lifetime_ms))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_sasl_authenticate_response_2(x: SaslAuthenticateResponse) -> int:

@@ -58,11 +58,11 @@ def _read_sasl_handshake_request_0(data: bytes, pos: int) -> tuple[SaslHandshake
     return x, pos
 
 
-def _write_sasl_handshake_request_0(out: bytearray, x: SaslHandshakeRequest) -> None:
+def _write_sasl_handshake_request_0(out: list[bytes], x: SaslHandshakeRequest) -> None:
     s = x.mechanism.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_sasl_handshake_request_0(x: SaslHandshakeRequest) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 
 from .._message import Message
-from .._wire import Malformed, new, string_array, string_array_size, write_string_array
+from .._wire import Malformed, new, string_array, string_array_size, string_elements
 
 _pack_hi = Struct(">hi").pack
 _unpack_hi = Struct(">hi").unpack_from
@@ -61,11 +61,11 @@ def _read_sasl_handshake_response_0(data: bytes, pos: int) -> tuple[SaslHandshak
     return x, pos
 
 
-def _write_sasl_handshake_response_0(out: bytearray, x: SaslHandshakeResponse) -> None:
+def _write_sasl_handshake_response_0(out: list[bytes], x: SaslHandshakeResponse) -> None:
     n = len(x.mechanisms)
-    out += _pack_hi(x.error_code, n)
+    out.append(_pack_hi(x.error_code, n))
     if n:
-        write_string_array(out, x.mechanisms)
+        out.append(string_elements(x.mechanisms))
 
 
 def _size_sasl_handshake_response_0(x: SaslHandshakeResponse) -> int:

@@ -14,21 +14,22 @@ from .._wire import (
     PACK_B,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_B,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -252,11 +253,11 @@ def _read_all_acknowledgement_batch_1(data: bytes, pos: int, count: int) -> tupl
         x = new(AcknowledgementBatch)
         x.first_offset, x.last_offset, n = _unpack_qqB(data, pos)
         pos += 17
-        if 1 < n < 17:
+        if n == 1:
+            x.acknowledge_types = []
+        elif n < 17:
             x.acknowledge_types = [*UNPACK_B[n](data, pos)]
             pos += n - 1
-        elif n == 1:
-            x.acknowledge_types = []
         else:
             x.acknowledge_types, pos = long_fixed_array(data, pos, n, "b", 1)
         n = data[pos]
@@ -269,22 +270,21 @@ def _read_all_acknowledgement_batch_1(data: bytes, pos: int, count: int) -> tupl
     return out, pos
 
 
-def _write_all_acknowledgement_batch_1(out: bytearray, items: Iterable[AcknowledgementBatch]) -> None:
+def _write_all_acknowledgement_batch_1(out: list[bytes], items: Iterable[AcknowledgementBatch]) -> None:
     for x in items:
         n = len(x.acknowledge_types)
-        if n < 127:
-            out += _pack_qqB(x.first_offset, x.last_offset, n + 1)
+        if n < 16:
+            out.append(_pack_qqB(x.first_offset, x.last_offset, n + 1))
+            if n:
+                out.append(PACK_B[n](*x.acknowledge_types))
         else:
-            out += _pack_qq(x.first_offset, x.last_offset)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_B[n](*x.acknowledge_types)
-        elif n:
-            write_fixed_array(out, x.acknowledge_types, "b")
+            out.append(_pack_qq(x.first_offset, x.last_offset))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.acknowledge_types, "b"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acknowledgement_batch_1(items: Iterable[AcknowledgementBatch]) -> int:
@@ -321,20 +321,20 @@ def _read_all_acknowledge_partition_1(data: bytes, pos: int, count: int) -> tupl
     return adopt(AcknowledgePartitionCollection, out), pos
 
 
-def _write_all_acknowledge_partition_1(out: bytearray, items: Iterable[AcknowledgePartition]) -> None:
+def _write_all_acknowledge_partition_1(out: list[bytes], items: Iterable[AcknowledgePartition]) -> None:
     for x in items:
         n = len(x.acknowledgement_batches)
         if n < 127:
-            out += _pack_iB(x.partition_index, n + 1)
+            out.append(_pack_iB(x.partition_index, n + 1))
         else:
-            out += _pack_i(x.partition_index)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.partition_index))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_acknowledgement_batch_1(out, x.acknowledgement_batches)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acknowledge_partition_1(items: Iterable[AcknowledgePartition]) -> int:
@@ -372,20 +372,20 @@ def _read_all_acknowledge_topic_1(data: bytes, pos: int, count: int) -> tuple[Ac
     return adopt(AcknowledgeTopicCollection, out), pos
 
 
-def _write_all_acknowledge_topic_1(out: bytearray, items: Iterable[AcknowledgeTopic]) -> None:
+def _write_all_acknowledge_topic_1(out: list[bytes], items: Iterable[AcknowledgeTopic]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_acknowledge_partition_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acknowledge_topic_1(items: Iterable[AcknowledgeTopic]) -> int:
@@ -440,7 +440,7 @@ def _read_share_acknowledge_request_1(data: bytes, pos: int) -> tuple[ShareAckno
     return x, pos
 
 
-def _write_share_acknowledge_request_1(out: bytearray, x: ShareAcknowledgeRequest) -> None:
+def _write_share_acknowledge_request_1(out: list[bytes], x: ShareAcknowledgeRequest) -> None:
     if x.is_renew_ack is not False:
         raise Refused
     if x.group_id is None:
@@ -449,34 +449,28 @@ def _write_share_acknowledge_request_1(out: bytearray, x: ShareAcknowledgeReques
     else:
         s = x.group_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.member_id is None:
         s = b""
         n = -1
     else:
         s = x.member_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.share_session_epoch, n + 1)
+        out.append(_pack_iB(x.share_session_epoch, n + 1))
     else:
-        out += _pack_i(x.share_session_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.share_session_epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_acknowledge_topic_1(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_acknowledge_request_1(x: ShareAcknowledgeRequest) -> int:
@@ -534,41 +528,35 @@ def _read_share_acknowledge_request_2(data: bytes, pos: int) -> tuple[ShareAckno
     return x, pos
 
 
-def _write_share_acknowledge_request_2(out: bytearray, x: ShareAcknowledgeRequest) -> None:
+def _write_share_acknowledge_request_2(out: list[bytes], x: ShareAcknowledgeRequest) -> None:
     if x.group_id is None:
         s = b""
         n = -1
     else:
         s = x.group_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.member_id is None:
         s = b""
         n = -1
     else:
         s = x.member_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iBB(x.share_session_epoch, TRUTH[x.is_renew_ack], n + 1)
+        out.append(_pack_iBB(x.share_session_epoch, TRUTH[x.is_renew_ack], n + 1))
     else:
-        out += _pack_iB(x.share_session_epoch, TRUTH[x.is_renew_ack])
-        out += uvarint(n + 1)
+        out.append(_pack_iB(x.share_session_epoch, TRUTH[x.is_renew_ack]))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_acknowledge_topic_1(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_acknowledge_request_2(x: ShareAcknowledgeRequest) -> int:

@@ -12,17 +12,18 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -302,12 +303,12 @@ def _read_leader_id_and_epoch_1(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch
     return x, pos
 
 
-def _write_leader_id_and_epoch_1(out: bytearray, x: LeaderIdAndEpoch) -> None:
+def _write_leader_id_and_epoch_1(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iiB(x.leader_id, x.leader_epoch, 0)
+        out.append(_pack_iiB(x.leader_id, x.leader_epoch, 0))
     else:
-        out += _pack_ii(x.leader_id, x.leader_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ii(x.leader_id, x.leader_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leader_id_and_epoch_1(x: LeaderIdAndEpoch) -> int:
@@ -342,7 +343,7 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -351,16 +352,16 @@ def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) 
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition_index, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition_index, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         _write_leader_id_and_epoch_1(out, x.current_leader)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -401,21 +402,21 @@ def _read_all_share_acknowledge_topic_response_1(
 
 
 def _write_all_share_acknowledge_topic_response_1(
-    out: bytearray, items: Iterable[ShareAcknowledgeTopicResponse]
+    out: list[bytes], items: Iterable[ShareAcknowledgeTopicResponse]
 ) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_share_acknowledge_topic_response_1(items: Iterable[ShareAcknowledgeTopicResponse]) -> int:
@@ -463,16 +464,16 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
     return adopt(NodeEndpointCollection, out), pos
 
 
-def _write_all_node_endpoint_1(out: bytearray, items: Iterable[NodeEndpoint]) -> None:
+def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
@@ -480,15 +481,15 @@ def _write_all_node_endpoint_1(out: bytearray, items: Iterable[NodeEndpoint]) ->
             s = x.rack.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.port, n + 1)
+            out.append(_pack_iB(x.port, n + 1))
         else:
-            out += _pack_i(x.port)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.port))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
@@ -541,7 +542,7 @@ def _read_share_acknowledge_response_1(data: bytes, pos: int) -> tuple[ShareAckn
     return x, pos
 
 
-def _write_share_acknowledge_response_1(out: bytearray, x: ShareAcknowledgeResponse) -> None:
+def _write_share_acknowledge_response_1(out: list[bytes], x: ShareAcknowledgeResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -549,29 +550,23 @@ def _write_share_acknowledge_response_1(out: bytearray, x: ShareAcknowledgeRespo
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.responses)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_share_acknowledge_topic_response_1(out, x.responses)
     n = len(x.node_endpoints)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_node_endpoint_1(out, x.node_endpoints)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_acknowledge_response_1(x: ShareAcknowledgeResponse) -> int:
@@ -627,7 +622,7 @@ def _read_share_acknowledge_response_2(data: bytes, pos: int) -> tuple[ShareAckn
     return x, pos
 
 
-def _write_share_acknowledge_response_2(out: bytearray, x: ShareAcknowledgeResponse) -> None:
+def _write_share_acknowledge_response_2(out: list[bytes], x: ShareAcknowledgeResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -635,30 +630,27 @@ def _write_share_acknowledge_response_2(out: bytearray, x: ShareAcknowledgeRespo
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.responses)
     if n < 127:
-        out += _pack_iB(x.acquisition_lock_timeout_ms, n + 1)
+        out.append(_pack_iB(x.acquisition_lock_timeout_ms, n + 1))
     else:
-        out += _pack_i(x.acquisition_lock_timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.acquisition_lock_timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_share_acknowledge_topic_response_1(out, x.responses)
     n = len(x.node_endpoints)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_node_endpoint_1(out, x.node_endpoints)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_acknowledge_response_2(x: ShareAcknowledgeResponse) -> int:

@@ -15,22 +15,23 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_B,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -343,11 +344,11 @@ def _read_all_acknowledgement_batch_1(data: bytes, pos: int, count: int) -> tupl
         x = new(AcknowledgementBatch)
         x.first_offset, x.last_offset, n = _unpack_qqB(data, pos)
         pos += 17
-        if 1 < n < 17:
+        if n == 1:
+            x.acknowledge_types = []
+        elif n < 17:
             x.acknowledge_types = [*UNPACK_B[n](data, pos)]
             pos += n - 1
-        elif n == 1:
-            x.acknowledge_types = []
         else:
             x.acknowledge_types, pos = long_fixed_array(data, pos, n, "b", 1)
         n = data[pos]
@@ -360,22 +361,21 @@ def _read_all_acknowledgement_batch_1(data: bytes, pos: int, count: int) -> tupl
     return out, pos
 
 
-def _write_all_acknowledgement_batch_1(out: bytearray, items: Iterable[AcknowledgementBatch]) -> None:
+def _write_all_acknowledgement_batch_1(out: list[bytes], items: Iterable[AcknowledgementBatch]) -> None:
     for x in items:
         n = len(x.acknowledge_types)
-        if n < 127:
-            out += _pack_qqB(x.first_offset, x.last_offset, n + 1)
+        if n < 16:
+            out.append(_pack_qqB(x.first_offset, x.last_offset, n + 1))
+            if n:
+                out.append(PACK_B[n](*x.acknowledge_types))
         else:
-            out += _pack_qq(x.first_offset, x.last_offset)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_B[n](*x.acknowledge_types)
-        elif n:
-            write_fixed_array(out, x.acknowledge_types, "b")
+            out.append(_pack_qq(x.first_offset, x.last_offset))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.acknowledge_types, "b"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acknowledgement_batch_1(items: Iterable[AcknowledgementBatch]) -> int:
@@ -413,22 +413,22 @@ def _read_all_fetch_partition_1(data: bytes, pos: int, count: int) -> tuple[Fetc
     return adopt(FetchPartitionCollection, out), pos
 
 
-def _write_all_fetch_partition_1(out: bytearray, items: Iterable[FetchPartition]) -> None:
+def _write_all_fetch_partition_1(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.partition_max_bytes != 0:
             raise Refused
         n = len(x.acknowledgement_batches)
         if n < 127:
-            out += _pack_iB(x.partition_index, n + 1)
+            out.append(_pack_iB(x.partition_index, n + 1))
         else:
-            out += _pack_i(x.partition_index)
-            out += uvarint(n + 1)
+            out.append(_pack_i(x.partition_index))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_acknowledgement_batch_1(out, x.acknowledgement_batches)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetch_partition_1(items: Iterable[FetchPartition]) -> int:
@@ -466,20 +466,20 @@ def _read_all_fetch_topic_1(data: bytes, pos: int, count: int) -> tuple[FetchTop
     return adopt(FetchTopicCollection, out), pos
 
 
-def _write_all_fetch_topic_1(out: bytearray, items: Iterable[FetchTopic]) -> None:
+def _write_all_fetch_topic_1(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_fetch_partition_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_fetch_topic_1(items: Iterable[FetchTopic]) -> int:
@@ -502,11 +502,11 @@ def _read_all_forgotten_topic_1(data: bytes, pos: int, count: int) -> tuple[list
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -519,22 +519,21 @@ def _read_all_forgotten_topic_1(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_forgotten_topic_1(out: bytearray, items: Iterable[ForgottenTopic]) -> None:
+def _write_all_forgotten_topic_1(out: list[bytes], items: Iterable[ForgottenTopic]) -> None:
     for x in items:
         n = len(x.partitions)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partitions))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_forgotten_topic_1(items: Iterable[ForgottenTopic]) -> int:
@@ -599,7 +598,7 @@ def _read_share_fetch_request_1(data: bytes, pos: int) -> tuple[ShareFetchReques
     return x, pos
 
 
-def _write_share_fetch_request_1(out: bytearray, x: ShareFetchRequest) -> None:
+def _write_share_fetch_request_1(out: list[bytes], x: ShareFetchRequest) -> None:
     if x.is_renew_ack is not False:
         raise Refused
     if x.group_id is None:
@@ -608,43 +607,38 @@ def _write_share_fetch_request_1(out: bytearray, x: ShareFetchRequest) -> None:
     else:
         s = x.group_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.member_id is None:
         s = b""
         n = -1
     else:
         s = x.member_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiiiiiB(
-            x.share_session_epoch, x.max_wait_ms, x.min_bytes, x.max_bytes, x.max_records, x.batch_size, n + 1
+        out.append(
+            _pack_iiiiiiB(
+                x.share_session_epoch, x.max_wait_ms, x.min_bytes, x.max_bytes, x.max_records, x.batch_size, n + 1
+            )
         )
     else:
-        out += _pack_iiiiii(x.share_session_epoch, x.max_wait_ms, x.min_bytes, x.max_bytes, x.max_records, x.batch_size)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iiiiii(x.share_session_epoch, x.max_wait_ms, x.min_bytes, x.max_bytes, x.max_records, x.batch_size)
+        )
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_1(out, x.topics)
     n = len(x.forgotten_topics_data)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_1(out, x.forgotten_topics_data)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_fetch_request_1(x: ShareFetchRequest) -> int:
@@ -723,67 +717,62 @@ def _read_share_fetch_request_2(data: bytes, pos: int) -> tuple[ShareFetchReques
     return x, pos
 
 
-def _write_share_fetch_request_2(out: bytearray, x: ShareFetchRequest) -> None:
+def _write_share_fetch_request_2(out: list[bytes], x: ShareFetchRequest) -> None:
     if x.group_id is None:
         s = b""
         n = -1
     else:
         s = x.group_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.member_id is None:
         s = b""
         n = -1
     else:
         s = x.member_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iiiiiibBB(
-            x.share_session_epoch,
-            x.max_wait_ms,
-            x.min_bytes,
-            x.max_bytes,
-            x.max_records,
-            x.batch_size,
-            x.share_acquire_mode,
-            TRUTH[x.is_renew_ack],
-            n + 1,
+        out.append(
+            _pack_iiiiiibBB(
+                x.share_session_epoch,
+                x.max_wait_ms,
+                x.min_bytes,
+                x.max_bytes,
+                x.max_records,
+                x.batch_size,
+                x.share_acquire_mode,
+                TRUTH[x.is_renew_ack],
+                n + 1,
+            )
         )
     else:
-        out += _pack_iiiiiibB(
-            x.share_session_epoch,
-            x.max_wait_ms,
-            x.min_bytes,
-            x.max_bytes,
-            x.max_records,
-            x.batch_size,
-            x.share_acquire_mode,
-            TRUTH[x.is_renew_ack],
+        out.append(
+            _pack_iiiiiibB(
+                x.share_session_epoch,
+                x.max_wait_ms,
+                x.min_bytes,
+                x.max_bytes,
+                x.max_records,
+                x.batch_size,
+                x.share_acquire_mode,
+                TRUTH[x.is_renew_ack],
+            )
         )
-        out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_fetch_topic_1(out, x.topics)
     n = len(x.forgotten_topics_data)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_forgotten_topic_1(out, x.forgotten_topics_data)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_fetch_request_2(x: ShareFetchRequest) -> int:

@@ -12,18 +12,19 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -379,12 +380,12 @@ def _read_leader_id_and_epoch_1(data: bytes, pos: int) -> tuple[LeaderIdAndEpoch
     return x, pos
 
 
-def _write_leader_id_and_epoch_1(out: bytearray, x: LeaderIdAndEpoch) -> None:
+def _write_leader_id_and_epoch_1(out: list[bytes], x: LeaderIdAndEpoch) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iiB(x.leader_id, x.leader_epoch, 0)
+        out.append(_pack_iiB(x.leader_id, x.leader_epoch, 0))
     else:
-        out += _pack_ii(x.leader_id, x.leader_epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_ii(x.leader_id, x.leader_epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_leader_id_and_epoch_1(x: LeaderIdAndEpoch) -> int:
@@ -408,13 +409,13 @@ def _read_all_acquired_records_1(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_acquired_records_1(out: bytearray, items: Iterable[AcquiredRecords]) -> None:
+def _write_all_acquired_records_1(out: list[bytes], items: Iterable[AcquiredRecords]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_qqhB(x.first_offset, x.last_offset, x.delivery_count, 0)
+            out.append(_pack_qqhB(x.first_offset, x.last_offset, x.delivery_count, 0))
         else:
-            out += _pack_qqh(x.first_offset, x.last_offset, x.delivery_count)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_qqh(x.first_offset, x.last_offset, x.delivery_count))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_acquired_records_1(items: Iterable[AcquiredRecords]) -> int:
@@ -457,6 +458,10 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
             end = pos + n - 1
             x.records = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.records = data[pos + 1 : end]
+            pos = end
         else:
             x.records, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -476,7 +481,7 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -485,11 +490,11 @@ def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) 
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_ihB(x.partition_index, x.error_code, n + 1)
+            out.append(_pack_ihB(x.partition_index, x.error_code, n + 1))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.acknowledge_error_message is None:
             s = b""
             n = -1
@@ -497,30 +502,24 @@ def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) 
             s = x.acknowledge_error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.acknowledge_error_code, n + 1)
+            out.append(_pack_hB(x.acknowledge_error_code, n + 1))
         else:
-            out += _pack_h(x.acknowledge_error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.acknowledge_error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         _write_leader_id_and_epoch_1(out, x.current_leader)
         s = x.records
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         n = len(x.acquired_records)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_acquired_records_1(out, x.acquired_records)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -569,20 +568,20 @@ def _read_all_share_fetchable_topic_response_1(
     return adopt(ShareFetchableTopicResponseCollection, out), pos
 
 
-def _write_all_share_fetchable_topic_response_1(out: bytearray, items: Iterable[ShareFetchableTopicResponse]) -> None:
+def _write_all_share_fetchable_topic_response_1(out: list[bytes], items: Iterable[ShareFetchableTopicResponse]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_share_fetchable_topic_response_1(items: Iterable[ShareFetchableTopicResponse]) -> int:
@@ -630,16 +629,16 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
     return adopt(NodeEndpointCollection, out), pos
 
 
-def _write_all_node_endpoint_1(out: bytearray, items: Iterable[NodeEndpoint]) -> None:
+def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack is None:
             s = b""
             n = -1
@@ -647,15 +646,15 @@ def _write_all_node_endpoint_1(out: bytearray, items: Iterable[NodeEndpoint]) ->
             s = x.rack.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.port, n + 1)
+            out.append(_pack_iB(x.port, n + 1))
         else:
-            out += _pack_i(x.port)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.port))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
@@ -707,7 +706,7 @@ def _read_share_fetch_response_1(data: bytes, pos: int) -> tuple[ShareFetchRespo
     return x, pos
 
 
-def _write_share_fetch_response_1(out: bytearray, x: ShareFetchResponse) -> None:
+def _write_share_fetch_response_1(out: list[bytes], x: ShareFetchResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -715,30 +714,27 @@ def _write_share_fetch_response_1(out: bytearray, x: ShareFetchResponse) -> None
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.responses)
     if n < 127:
-        out += _pack_iB(x.acquisition_lock_timeout_ms, n + 1)
+        out.append(_pack_iB(x.acquisition_lock_timeout_ms, n + 1))
     else:
-        out += _pack_i(x.acquisition_lock_timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.acquisition_lock_timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_share_fetchable_topic_response_1(out, x.responses)
     n = len(x.node_endpoints)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_node_endpoint_1(out, x.node_endpoints)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_fetch_response_1(x: ShareFetchResponse) -> int:

@@ -72,15 +72,17 @@ def _read_share_group_current_member_assignment_key_0(
     return x, pos
 
 
-def _write_share_group_current_member_assignment_key_0(out: bytearray, x: ShareGroupCurrentMemberAssignmentKey) -> None:
+def _write_share_group_current_member_assignment_key_0(
+    out: list[bytes], x: ShareGroupCurrentMemberAssignmentKey
+) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_share_group_current_member_assignment_key_0(x: ShareGroupCurrentMemberAssignmentKey) -> int:

@@ -13,17 +13,17 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_iib = Struct(">iib").pack
@@ -129,11 +129,11 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[lis
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -146,22 +146,21 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_topic_partitions_0(out: bytearray, items: Iterable[TopicPartitions]) -> None:
+def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
         n = len(x.partitions)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partitions))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
@@ -198,20 +197,20 @@ def _read_share_group_current_member_assignment_value_0(
 
 
 def _write_share_group_current_member_assignment_value_0(
-    out: bytearray, x: ShareGroupCurrentMemberAssignmentValue
+    out: list[bytes], x: ShareGroupCurrentMemberAssignmentValue
 ) -> None:
     n = len(x.assigned_partitions)
     if n < 127:
-        out += _pack_iibB(x.member_epoch, x.previous_member_epoch, x.state, n + 1)
+        out.append(_pack_iibB(x.member_epoch, x.previous_member_epoch, x.state, n + 1))
     else:
-        out += _pack_iib(x.member_epoch, x.previous_member_epoch, x.state)
-        out += uvarint(n + 1)
+        out.append(_pack_iib(x.member_epoch, x.previous_member_epoch, x.state))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_0(out, x.assigned_partitions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_current_member_assignment_value_0(x: ShareGroupCurrentMemberAssignmentValue) -> int:

@@ -11,16 +11,16 @@ from .._message import Message
 from .._wire import (
     RawTaggedFields,
     TRUTH,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     new,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -90,19 +90,16 @@ def _read_share_group_describe_request_1(data: bytes, pos: int) -> tuple[ShareGr
     return x, pos
 
 
-def _write_share_group_describe_request_1(out: bytearray, x: ShareGroupDescribeRequest) -> None:
+def _write_share_group_describe_request_1(out: list[bytes], x: ShareGroupDescribeRequest) -> None:
     n = len(x.group_ids)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.group_ids)
+        out.append(compact_string_elements(x.group_ids))
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.include_authorized_operations], 0)
+        out.append(_pack_BB(TRUTH[x.include_authorized_operations], 0))
     else:
-        out += _pack_B(TRUTH[x.include_authorized_operations])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.include_authorized_operations]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_describe_request_1(x: ShareGroupDescribeRequest) -> int:

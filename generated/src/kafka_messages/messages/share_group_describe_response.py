@@ -12,23 +12,24 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -300,11 +301,11 @@ def _read_all_topic_partitions_1(data: bytes, pos: int, count: int) -> tuple[lis
             x.topic_name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -317,29 +318,29 @@ def _read_all_topic_partitions_1(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_topic_partitions_1(out: bytearray, items: Iterable[TopicPartitions]) -> None:
+def _write_all_topic_partitions_1(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partitions_1(items: Iterable[TopicPartitions]) -> int:
@@ -375,18 +376,15 @@ def _read_assignment_1(data: bytes, pos: int) -> tuple[Assignment, int]:
     return x, pos
 
 
-def _write_assignment_1(out: bytearray, x: Assignment) -> None:
+def _write_assignment_1(out: list[bytes], x: Assignment) -> None:
     n = len(x.topic_partitions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_1(out, x.topic_partitions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_assignment_1(x: Assignment) -> int:
@@ -456,53 +454,41 @@ def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[list[Member],
     return out, pos
 
 
-def _write_all_member_1(out: bytearray, items: Iterable[Member]) -> None:
+def _write_all_member_1(out: list[bytes], items: Iterable[Member]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack_id is None:
             s = b""
             n = -1
         else:
             s = x.rack_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.member_epoch, n + 1)
+            out.append(_pack_iB(x.member_epoch, n + 1))
         else:
-            out += _pack_i(x.member_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.member_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.subscribed_topic_names)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.subscribed_topic_names)
+            out.append(compact_string_elements(x.subscribed_topic_names))
         _write_assignment_1(out, x.assignment)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_member_1(items: Iterable[Member]) -> int:
@@ -583,7 +569,7 @@ def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_1(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_1(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -592,45 +578,36 @@ def _write_all_described_group_1(out: bytearray, items: Iterable[DescribedGroup]
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.assignor_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iiB(x.group_epoch, x.assignment_epoch, n + 1)
+            out.append(_pack_iiB(x.group_epoch, x.assignment_epoch, n + 1))
         else:
-            out += _pack_ii(x.group_epoch, x.assignment_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_ii(x.group_epoch, x.assignment_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.members)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_member_1(out, x.members)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.authorized_operations, 0)
+            out.append(_pack_iB(x.authorized_operations, 0))
         else:
-            out += _pack_i(x.authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_group_1(items: Iterable[DescribedGroup]) -> int:
@@ -673,19 +650,19 @@ def _read_share_group_describe_response_1(data: bytes, pos: int) -> tuple[ShareG
     return x, pos
 
 
-def _write_share_group_describe_response_1(out: bytearray, x: ShareGroupDescribeResponse) -> None:
+def _write_share_group_describe_response_1(out: list[bytes], x: ShareGroupDescribeResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_1(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_describe_response_1(x: ShareGroupDescribeResponse) -> int:

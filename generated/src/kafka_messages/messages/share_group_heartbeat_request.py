@@ -10,18 +10,19 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -139,21 +140,15 @@ def _read_share_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[ShareG
     return x, pos
 
 
-def _write_share_group_heartbeat_request_1(out: bytearray, x: ShareGroupHeartbeatRequest) -> None:
+def _write_share_group_heartbeat_request_1(out: list[bytes], x: ShareGroupHeartbeatRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.rack_id is None:
         s = b""
         n = -1
@@ -161,22 +156,19 @@ def _write_share_group_heartbeat_request_1(out: bytearray, x: ShareGroupHeartbea
         s = x.rack_id.encode()
         n = len(s)
     if n < 127:
-        out += _pack_iB(x.member_epoch, n + 1)
+        out.append(_pack_iB(x.member_epoch, n + 1))
     else:
-        out += _pack_i(x.member_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.member_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.subscribed_topic_names is None else len(x.subscribed_topic_names)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.subscribed_topic_names:
-        write_compact_string_array(out, x.subscribed_topic_names)
+        out.append(compact_string_elements(x.subscribed_topic_names))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_heartbeat_request_1(x: ShareGroupHeartbeatRequest) -> int:

@@ -12,20 +12,21 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -178,11 +179,11 @@ def _read_all_topic_partitions_1(data: bytes, pos: int, count: int) -> tuple[lis
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -195,22 +196,21 @@ def _read_all_topic_partitions_1(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_topic_partitions_1(out: bytearray, items: Iterable[TopicPartitions]) -> None:
+def _write_all_topic_partitions_1(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
         n = len(x.partitions)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partitions))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partitions_1(items: Iterable[TopicPartitions]) -> int:
@@ -244,18 +244,15 @@ def _read_assignment_1(data: bytes, pos: int) -> tuple[Assignment, int]:
     return x, pos
 
 
-def _write_assignment_1(out: bytearray, x: Assignment) -> None:
+def _write_assignment_1(out: list[bytes], x: Assignment) -> None:
     n = len(x.topic_partitions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_1(out, x.topic_partitions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_assignment_1(x: Assignment) -> int:
@@ -306,7 +303,7 @@ def _read_share_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Share
     return x, pos
 
 
-def _write_share_group_heartbeat_response_1(out: bytearray, x: ShareGroupHeartbeatResponse) -> None:
+def _write_share_group_heartbeat_response_1(out: list[bytes], x: ShareGroupHeartbeatResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -314,29 +311,26 @@ def _write_share_group_heartbeat_response_1(out: bytearray, x: ShareGroupHeartbe
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.member_id is None:
         s = b""
         n = -1
     else:
         s = x.member_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
-    out += _pack_iib(x.member_epoch, x.heartbeat_interval_ms, -1 if x.assignment is None else 1)
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    out.append(_pack_iib(x.member_epoch, x.heartbeat_interval_ms, -1 if x.assignment is None else 1))
     if x.assignment is not None:
         _write_assignment_1(out, x.assignment)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_heartbeat_response_1(x: ShareGroupHeartbeatResponse) -> int:

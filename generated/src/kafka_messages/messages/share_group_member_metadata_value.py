@@ -9,18 +9,19 @@ from dataclasses import dataclass, field
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 
@@ -124,43 +125,31 @@ def _read_share_group_member_metadata_value_0(data: bytes, pos: int) -> tuple[Sh
     return x, pos
 
 
-def _write_share_group_member_metadata_value_0(out: bytearray, x: ShareGroupMemberMetadataValue) -> None:
+def _write_share_group_member_metadata_value_0(out: list[bytes], x: ShareGroupMemberMetadataValue) -> None:
     if x.rack_id is None:
         s = b""
         n = -1
     else:
         s = x.rack_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.subscribed_topic_names)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.subscribed_topic_names)
+        out.append(compact_string_elements(x.subscribed_topic_names))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_member_metadata_value_0(x: ShareGroupMemberMetadataValue) -> int:

@@ -58,11 +58,11 @@ def _read_share_group_metadata_key_0(data: bytes, pos: int) -> tuple[ShareGroupM
     return x, pos
 
 
-def _write_share_group_metadata_key_0(out: bytearray, x: ShareGroupMetadataKey) -> None:
+def _write_share_group_metadata_key_0(out: list[bytes], x: ShareGroupMetadataKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_share_group_metadata_key_0(x: ShareGroupMetadataKey) -> int:

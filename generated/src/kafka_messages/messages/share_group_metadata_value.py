@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -69,12 +69,12 @@ def _read_share_group_metadata_value_0(data: bytes, pos: int) -> tuple[ShareGrou
     return x, pos
 
 
-def _write_share_group_metadata_value_0(out: bytearray, x: ShareGroupMetadataValue) -> None:
+def _write_share_group_metadata_value_0(out: list[bytes], x: ShareGroupMetadataValue) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iqB(x.epoch, x.metadata_hash, 0)
+        out.append(_pack_iqB(x.epoch, x.metadata_hash, 0))
     else:
-        out += _pack_iq(x.epoch, x.metadata_hash)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iq(x.epoch, x.metadata_hash))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_metadata_value_0(x: ShareGroupMetadataValue) -> int:

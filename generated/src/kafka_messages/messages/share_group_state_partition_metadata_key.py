@@ -60,11 +60,11 @@ def _read_share_group_state_partition_metadata_key_0(
     return x, pos
 
 
-def _write_share_group_state_partition_metadata_key_0(out: bytearray, x: ShareGroupStatePartitionMetadataKey) -> None:
+def _write_share_group_state_partition_metadata_key_0(out: list[bytes], x: ShareGroupStatePartitionMetadataKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_share_group_state_partition_metadata_key_0(x: ShareGroupStatePartitionMetadataKey) -> int:

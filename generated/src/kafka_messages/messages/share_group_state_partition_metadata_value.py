@@ -12,20 +12,21 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_u = Struct(">16s").pack
@@ -169,11 +170,11 @@ def _read_all_topic_partitions_info_0(data: bytes, pos: int, count: int) -> tupl
             x.topic_name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -186,29 +187,29 @@ def _read_all_topic_partitions_info_0(data: bytes, pos: int, count: int) -> tupl
     return out, pos
 
 
-def _write_all_topic_partitions_info_0(out: bytearray, items: Iterable[TopicPartitionsInfo]) -> None:
+def _write_all_topic_partitions_info_0(out: list[bytes], items: Iterable[TopicPartitionsInfo]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partitions_info_0(items: Iterable[TopicPartitionsInfo]) -> int:
@@ -249,20 +250,20 @@ def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_info_0(out: bytearray, items: Iterable[TopicInfo]) -> None:
+def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
@@ -311,33 +312,24 @@ def _read_share_group_state_partition_metadata_value_0(
 
 
 def _write_share_group_state_partition_metadata_value_0(
-    out: bytearray, x: ShareGroupStatePartitionMetadataValue
+    out: list[bytes], x: ShareGroupStatePartitionMetadataValue
 ) -> None:
     n = len(x.initializing_topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_info_0(out, x.initializing_topics)
     n = len(x.initialized_topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partitions_info_0(out, x.initialized_topics)
     n = len(x.deleting_topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_info_0(out, x.deleting_topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_state_partition_metadata_value_0(x: ShareGroupStatePartitionMetadataValue) -> int:

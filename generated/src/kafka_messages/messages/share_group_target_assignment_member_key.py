@@ -72,15 +72,15 @@ def _read_share_group_target_assignment_member_key_0(
     return x, pos
 
 
-def _write_share_group_target_assignment_member_key_0(out: bytearray, x: ShareGroupTargetAssignmentMemberKey) -> None:
+def _write_share_group_target_assignment_member_key_0(out: list[bytes], x: ShareGroupTargetAssignmentMemberKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_share_group_target_assignment_member_key_0(x: ShareGroupTargetAssignmentMemberKey) -> int:

@@ -13,17 +13,17 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     UNPACK_I,
+    VARINTS,
     ZERO_UUID,
+    fixed_elements,
     long_count,
     long_fixed_array,
     new,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_u = Struct(">16s").pack
@@ -109,11 +109,11 @@ def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[list
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -126,22 +126,21 @@ def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_topic_partition_0(out: bytearray, items: Iterable[TopicPartition]) -> None:
+def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartition]) -> None:
     for x in items:
         n = len(x.partitions)
-        if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+        if n < 16:
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
+            if n:
+                out.append(PACK_I[n](*x.partitions))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partition_0(items: Iterable[TopicPartition]) -> int:
@@ -178,19 +177,16 @@ def _read_share_group_target_assignment_member_value_0(
 
 
 def _write_share_group_target_assignment_member_value_0(
-    out: bytearray, x: ShareGroupTargetAssignmentMemberValue
+    out: list[bytes], x: ShareGroupTargetAssignmentMemberValue
 ) -> None:
     n = len(x.topic_partitions)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_partition_0(out, x.topic_partitions)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_share_group_target_assignment_member_value_0(x: ShareGroupTargetAssignmentMemberValue) -> int:

@@ -61,12 +61,12 @@ def _read_share_group_target_assignment_metadata_key_0(
 
 
 def _write_share_group_target_assignment_metadata_key_0(
-    out: bytearray, x: ShareGroupTargetAssignmentMetadataKey
+    out: list[bytes], x: ShareGroupTargetAssignmentMetadataKey
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_share_group_target_assignment_metadata_key_0(x: ShareGroupTargetAssignmentMetadataKey) -> int:

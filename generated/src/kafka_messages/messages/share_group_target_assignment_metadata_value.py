@@ -15,8 +15,8 @@ from .._wire import (
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -107,23 +107,23 @@ def _read_share_group_target_assignment_metadata_value_0(
 
 
 def _write_tags_share_group_target_assignment_metadata_value_0(
-    parent: bytearray, x: ShareGroupTargetAssignmentMetadataValue
+    parent: list[bytes], x: ShareGroupTargetAssignmentMetadataValue
 ) -> None:
-    known: dict[int, bytearray] = {}
+    known: dict[int, bytes] = {}
     if x.assignment_timestamp != 0:
-        out = bytearray()
-        out += _pack_q(x.assignment_timestamp)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_q(x.assignment_timestamp))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
 def _write_share_group_target_assignment_metadata_value_0(
-    out: bytearray, x: ShareGroupTargetAssignmentMetadataValue
+    out: list[bytes], x: ShareGroupTargetAssignmentMetadataValue
 ) -> None:
     if x.assignment_timestamp == 0 and not x.unknown_tagged_fields:
-        out += _pack_iB(x.assignment_epoch, 0)
+        out.append(_pack_iB(x.assignment_epoch, 0))
     else:
-        out += _pack_i(x.assignment_epoch)
+        out.append(_pack_i(x.assignment_epoch))
         _write_tags_share_group_target_assignment_metadata_value_0(out, x)
 
 

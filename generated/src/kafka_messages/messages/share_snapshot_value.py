@@ -12,16 +12,16 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    VARINTS,
     long_count,
     long_uvarint,
     new,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -167,13 +167,13 @@ def _read_all_state_batch_0(data: bytes, pos: int, count: int) -> tuple[list[Sta
     return out, pos
 
 
-def _write_all_state_batch_0(out: bytearray, items: Iterable[StateBatch]) -> None:
+def _write_all_state_batch_0(out: list[bytes], items: Iterable[StateBatch]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_qqbhB(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count, 0)
+            out.append(_pack_qqbhB(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count, 0))
         else:
-            out += _pack_qqbh(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_qqbh(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_state_batch_0(items: Iterable[StateBatch]) -> int:
@@ -224,36 +224,40 @@ def _read_share_snapshot_value_0(data: bytes, pos: int) -> tuple[ShareSnapshotVa
     return x, pos
 
 
-def _write_tags_share_snapshot_value_0(parent: bytearray, x: ShareSnapshotValue) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_share_snapshot_value_0(parent: list[bytes], x: ShareSnapshotValue) -> None:
+    known: dict[int, bytes] = {}
     if x.delivery_complete_count != -1:
-        out = bytearray()
-        out += _pack_i(x.delivery_complete_count)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_i(x.delivery_complete_count))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_share_snapshot_value_0(out: bytearray, x: ShareSnapshotValue) -> None:
+def _write_share_snapshot_value_0(out: list[bytes], x: ShareSnapshotValue) -> None:
     n = len(x.state_batches)
     if n < 127:
-        out += _pack_iiiqqqB(
-            x.snapshot_epoch,
-            x.state_epoch,
-            x.leader_epoch,
-            x.start_offset,
-            x.create_timestamp,
-            x.write_timestamp,
-            n + 1,
+        out.append(
+            _pack_iiiqqqB(
+                x.snapshot_epoch,
+                x.state_epoch,
+                x.leader_epoch,
+                x.start_offset,
+                x.create_timestamp,
+                x.write_timestamp,
+                n + 1,
+            )
         )
     else:
-        out += _pack_iiiqqq(
-            x.snapshot_epoch, x.state_epoch, x.leader_epoch, x.start_offset, x.create_timestamp, x.write_timestamp
+        out.append(
+            _pack_iiiqqq(
+                x.snapshot_epoch, x.state_epoch, x.leader_epoch, x.start_offset, x.create_timestamp, x.write_timestamp
+            )
         )
-        out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_state_batch_0(out, x.state_batches)
     if x.delivery_complete_count == -1 and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_share_snapshot_value_0(out, x)
 

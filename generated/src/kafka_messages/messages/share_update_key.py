@@ -72,12 +72,12 @@ def _read_share_update_key_0(data: bytes, pos: int) -> tuple[ShareUpdateKey, int
     return x, pos
 
 
-def _write_share_update_key_0(out: bytearray, x: ShareUpdateKey) -> None:
+def _write_share_update_key_0(out: list[bytes], x: ShareUpdateKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
-    out += _pack_ui(x.topic_id.bytes, x.partition)
+    out.append(_pack_h(n))
+    out.append(s)
+    out.append(_pack_ui(x.topic_id.int.to_bytes(16, "big"), x.partition))
 
 
 def _size_share_update_key_0(x: ShareUpdateKey) -> int:

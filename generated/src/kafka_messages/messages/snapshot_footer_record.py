@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -60,12 +60,12 @@ def _read_snapshot_footer_record_0(data: bytes, pos: int) -> tuple[SnapshotFoote
     return x, pos
 
 
-def _write_snapshot_footer_record_0(out: bytearray, x: SnapshotFooterRecord) -> None:
+def _write_snapshot_footer_record_0(out: list[bytes], x: SnapshotFooterRecord) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_hB(x.version, 0)
+        out.append(_pack_hB(x.version, 0))
     else:
-        out += _pack_h(x.version)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_h(x.version))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_snapshot_footer_record_0(x: SnapshotFooterRecord) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_hq = Struct(">hq").pack
 _pack_hqB = Struct(">hqB").pack
@@ -70,12 +70,12 @@ def _read_snapshot_header_record_0(data: bytes, pos: int) -> tuple[SnapshotHeade
     return x, pos
 
 
-def _write_snapshot_header_record_0(out: bytearray, x: SnapshotHeaderRecord) -> None:
+def _write_snapshot_header_record_0(out: list[bytes], x: SnapshotHeaderRecord) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_hqB(x.version, x.last_contained_log_timestamp, 0)
+        out.append(_pack_hqB(x.version, x.last_contained_log_timestamp, 0))
     else:
-        out += _pack_hq(x.version, x.last_contained_log_timestamp)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_hq(x.version, x.last_contained_log_timestamp))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_snapshot_header_record_0(x: SnapshotHeaderRecord) -> int:

@@ -73,16 +73,16 @@ def _read_streams_group_current_member_assignment_key_0(
 
 
 def _write_streams_group_current_member_assignment_key_0(
-    out: bytearray, x: StreamsGroupCurrentMemberAssignmentKey
+    out: list[bytes], x: StreamsGroupCurrentMemberAssignmentKey
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_streams_group_current_member_assignment_key_0(x: StreamsGroupCurrentMemberAssignmentKey) -> int:

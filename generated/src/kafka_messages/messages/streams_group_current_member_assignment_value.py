@@ -13,7 +13,10 @@ from .._wire import (
     PACK_I,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
@@ -22,12 +25,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_iib = Struct(">iib").pack
@@ -181,13 +182,13 @@ def _read_tags_task_ids_0(data: bytes, pos: int, n: int, x: TaskIds) -> int:
         if tag == 0:
             n = data[pos]
             pos += 1
-            if 1 < n < 17:
-                x.assignment_epochs = [*UNPACK_I[n](data, pos)]
-                pos += n * 4 - 4
-            elif n == 1:
+            if n == 1:
                 x.assignment_epochs = []
             elif n == 0:
                 x.assignment_epochs = None
+            elif n < 17:
+                x.assignment_epochs = [*UNPACK_I[n](data, pos)]
+                pos += n * 4 - 4
             else:
                 x.assignment_epochs, pos = long_fixed_array(data, pos, n, "i", 4)
         else:
@@ -213,11 +214,11 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
             x.subtopology_id, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -231,43 +232,35 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
     return out, pos
 
 
-def _write_tags_task_ids_0(parent: bytearray, x: TaskIds) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_task_ids_0(parent: list[bytes], x: TaskIds) -> None:
+    known: dict[int, bytes] = {}
     if not (x.assignment_epochs is not None and not len(x.assignment_epochs)):
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.assignment_epochs is None else len(x.assignment_epochs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        if x.assignment_epochs and n < 16:
-            out += PACK_I[n](*x.assignment_epochs)
-        elif x.assignment_epochs:
-            write_fixed_array(out, x.assignment_epochs, "i")
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out.append(VARINTS[n + 1])
+        if x.assignment_epochs:
+            out.append(fixed_elements(x.assignment_epochs, "i"))
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_all_task_ids_0(out: bytearray, items: Iterable[TaskIds]) -> None:
+def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if x.assignment_epochs is not None and not len(x.assignment_epochs) and not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
             _write_tags_task_ids_0(out, x)
 
@@ -358,55 +351,40 @@ def _read_streams_group_current_member_assignment_value_0(
 
 
 def _write_streams_group_current_member_assignment_value_0(
-    out: bytearray, x: StreamsGroupCurrentMemberAssignmentValue
+    out: list[bytes], x: StreamsGroupCurrentMemberAssignmentValue
 ) -> None:
     n = len(x.active_tasks)
     if n < 127:
-        out += _pack_iibB(x.member_epoch, x.previous_member_epoch, x.state, n + 1)
+        out.append(_pack_iibB(x.member_epoch, x.previous_member_epoch, x.state, n + 1))
     else:
-        out += _pack_iib(x.member_epoch, x.previous_member_epoch, x.state)
-        out += uvarint(n + 1)
+        out.append(_pack_iib(x.member_epoch, x.previous_member_epoch, x.state))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.active_tasks)
     n = len(x.standby_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.standby_tasks)
     n = len(x.warmup_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.warmup_tasks)
     n = len(x.active_tasks_pending_revocation)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.active_tasks_pending_revocation)
     n = len(x.standby_tasks_pending_revocation)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.standby_tasks_pending_revocation)
     n = len(x.warmup_tasks_pending_revocation)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.warmup_tasks_pending_revocation)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_current_member_assignment_value_0(x: StreamsGroupCurrentMemberAssignmentValue) -> int:

@@ -12,16 +12,16 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     TRUTH,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     new,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -100,21 +100,18 @@ def _read_streams_group_describe_request_0(data: bytes, pos: int) -> tuple[Strea
     return x, pos
 
 
-def _write_streams_group_describe_request_0(out: bytearray, x: StreamsGroupDescribeRequest) -> None:
+def _write_streams_group_describe_request_0(out: list[bytes], x: StreamsGroupDescribeRequest) -> None:
     if x.include_topology_description is not False:
         raise Refused
     n = len(x.group_ids)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.group_ids)
+        out.append(compact_string_elements(x.group_ids))
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.include_authorized_operations], 0)
+        out.append(_pack_BB(TRUTH[x.include_authorized_operations], 0))
     else:
-        out += _pack_B(TRUTH[x.include_authorized_operations])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.include_authorized_operations]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_describe_request_0(x: StreamsGroupDescribeRequest) -> int:
@@ -146,19 +143,16 @@ def _read_streams_group_describe_request_1(data: bytes, pos: int) -> tuple[Strea
     return x, pos
 
 
-def _write_streams_group_describe_request_1(out: bytearray, x: StreamsGroupDescribeRequest) -> None:
+def _write_streams_group_describe_request_1(out: list[bytes], x: StreamsGroupDescribeRequest) -> None:
     n = len(x.group_ids)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.group_ids)
+        out.append(compact_string_elements(x.group_ids))
     if not x.unknown_tagged_fields:
-        out += _pack_BBB(TRUTH[x.include_authorized_operations], TRUTH[x.include_topology_description], 0)
+        out.append(_pack_BBB(TRUTH[x.include_authorized_operations], TRUTH[x.include_topology_description], 0))
     else:
-        out += _pack_BB(TRUTH[x.include_authorized_operations], TRUTH[x.include_topology_description])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_BB(TRUTH[x.include_authorized_operations], TRUTH[x.include_topology_description]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_describe_request_1(x: StreamsGroupDescribeRequest) -> int:

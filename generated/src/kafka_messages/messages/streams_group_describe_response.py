@@ -12,22 +12,23 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -770,26 +771,20 @@ def _read_all_key_value_0(data: bytes, pos: int, count: int) -> tuple[list[KeyVa
     return out, pos
 
 
-def _write_all_key_value_0(out: bytearray, items: Iterable[KeyValue]) -> None:
+def _write_all_key_value_0(out: list[bytes], items: Iterable[KeyValue]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.value.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_key_value_0(items: Iterable[KeyValue]) -> int:
@@ -834,27 +829,24 @@ def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_info_0(out: bytearray, items: Iterable[TopicInfo]) -> None:
+def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topic_configs)
         if n < 127:
-            out += _pack_ihB(x.partitions, x.replication_factor, n + 1)
+            out.append(_pack_ihB(x.partitions, x.replication_factor, n + 1))
         else:
-            out += _pack_ih(x.partitions, x.replication_factor)
-            out += uvarint(n + 1)
+            out.append(_pack_ih(x.partitions, x.replication_factor))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_key_value_0(out, x.topic_configs)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
@@ -922,47 +914,32 @@ def _read_all_subtopology_0(data: bytes, pos: int, count: int) -> tuple[list[Sub
     return out, pos
 
 
-def _write_all_subtopology_0(out: bytearray, items: Iterable[Subtopology]) -> None:
+def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.source_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.source_topics)
+            out.append(compact_string_elements(x.source_topics))
         n = len(x.repartition_sink_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.repartition_sink_topics)
+            out.append(compact_string_elements(x.repartition_sink_topics))
         n = len(x.state_changelog_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.state_changelog_topics)
         n = len(x.repartition_source_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.repartition_source_topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_subtopology_0(items: Iterable[Subtopology]) -> int:
@@ -1012,19 +989,19 @@ def _read_topology_0(data: bytes, pos: int) -> tuple[Topology, int]:
     return x, pos
 
 
-def _write_topology_0(out: bytearray, x: Topology) -> None:
+def _write_topology_0(out: list[bytes], x: Topology) -> None:
     n = -1 if x.subtopologies is None else len(x.subtopologies)
     if n < 127:
-        out += _pack_iB(x.epoch, n + 1)
+        out.append(_pack_iB(x.epoch, n + 1))
     else:
-        out += _pack_i(x.epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.epoch))
+        out.append(VARINTS[n + 1])
     if x.subtopologies:
         _write_all_subtopology_0(out, x.subtopologies)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topology_0(x: Topology) -> int:
@@ -1058,19 +1035,16 @@ def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     return x, pos
 
 
-def _write_endpoint_0(out: bytearray, x: Endpoint) -> None:
+def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     s = x.host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_HB(x.port, 0)
+        out.append(_pack_HB(x.port, 0))
     else:
-        out += _pack_H(x.port)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_H(x.port))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_endpoint_0(x: Endpoint) -> int:
@@ -1104,20 +1078,17 @@ def _read_all_task_offset_0(data: bytes, pos: int, count: int) -> tuple[list[Tas
     return out, pos
 
 
-def _write_all_task_offset_0(out: bytearray, items: Iterable[TaskOffset]) -> None:
+def _write_all_task_offset_0(out: list[bytes], items: Iterable[TaskOffset]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.partition, x.offset, 0)
+            out.append(_pack_iqB(x.partition, x.offset, 0))
         else:
-            out += _pack_iq(x.partition, x.offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.partition, x.offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_task_offset_0(items: Iterable[TaskOffset]) -> int:
@@ -1145,11 +1116,11 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
             x.subtopology_id, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -1162,28 +1133,25 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
     return out, pos
 
 
-def _write_all_task_ids_0(out: bytearray, items: Iterable[TaskIds]) -> None:
+def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
@@ -1233,32 +1201,23 @@ def _read_assignment_0(data: bytes, pos: int) -> tuple[Assignment, int]:
     return x, pos
 
 
-def _write_assignment_0(out: bytearray, x: Assignment) -> None:
+def _write_assignment_0(out: list[bytes], x: Assignment) -> None:
     n = len(x.active_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.active_tasks)
     n = len(x.standby_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.standby_tasks)
     n = len(x.warmup_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_task_ids_0(out, x.warmup_tasks)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_assignment_0(x: Assignment) -> int:
@@ -1375,15 +1334,12 @@ def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member],
     return out, pos
 
 
-def _write_all_member_0(out: bytearray, items: Iterable[Member]) -> None:
+def _write_all_member_0(out: list[bytes], items: Iterable[Member]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.instance_id is None:
             s = b""
             n = -1
@@ -1391,75 +1347,57 @@ def _write_all_member_0(out: bytearray, items: Iterable[Member]) -> None:
             s = x.instance_id.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iB(x.member_epoch, n + 1)
+            out.append(_pack_iB(x.member_epoch, n + 1))
         else:
-            out += _pack_i(x.member_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.member_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.rack_id is None:
             s = b""
             n = -1
         else:
             s = x.rack_id.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.client_host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.process_id.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.topology_epoch, n + 1)
+            out.append(_pack_iB(x.topology_epoch, n + 1))
         else:
-            out += _pack_i(x.topology_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
-        out += _pack_b(-1 if x.user_endpoint is None else 1)
+            out.append(_pack_i(x.topology_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        out.append(_pack_b(-1 if x.user_endpoint is None else 1))
         if x.user_endpoint is not None:
             _write_endpoint_0(out, x.user_endpoint)
         n = len(x.client_tags)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_key_value_0(out, x.client_tags)
         n = len(x.task_offsets)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_task_offset_0(out, x.task_offsets)
         n = len(x.task_end_offsets)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_task_offset_0(out, x.task_end_offsets)
         _write_assignment_0(out, x.assignment)
         _write_assignment_0(out, x.target_assignment)
         if not x.unknown_tagged_fields:
-            out += _pack_BB(TRUTH[x.is_classic], 0)
+            out.append(_pack_BB(TRUTH[x.is_classic], 0))
         else:
-            out += _pack_B(TRUTH[x.is_classic])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_B(TRUTH[x.is_classic]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_member_0(items: Iterable[Member]) -> int:
@@ -1606,99 +1544,75 @@ def _read_all_topology_description_node_1(
     return out, pos
 
 
-def _write_topology_description_node_1(out: bytearray, x: TopologyDescriptionNode) -> None:
+def _write_topology_description_node_1(out: list[bytes], x: TopologyDescriptionNode) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.source_topics)
     if n < 127:
-        out += _pack_bB(x.node_type, n + 1)
+        out.append(_pack_bB(x.node_type, n + 1))
     else:
-        out += _pack_b(x.node_type)
-        out += uvarint(n + 1)
+        out.append(_pack_b(x.node_type))
+        out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.source_topics)
+        out.append(compact_string_elements(x.source_topics))
     if x.sink_topic is None:
         s = b""
         n = -1
     else:
         s = x.sink_topic.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.stores)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.stores)
+        out.append(compact_string_elements(x.stores))
     n = len(x.successors)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.successors)
+        out.append(compact_string_elements(x.successors))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _write_all_topology_description_node_1(out: bytearray, items: Iterable[TopologyDescriptionNode]) -> None:
+def _write_all_topology_description_node_1(out: list[bytes], items: Iterable[TopologyDescriptionNode]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.source_topics)
         if n < 127:
-            out += _pack_bB(x.node_type, n + 1)
+            out.append(_pack_bB(x.node_type, n + 1))
         else:
-            out += _pack_b(x.node_type)
-            out += uvarint(n + 1)
+            out.append(_pack_b(x.node_type))
+            out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.source_topics)
+            out.append(compact_string_elements(x.source_topics))
         if x.sink_topic is None:
             s = b""
             n = -1
         else:
             s = x.sink_topic.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.stores)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.stores)
+            out.append(compact_string_elements(x.stores))
         n = len(x.successors)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.successors)
+            out.append(compact_string_elements(x.successors))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topology_description_node_1(x: TopologyDescriptionNode) -> int:
@@ -1783,27 +1697,21 @@ def _read_all_topology_description_subtopology_1(
 
 
 def _write_all_topology_description_subtopology_1(
-    out: bytearray, items: Iterable[TopologyDescriptionSubtopology]
+    out: list[bytes], items: Iterable[TopologyDescriptionSubtopology]
 ) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.nodes)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topology_description_node_1(out, x.nodes)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topology_description_subtopology_1(items: Iterable[TopologyDescriptionSubtopology]) -> int:
@@ -1840,15 +1748,15 @@ def _read_all_topology_description_global_store_1(
 
 
 def _write_all_topology_description_global_store_1(
-    out: bytearray, items: Iterable[TopologyDescriptionGlobalStore]
+    out: list[bytes], items: Iterable[TopologyDescriptionGlobalStore]
 ) -> None:
     for x in items:
         _write_topology_description_node_1(out, x.source)
         _write_topology_description_node_1(out, x.processor)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topology_description_global_store_1(items: Iterable[TopologyDescriptionGlobalStore]) -> int:
@@ -1887,25 +1795,19 @@ def _read_topology_description_1(data: bytes, pos: int) -> tuple[TopologyDescrip
     return x, pos
 
 
-def _write_topology_description_1(out: bytearray, x: TopologyDescription) -> None:
+def _write_topology_description_1(out: list[bytes], x: TopologyDescription) -> None:
     n = len(x.subtopologies)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_subtopology_1(out, x.subtopologies)
     n = len(x.global_stores)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_global_store_1(out, x.global_stores)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topology_description_1(x: TopologyDescription) -> int:
@@ -1979,7 +1881,7 @@ def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_0(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.topology_description is not None:
             raise Refused
@@ -1992,40 +1894,31 @@ def _write_all_described_group_0(out: bytearray, items: Iterable[DescribedGroup]
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        out += _pack_iib(x.group_epoch, x.assignment_epoch, -1 if x.topology is None else 1)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        out.append(_pack_iib(x.group_epoch, x.assignment_epoch, -1 if x.topology is None else 1))
         if x.topology is not None:
             _write_topology_0(out, x.topology)
         n = len(x.members)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_member_0(out, x.members)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.authorized_operations, 0)
+            out.append(_pack_iB(x.authorized_operations, 0))
         else:
-            out += _pack_i(x.authorized_operations)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.authorized_operations))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_group_0(items: Iterable[DescribedGroup]) -> int:
@@ -2119,7 +2012,7 @@ def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_described_group_1(out: bytearray, items: Iterable[DescribedGroup]) -> None:
+def _write_all_described_group_1(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is None:
             s = b""
@@ -2128,36 +2021,27 @@ def _write_all_described_group_1(out: bytearray, items: Iterable[DescribedGroup]
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.group_state.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
-        out += _pack_iib(x.group_epoch, x.assignment_epoch, -1 if x.topology is None else 1)
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
+        out.append(_pack_iib(x.group_epoch, x.assignment_epoch, -1 if x.topology is None else 1))
         if x.topology is not None:
             _write_topology_0(out, x.topology)
         n = len(x.members)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_member_0(out, x.members)
-        out += _pack_ib(x.authorized_operations, -1 if x.topology_description is None else 1)
+        out.append(_pack_ib(x.authorized_operations, -1 if x.topology_description is None else 1))
         if x.topology_description is not None:
             _write_topology_description_1(out, x.topology_description)
         if x.assignor_name is None:
@@ -2167,15 +2051,15 @@ def _write_all_described_group_1(out: bytearray, items: Iterable[DescribedGroup]
             s = x.assignor_name.encode()
             n = len(s)
         if n < 127:
-            out += _pack_bB(x.topology_description_status, n + 1)
+            out.append(_pack_bB(x.topology_description_status, n + 1))
         else:
-            out += _pack_b(x.topology_description_status)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.topology_description_status))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_described_group_1(items: Iterable[DescribedGroup]) -> int:
@@ -2223,19 +2107,19 @@ def _read_streams_group_describe_response_0(data: bytes, pos: int) -> tuple[Stre
     return x, pos
 
 
-def _write_streams_group_describe_response_0(out: bytearray, x: StreamsGroupDescribeResponse) -> None:
+def _write_streams_group_describe_response_0(out: list[bytes], x: StreamsGroupDescribeResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_0(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_describe_response_0(x: StreamsGroupDescribeResponse) -> int:
@@ -2267,19 +2151,19 @@ def _read_streams_group_describe_response_1(data: bytes, pos: int) -> tuple[Stre
     return x, pos
 
 
-def _write_streams_group_describe_response_1(out: bytearray, x: StreamsGroupDescribeResponse) -> None:
+def _write_streams_group_describe_response_1(out: list[bytes], x: StreamsGroupDescribeResponse) -> None:
     n = len(x.groups)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_described_group_1(out, x.groups)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_describe_response_1(x: StreamsGroupDescribeResponse) -> int:

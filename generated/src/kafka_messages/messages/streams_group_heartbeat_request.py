@@ -12,23 +12,24 @@ from .._wire import (
     PACK_H,
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_H,
     UNPACK_I,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -550,26 +551,20 @@ def _read_all_key_value_0(data: bytes, pos: int, count: int) -> tuple[list[KeyVa
     return out, pos
 
 
-def _write_all_key_value_0(out: bytearray, items: Iterable[KeyValue]) -> None:
+def _write_all_key_value_0(out: list[bytes], items: Iterable[KeyValue]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.value.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_key_value_0(items: Iterable[KeyValue]) -> int:
@@ -614,27 +609,24 @@ def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_info_0(out: bytearray, items: Iterable[TopicInfo]) -> None:
+def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topic_configs)
         if n < 127:
-            out += _pack_ihB(x.partitions, x.replication_factor, n + 1)
+            out.append(_pack_ihB(x.partitions, x.replication_factor, n + 1))
         else:
-            out += _pack_ih(x.partitions, x.replication_factor)
-            out += uvarint(n + 1)
+            out.append(_pack_ih(x.partitions, x.replication_factor))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_key_value_0(out, x.topic_configs)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
@@ -658,29 +650,29 @@ def _read_all_copartition_group_0(data: bytes, pos: int, count: int) -> tuple[li
         x = new(CopartitionGroup)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.source_topics = []
+        elif n < 17:
             x.source_topics = [*UNPACK_H[n](data, pos)]
             pos += n * 2 - 2
-        elif n == 1:
-            x.source_topics = []
         else:
             x.source_topics, pos = long_fixed_array(data, pos, n, "h", 2)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.source_topic_regex = []
+        elif n < 17:
             x.source_topic_regex = [*UNPACK_H[n](data, pos)]
             pos += n * 2 - 2
-        elif n == 1:
-            x.source_topic_regex = []
         else:
             x.source_topic_regex, pos = long_fixed_array(data, pos, n, "h", 2)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.repartition_source_topics = []
+        elif n < 17:
             x.repartition_source_topics = [*UNPACK_H[n](data, pos)]
             pos += n * 2 - 2
-        elif n == 1:
-            x.repartition_source_topics = []
         else:
             x.repartition_source_topics, pos = long_fixed_array(data, pos, n, "h", 2)
         n = data[pos]
@@ -693,39 +685,45 @@ def _read_all_copartition_group_0(data: bytes, pos: int, count: int) -> tuple[li
     return out, pos
 
 
-def _write_all_copartition_group_0(out: bytearray, items: Iterable[CopartitionGroup]) -> None:
+def _write_all_copartition_group_0(out: list[bytes], items: Iterable[CopartitionGroup]) -> None:
     for x in items:
         n = len(x.source_topics)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+            s = b""
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            s = PACK_H[n](*x.source_topics)
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_H[n](*x.source_topics)
-        elif n:
-            write_fixed_array(out, x.source_topics, "h")
-        n = len(x.source_topic_regex)
-        if n < 127:
-            out.append(n + 1)
+            out.append(VARINTS[n + 1])
+            s = fixed_elements(x.source_topics, "h")
+        out.append(s)
+        if x.source_topic_regex == x.source_topics:
+            out.append(VARINTS[n + 1])
+            out.append(s)
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_H[n](*x.source_topic_regex)
-        elif n:
-            write_fixed_array(out, x.source_topic_regex, "h")
+            n = len(x.source_topic_regex)
+            if not n:
+                out.append(b"\1")
+            elif n < 16:
+                out.append(VARINTS[n + 1])
+                out.append(PACK_H[n](*x.source_topic_regex))
+            else:
+                out.append(VARINTS[n + 1])
+                out.append(fixed_elements(x.source_topic_regex, "h"))
         n = len(x.repartition_source_topics)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_H[n](*x.repartition_source_topics))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_H[n](*x.repartition_source_topics)
-        elif n:
-            write_fixed_array(out, x.repartition_source_topics, "h")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.repartition_source_topics, "h"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_copartition_group_0(items: Iterable[CopartitionGroup]) -> int:
@@ -813,61 +811,40 @@ def _read_all_subtopology_0(data: bytes, pos: int, count: int) -> tuple[list[Sub
     return out, pos
 
 
-def _write_all_subtopology_0(out: bytearray, items: Iterable[Subtopology]) -> None:
+def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.source_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.source_topics)
+            out.append(compact_string_elements(x.source_topics))
         n = len(x.source_topic_regex)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.source_topic_regex)
+            out.append(compact_string_elements(x.source_topic_regex))
         n = len(x.state_changelog_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.state_changelog_topics)
         n = len(x.repartition_sink_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.repartition_sink_topics)
+            out.append(compact_string_elements(x.repartition_sink_topics))
         n = len(x.repartition_source_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.repartition_source_topics)
         n = len(x.copartition_groups)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_copartition_group_0(out, x.copartition_groups)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_subtopology_0(items: Iterable[Subtopology]) -> int:
@@ -923,19 +900,19 @@ def _read_topology_0(data: bytes, pos: int) -> tuple[Topology, int]:
     return x, pos
 
 
-def _write_topology_0(out: bytearray, x: Topology) -> None:
+def _write_topology_0(out: list[bytes], x: Topology) -> None:
     n = len(x.subtopologies)
     if n < 127:
-        out += _pack_iB(x.epoch, n + 1)
+        out.append(_pack_iB(x.epoch, n + 1))
     else:
-        out += _pack_i(x.epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_subtopology_0(out, x.subtopologies)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topology_0(x: Topology) -> int:
@@ -963,11 +940,11 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
             x.subtopology_id, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -980,28 +957,25 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
     return out, pos
 
 
-def _write_all_task_ids_0(out: bytearray, items: Iterable[TaskIds]) -> None:
+def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
@@ -1038,19 +1012,16 @@ def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     return x, pos
 
 
-def _write_endpoint_0(out: bytearray, x: Endpoint) -> None:
+def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     s = x.host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_HB(x.port, 0)
+        out.append(_pack_HB(x.port, 0))
     else:
-        out += _pack_H(x.port)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_H(x.port))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_endpoint_0(x: Endpoint) -> int:
@@ -1084,20 +1055,17 @@ def _read_all_task_offset_0(data: bytes, pos: int, count: int) -> tuple[list[Tas
     return out, pos
 
 
-def _write_all_task_offset_0(out: bytearray, items: Iterable[TaskOffset]) -> None:
+def _write_all_task_offset_0(out: list[bytes], items: Iterable[TaskOffset]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_iqB(x.partition, x.offset, 0)
+            out.append(_pack_iqB(x.partition, x.offset, 0))
         else:
-            out += _pack_iq(x.partition, x.offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_iq(x.partition, x.offset))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_task_offset_0(items: Iterable[TaskOffset]) -> int:
@@ -1234,21 +1202,15 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     return x, pos
 
 
-def _write_streams_group_heartbeat_request_0(out: bytearray, x: StreamsGroupHeartbeatRequest) -> None:
+def _write_streams_group_heartbeat_request_0(out: list[bytes], x: StreamsGroupHeartbeatRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.instance_id is None:
         s = b""
         n = -1
@@ -1256,44 +1218,32 @@ def _write_streams_group_heartbeat_request_0(out: bytearray, x: StreamsGroupHear
         s = x.instance_id.encode()
         n = len(s)
     if n < 127:
-        out += _pack_iiB(x.member_epoch, x.endpoint_information_epoch, n + 1)
+        out.append(_pack_iiB(x.member_epoch, x.endpoint_information_epoch, n + 1))
     else:
-        out += _pack_ii(x.member_epoch, x.endpoint_information_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ii(x.member_epoch, x.endpoint_information_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.rack_id is None:
         s = b""
         n = -1
     else:
         s = x.rack_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
-    out += _pack_ib(x.rebalance_timeout_ms, -1 if x.topology is None else 1)
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    out.append(_pack_ib(x.rebalance_timeout_ms, -1 if x.topology is None else 1))
     if x.topology is not None:
         _write_topology_0(out, x.topology)
     n = -1 if x.active_tasks is None else len(x.active_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.active_tasks:
         _write_all_task_ids_0(out, x.active_tasks)
     n = -1 if x.standby_tasks is None else len(x.standby_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.standby_tasks:
         _write_all_task_ids_0(out, x.standby_tasks)
     n = -1 if x.warmup_tasks is None else len(x.warmup_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.warmup_tasks:
         _write_all_task_ids_0(out, x.warmup_tasks)
     if x.process_id is None:
@@ -1302,40 +1252,28 @@ def _write_streams_group_heartbeat_request_0(out: bytearray, x: StreamsGroupHear
     else:
         s = x.process_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
-    out += _pack_b(-1 if x.user_endpoint is None else 1)
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    out.append(_pack_b(-1 if x.user_endpoint is None else 1))
     if x.user_endpoint is not None:
         _write_endpoint_0(out, x.user_endpoint)
     n = -1 if x.client_tags is None else len(x.client_tags)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.client_tags:
         _write_all_key_value_0(out, x.client_tags)
     n = -1 if x.task_offsets is None else len(x.task_offsets)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.task_offsets:
         _write_all_task_offset_0(out, x.task_offsets)
     n = -1 if x.task_end_offsets is None else len(x.task_end_offsets)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.task_end_offsets:
         _write_all_task_offset_0(out, x.task_end_offsets)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.shutdown_application], 0)
+        out.append(_pack_BB(TRUTH[x.shutdown_application], 0))
     else:
-        out += _pack_B(TRUTH[x.shutdown_application])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.shutdown_application]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_heartbeat_request_0(x: StreamsGroupHeartbeatRequest) -> int:

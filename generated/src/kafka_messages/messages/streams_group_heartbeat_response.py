@@ -12,19 +12,20 @@ from .._wire import (
     PACK_I,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_Bi = Struct(">Bi").pack
@@ -374,20 +375,20 @@ def _read_all_status_0(data: bytes, pos: int, count: int) -> tuple[list[Status],
     return out, pos
 
 
-def _write_all_status_0(out: bytearray, items: Iterable[Status]) -> None:
+def _write_all_status_0(out: list[bytes], items: Iterable[Status]) -> None:
     for x in items:
         s = x.status_detail.encode()
         n = len(s)
         if n < 127:
-            out += _pack_bB(x.status_code, n + 1)
+            out.append(_pack_bB(x.status_code, n + 1))
         else:
-            out += _pack_b(x.status_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_b(x.status_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_status_0(items: Iterable[Status]) -> int:
@@ -415,11 +416,11 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
             x.subtopology_id, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -432,28 +433,25 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
     return out, pos
 
 
-def _write_all_task_ids_0(out: bytearray, items: Iterable[TaskIds]) -> None:
+def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_task_ids_0(items: Iterable[TaskIds]) -> int:
@@ -490,19 +488,16 @@ def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     return x, pos
 
 
-def _write_endpoint_0(out: bytearray, x: Endpoint) -> None:
+def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     s = x.host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_HB(x.port, 0)
+        out.append(_pack_HB(x.port, 0))
     else:
-        out += _pack_H(x.port)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_H(x.port))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_endpoint_0(x: Endpoint) -> int:
@@ -528,11 +523,11 @@ def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[list
             x.topic, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partitions = []
+        elif n < 17:
             x.partitions = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partitions = []
         else:
             x.partitions, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -545,28 +540,25 @@ def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_topic_partition_0(out: bytearray, items: Iterable[TopicPartition]) -> None:
+def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartition]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partitions))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partitions)
-        elif n:
-            write_fixed_array(out, x.partitions, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partitions, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_partition_0(items: Iterable[TopicPartition]) -> int:
@@ -613,27 +605,21 @@ def _read_all_endpoint_to_partitions_0(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_endpoint_to_partitions_0(out: bytearray, items: Iterable[EndpointToPartitions]) -> None:
+def _write_all_endpoint_to_partitions_0(out: list[bytes], items: Iterable[EndpointToPartitions]) -> None:
     for x in items:
         _write_endpoint_0(out, x.user_endpoint)
         n = len(x.active_partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_partition_0(out, x.active_partitions)
         n = len(x.standby_partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_partition_0(out, x.standby_partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_endpoint_to_partitions_0(items: Iterable[EndpointToPartitions]) -> int:
@@ -732,7 +718,7 @@ def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[Str
     return x, pos
 
 
-def _write_streams_group_heartbeat_response_0(out: bytearray, x: StreamsGroupHeartbeatResponse) -> None:
+def _write_streams_group_heartbeat_response_0(out: list[bytes], x: StreamsGroupHeartbeatResponse) -> None:
     if x.topology_description_required is not False:
         raise Refused
     if x.error_message is None:
@@ -742,63 +728,59 @@ def _write_streams_group_heartbeat_response_0(out: bytearray, x: StreamsGroupHea
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.status is None else len(x.status)
     if n < 127:
-        out += _pack_iiiiB(
-            x.member_epoch, x.heartbeat_interval_ms, x.acceptable_recovery_lag_legacy, x.task_offset_interval_ms, n + 1
+        out.append(
+            _pack_iiiiB(
+                x.member_epoch,
+                x.heartbeat_interval_ms,
+                x.acceptable_recovery_lag_legacy,
+                x.task_offset_interval_ms,
+                n + 1,
+            )
         )
     else:
-        out += _pack_iiii(
-            x.member_epoch, x.heartbeat_interval_ms, x.acceptable_recovery_lag_legacy, x.task_offset_interval_ms
+        out.append(
+            _pack_iiii(
+                x.member_epoch, x.heartbeat_interval_ms, x.acceptable_recovery_lag_legacy, x.task_offset_interval_ms
+            )
         )
-        out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
     if x.status:
         _write_all_status_0(out, x.status)
     n = -1 if x.active_tasks is None else len(x.active_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.active_tasks:
         _write_all_task_ids_0(out, x.active_tasks)
     n = -1 if x.standby_tasks is None else len(x.standby_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.standby_tasks:
         _write_all_task_ids_0(out, x.standby_tasks)
     n = -1 if x.warmup_tasks is None else len(x.warmup_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.warmup_tasks:
         _write_all_task_ids_0(out, x.warmup_tasks)
     n = -1 if x.partitions_by_user_endpoint is None else len(x.partitions_by_user_endpoint)
     if n < 127:
-        out += _pack_iB(x.endpoint_information_epoch, n + 1)
+        out.append(_pack_iB(x.endpoint_information_epoch, n + 1))
     else:
-        out += _pack_i(x.endpoint_information_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.endpoint_information_epoch))
+        out.append(VARINTS[n + 1])
     if x.partitions_by_user_endpoint:
         _write_all_endpoint_to_partitions_0(out, x.partitions_by_user_endpoint)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_heartbeat_response_0(x: StreamsGroupHeartbeatResponse) -> int:
@@ -915,7 +897,7 @@ def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Str
     return x, pos
 
 
-def _write_streams_group_heartbeat_response_1(out: bytearray, x: StreamsGroupHeartbeatResponse) -> None:
+def _write_streams_group_heartbeat_response_1(out: list[bytes], x: StreamsGroupHeartbeatResponse) -> None:
     if x.acceptable_recovery_lag_legacy != 0:
         raise Refused
     if x.error_message is None:
@@ -925,61 +907,53 @@ def _write_streams_group_heartbeat_response_1(out: bytearray, x: StreamsGroupHea
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = -1 if x.status is None else len(x.status)
     if n < 127:
-        out += _pack_iiiqB(
-            x.member_epoch, x.heartbeat_interval_ms, x.task_offset_interval_ms, x.acceptable_recovery_lag, n + 1
+        out.append(
+            _pack_iiiqB(
+                x.member_epoch, x.heartbeat_interval_ms, x.task_offset_interval_ms, x.acceptable_recovery_lag, n + 1
+            )
         )
     else:
-        out += _pack_iiiq(x.member_epoch, x.heartbeat_interval_ms, x.task_offset_interval_ms, x.acceptable_recovery_lag)
-        out += uvarint(n + 1)
+        out.append(
+            _pack_iiiq(x.member_epoch, x.heartbeat_interval_ms, x.task_offset_interval_ms, x.acceptable_recovery_lag)
+        )
+        out.append(VARINTS[n + 1])
     if x.status:
         _write_all_status_0(out, x.status)
     n = -1 if x.active_tasks is None else len(x.active_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.active_tasks:
         _write_all_task_ids_0(out, x.active_tasks)
     n = -1 if x.standby_tasks is None else len(x.standby_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.standby_tasks:
         _write_all_task_ids_0(out, x.standby_tasks)
     n = -1 if x.warmup_tasks is None else len(x.warmup_tasks)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if x.warmup_tasks:
         _write_all_task_ids_0(out, x.warmup_tasks)
     n = -1 if x.partitions_by_user_endpoint is None else len(x.partitions_by_user_endpoint)
     if n < 127:
-        out += _pack_BiB(TRUTH[x.topology_description_required], x.endpoint_information_epoch, n + 1)
+        out.append(_pack_BiB(TRUTH[x.topology_description_required], x.endpoint_information_epoch, n + 1))
     else:
-        out += _pack_Bi(TRUTH[x.topology_description_required], x.endpoint_information_epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_Bi(TRUTH[x.topology_description_required], x.endpoint_information_epoch))
+        out.append(VARINTS[n + 1])
     if x.partitions_by_user_endpoint:
         _write_all_endpoint_to_partitions_0(out, x.partitions_by_user_endpoint)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_heartbeat_response_1(x: StreamsGroupHeartbeatResponse) -> int:

@@ -70,15 +70,15 @@ def _read_streams_group_member_metadata_key_0(data: bytes, pos: int) -> tuple[St
     return x, pos
 
 
-def _write_streams_group_member_metadata_key_0(out: bytearray, x: StreamsGroupMemberMetadataKey) -> None:
+def _write_streams_group_member_metadata_key_0(out: list[bytes], x: StreamsGroupMemberMetadataKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_streams_group_member_metadata_key_0(x: StreamsGroupMemberMetadataKey) -> int:

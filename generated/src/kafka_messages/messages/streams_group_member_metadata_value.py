@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -193,19 +194,16 @@ def _read_endpoint_0(data: bytes, pos: int) -> tuple[Endpoint, int]:
     return x, pos
 
 
-def _write_endpoint_0(out: bytearray, x: Endpoint) -> None:
+def _write_endpoint_0(out: list[bytes], x: Endpoint) -> None:
     s = x.host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_HB(x.port, 0)
+        out.append(_pack_HB(x.port, 0))
     else:
-        out += _pack_H(x.port)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_H(x.port))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_endpoint_0(x: Endpoint) -> int:
@@ -247,26 +245,20 @@ def _read_all_key_value_0(data: bytes, pos: int, count: int) -> tuple[list[KeyVa
     return out, pos
 
 
-def _write_all_key_value_0(out: bytearray, items: Iterable[KeyValue]) -> None:
+def _write_all_key_value_0(out: list[bytes], items: Iterable[KeyValue]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.value.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_key_value_0(items: Iterable[KeyValue]) -> int:
@@ -350,65 +342,50 @@ def _read_streams_group_member_metadata_value_0(data: bytes, pos: int) -> tuple[
     return x, pos
 
 
-def _write_streams_group_member_metadata_value_0(out: bytearray, x: StreamsGroupMemberMetadataValue) -> None:
+def _write_streams_group_member_metadata_value_0(out: list[bytes], x: StreamsGroupMemberMetadataValue) -> None:
     if x.instance_id is None:
         s = b""
         n = -1
     else:
         s = x.instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.rack_id is None:
         s = b""
         n = -1
     else:
         s = x.rack_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.client_host.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.process_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iiB(x.rebalance_timeout_ms, x.topology_epoch, n + 1)
+        out.append(_pack_iiB(x.rebalance_timeout_ms, x.topology_epoch, n + 1))
     else:
-        out += _pack_ii(x.rebalance_timeout_ms, x.topology_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
-    out += _pack_b(-1 if x.user_endpoint is None else 1)
+        out.append(_pack_ii(x.rebalance_timeout_ms, x.topology_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    out.append(_pack_b(-1 if x.user_endpoint is None else 1))
     if x.user_endpoint is not None:
         _write_endpoint_0(out, x.user_endpoint)
     n = len(x.client_tags)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_key_value_0(out, x.client_tags)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_member_metadata_value_0(x: StreamsGroupMemberMetadataValue) -> int:

@@ -12,6 +12,8 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     long_uvarint,
@@ -19,11 +21,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -163,26 +164,20 @@ def _read_all_last_assignment_config_0(data: bytes, pos: int, count: int) -> tup
     return out, pos
 
 
-def _write_all_last_assignment_config_0(out: bytearray, items: Iterable[LastAssignmentConfig]) -> None:
+def _write_all_last_assignment_config_0(out: list[bytes], items: Iterable[LastAssignmentConfig]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.value.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_last_assignment_config_0(items: Iterable[LastAssignmentConfig]) -> int:
@@ -247,34 +242,31 @@ def _read_streams_group_metadata_value_0(data: bytes, pos: int) -> tuple[Streams
     return x, pos
 
 
-def _write_tags_streams_group_metadata_value_0(parent: bytearray, x: StreamsGroupMetadataValue) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_streams_group_metadata_value_0(parent: list[bytes], x: StreamsGroupMetadataValue) -> None:
+    known: dict[int, bytes] = {}
     if x.validated_topology_epoch != -1:
-        out = bytearray()
-        out += _pack_i(x.validated_topology_epoch)
-        known[0] = out
+        out: list[bytes] = []
+        out.append(_pack_i(x.validated_topology_epoch))
+        known[0] = b"".join(out)
     if not (x.last_assignment_configs is not None and not len(x.last_assignment_configs)):
-        out = bytearray()
+        out: list[bytes] = []
         n = -1 if x.last_assignment_configs is None else len(x.last_assignment_configs)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if x.last_assignment_configs:
             _write_all_last_assignment_config_0(out, x.last_assignment_configs)
-        known[1] = out
+        known[1] = b"".join(out)
     if x.stored_description_topology_epoch != -1:
-        out = bytearray()
-        out += _pack_i(x.stored_description_topology_epoch)
-        known[2] = out
+        out: list[bytes] = []
+        out.append(_pack_i(x.stored_description_topology_epoch))
+        known[2] = b"".join(out)
     if x.failed_description_topology_epoch != -1:
-        out = bytearray()
-        out += _pack_i(x.failed_description_topology_epoch)
-        known[3] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_i(x.failed_description_topology_epoch))
+        known[3] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_streams_group_metadata_value_0(out: bytearray, x: StreamsGroupMetadataValue) -> None:
+def _write_streams_group_metadata_value_0(out: list[bytes], x: StreamsGroupMetadataValue) -> None:
     if (
         x.validated_topology_epoch == -1
         and x.last_assignment_configs is not None
@@ -283,9 +275,9 @@ def _write_streams_group_metadata_value_0(out: bytearray, x: StreamsGroupMetadat
         and x.failed_description_topology_epoch == -1
         and not x.unknown_tagged_fields
     ):
-        out += _pack_iqB(x.epoch, x.metadata_hash, 0)
+        out.append(_pack_iqB(x.epoch, x.metadata_hash, 0))
     else:
-        out += _pack_iq(x.epoch, x.metadata_hash)
+        out.append(_pack_iq(x.epoch, x.metadata_hash))
         _write_tags_streams_group_metadata_value_0(out, x)
 
 

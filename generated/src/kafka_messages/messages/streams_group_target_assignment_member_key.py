@@ -73,16 +73,16 @@ def _read_streams_group_target_assignment_member_key_0(
 
 
 def _write_streams_group_target_assignment_member_key_0(
-    out: bytearray, x: StreamsGroupTargetAssignmentMemberKey
+    out: list[bytes], x: StreamsGroupTargetAssignmentMemberKey
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_streams_group_target_assignment_member_key_0(x: StreamsGroupTargetAssignmentMemberKey) -> int:

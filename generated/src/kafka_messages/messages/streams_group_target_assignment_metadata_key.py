@@ -61,12 +61,12 @@ def _read_streams_group_target_assignment_metadata_key_0(
 
 
 def _write_streams_group_target_assignment_metadata_key_0(
-    out: bytearray, x: StreamsGroupTargetAssignmentMetadataKey
+    out: list[bytes], x: StreamsGroupTargetAssignmentMetadataKey
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_streams_group_target_assignment_metadata_key_0(x: StreamsGroupTargetAssignmentMetadataKey) -> int:

@@ -10,18 +10,19 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -340,99 +341,75 @@ def _read_all_topology_description_node_0(
     return out, pos
 
 
-def _write_topology_description_node_0(out: bytearray, x: TopologyDescriptionNode) -> None:
+def _write_topology_description_node_0(out: list[bytes], x: TopologyDescriptionNode) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.source_topics)
     if n < 127:
-        out += _pack_bB(x.node_type, n + 1)
+        out.append(_pack_bB(x.node_type, n + 1))
     else:
-        out += _pack_b(x.node_type)
-        out += uvarint(n + 1)
+        out.append(_pack_b(x.node_type))
+        out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.source_topics)
+        out.append(compact_string_elements(x.source_topics))
     if x.sink_topic is None:
         s = b""
         n = -1
     else:
         s = x.sink_topic.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.stores)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.stores)
+        out.append(compact_string_elements(x.stores))
     n = len(x.successors)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
-        write_compact_string_array(out, x.successors)
+        out.append(compact_string_elements(x.successors))
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
-def _write_all_topology_description_node_0(out: bytearray, items: Iterable[TopologyDescriptionNode]) -> None:
+def _write_all_topology_description_node_0(out: list[bytes], items: Iterable[TopologyDescriptionNode]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.source_topics)
         if n < 127:
-            out += _pack_bB(x.node_type, n + 1)
+            out.append(_pack_bB(x.node_type, n + 1))
         else:
-            out += _pack_b(x.node_type)
-            out += uvarint(n + 1)
+            out.append(_pack_b(x.node_type))
+            out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.source_topics)
+            out.append(compact_string_elements(x.source_topics))
         if x.sink_topic is None:
             s = b""
             n = -1
         else:
             s = x.sink_topic.encode()
             n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.stores)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.stores)
+            out.append(compact_string_elements(x.stores))
         n = len(x.successors)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.successors)
+            out.append(compact_string_elements(x.successors))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topology_description_node_0(x: TopologyDescriptionNode) -> int:
@@ -517,27 +494,21 @@ def _read_all_topology_description_subtopology_0(
 
 
 def _write_all_topology_description_subtopology_0(
-    out: bytearray, items: Iterable[TopologyDescriptionSubtopology]
+    out: list[bytes], items: Iterable[TopologyDescriptionSubtopology]
 ) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.nodes)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topology_description_node_0(out, x.nodes)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topology_description_subtopology_0(items: Iterable[TopologyDescriptionSubtopology]) -> int:
@@ -574,15 +545,15 @@ def _read_all_topology_description_global_store_0(
 
 
 def _write_all_topology_description_global_store_0(
-    out: bytearray, items: Iterable[TopologyDescriptionGlobalStore]
+    out: list[bytes], items: Iterable[TopologyDescriptionGlobalStore]
 ) -> None:
     for x in items:
         _write_topology_description_node_0(out, x.source)
         _write_topology_description_node_0(out, x.processor)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topology_description_global_store_0(items: Iterable[TopologyDescriptionGlobalStore]) -> int:
@@ -621,25 +592,19 @@ def _read_topology_description_0(data: bytes, pos: int) -> tuple[TopologyDescrip
     return x, pos
 
 
-def _write_topology_description_0(out: bytearray, x: TopologyDescription) -> None:
+def _write_topology_description_0(out: list[bytes], x: TopologyDescription) -> None:
     n = len(x.subtopologies)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_subtopology_0(out, x.subtopologies)
     n = len(x.global_stores)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topology_description_global_store_0(out, x.global_stores)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topology_description_0(x: TopologyDescription) -> int:
@@ -690,28 +655,22 @@ def _read_streams_group_topology_description_update_request_0(
 
 
 def _write_streams_group_topology_description_update_request_0(
-    out: bytearray, x: StreamsGroupTopologyDescriptionUpdateRequest
+    out: list[bytes], x: StreamsGroupTopologyDescriptionUpdateRequest
 ) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
-    out += _pack_i(x.topology_epoch)
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
+    out.append(_pack_i(x.topology_epoch))
     _write_topology_description_0(out, x.topology_description)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_topology_description_update_request_0(x: StreamsGroupTopologyDescriptionUpdateRequest) -> int:

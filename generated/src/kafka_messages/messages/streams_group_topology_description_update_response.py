@@ -9,14 +9,14 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -99,7 +99,7 @@ def _read_streams_group_topology_description_update_response_0(
 
 
 def _write_streams_group_topology_description_update_response_0(
-    out: bytearray, x: StreamsGroupTopologyDescriptionUpdateResponse
+    out: list[bytes], x: StreamsGroupTopologyDescriptionUpdateResponse
 ) -> None:
     if x.error_message is None:
         s = b""
@@ -108,15 +108,15 @@ def _write_streams_group_topology_description_update_response_0(
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_topology_description_update_response_0(x: StreamsGroupTopologyDescriptionUpdateResponse) -> int:

@@ -58,11 +58,11 @@ def _read_streams_group_topology_key_0(data: bytes, pos: int) -> tuple[StreamsGr
     return x, pos
 
 
-def _write_streams_group_topology_key_0(out: bytearray, x: StreamsGroupTopologyKey) -> None:
+def _write_streams_group_topology_key_0(out: list[bytes], x: StreamsGroupTopologyKey) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_streams_group_topology_key_0(x: StreamsGroupTopologyKey) -> int:

@@ -11,21 +11,22 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_H,
     RawTaggedFields,
+    TEXT_LENGTHS,
     UNPACK_H,
+    VARINTS,
     compact_string_array,
     compact_string_array_size,
+    compact_string_elements,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_compact_string_array,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -287,26 +288,20 @@ def _read_all_topic_config_0(data: bytes, pos: int, count: int) -> tuple[list[To
     return out, pos
 
 
-def _write_all_topic_config_0(out: bytearray, items: Iterable[TopicConfig]) -> None:
+def _write_all_topic_config_0(out: list[bytes], items: Iterable[TopicConfig]) -> None:
     for x in items:
         s = x.key.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.value.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_config_0(items: Iterable[TopicConfig]) -> int:
@@ -351,27 +346,24 @@ def _read_all_topic_info_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_info_0(out: bytearray, items: Iterable[TopicInfo]) -> None:
+def _write_all_topic_info_0(out: list[bytes], items: Iterable[TopicInfo]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.topic_configs)
         if n < 127:
-            out += _pack_ihB(x.partitions, x.replication_factor, n + 1)
+            out.append(_pack_ihB(x.partitions, x.replication_factor, n + 1))
         else:
-            out += _pack_ih(x.partitions, x.replication_factor)
-            out += uvarint(n + 1)
+            out.append(_pack_ih(x.partitions, x.replication_factor))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_config_0(out, x.topic_configs)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_info_0(items: Iterable[TopicInfo]) -> int:
@@ -395,29 +387,29 @@ def _read_all_copartition_group_0(data: bytes, pos: int, count: int) -> tuple[li
         x = new(CopartitionGroup)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.source_topics = []
+        elif n < 17:
             x.source_topics = [*UNPACK_H[n](data, pos)]
             pos += n * 2 - 2
-        elif n == 1:
-            x.source_topics = []
         else:
             x.source_topics, pos = long_fixed_array(data, pos, n, "h", 2)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.source_topic_regex = []
+        elif n < 17:
             x.source_topic_regex = [*UNPACK_H[n](data, pos)]
             pos += n * 2 - 2
-        elif n == 1:
-            x.source_topic_regex = []
         else:
             x.source_topic_regex, pos = long_fixed_array(data, pos, n, "h", 2)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.repartition_source_topics = []
+        elif n < 17:
             x.repartition_source_topics = [*UNPACK_H[n](data, pos)]
             pos += n * 2 - 2
-        elif n == 1:
-            x.repartition_source_topics = []
         else:
             x.repartition_source_topics, pos = long_fixed_array(data, pos, n, "h", 2)
         n = data[pos]
@@ -430,39 +422,45 @@ def _read_all_copartition_group_0(data: bytes, pos: int, count: int) -> tuple[li
     return out, pos
 
 
-def _write_all_copartition_group_0(out: bytearray, items: Iterable[CopartitionGroup]) -> None:
+def _write_all_copartition_group_0(out: list[bytes], items: Iterable[CopartitionGroup]) -> None:
     for x in items:
         n = len(x.source_topics)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+            s = b""
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            s = PACK_H[n](*x.source_topics)
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_H[n](*x.source_topics)
-        elif n:
-            write_fixed_array(out, x.source_topics, "h")
-        n = len(x.source_topic_regex)
-        if n < 127:
-            out.append(n + 1)
+            out.append(VARINTS[n + 1])
+            s = fixed_elements(x.source_topics, "h")
+        out.append(s)
+        if x.source_topic_regex == x.source_topics:
+            out.append(VARINTS[n + 1])
+            out.append(s)
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_H[n](*x.source_topic_regex)
-        elif n:
-            write_fixed_array(out, x.source_topic_regex, "h")
+            n = len(x.source_topic_regex)
+            if not n:
+                out.append(b"\1")
+            elif n < 16:
+                out.append(VARINTS[n + 1])
+                out.append(PACK_H[n](*x.source_topic_regex))
+            else:
+                out.append(VARINTS[n + 1])
+                out.append(fixed_elements(x.source_topic_regex, "h"))
         n = len(x.repartition_source_topics)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_H[n](*x.repartition_source_topics))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_H[n](*x.repartition_source_topics)
-        elif n:
-            write_fixed_array(out, x.repartition_source_topics, "h")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.repartition_source_topics, "h"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_copartition_group_0(items: Iterable[CopartitionGroup]) -> int:
@@ -550,61 +548,40 @@ def _read_all_subtopology_0(data: bytes, pos: int, count: int) -> tuple[list[Sub
     return out, pos
 
 
-def _write_all_subtopology_0(out: bytearray, items: Iterable[Subtopology]) -> None:
+def _write_all_subtopology_0(out: list[bytes], items: Iterable[Subtopology]) -> None:
     for x in items:
         s = x.subtopology_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.source_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.source_topics)
+            out.append(compact_string_elements(x.source_topics))
         n = len(x.source_topic_regex)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.source_topic_regex)
+            out.append(compact_string_elements(x.source_topic_regex))
         n = len(x.state_changelog_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.state_changelog_topics)
         n = len(x.repartition_sink_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
-            write_compact_string_array(out, x.repartition_sink_topics)
+            out.append(compact_string_elements(x.repartition_sink_topics))
         n = len(x.repartition_source_topics)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_topic_info_0(out, x.repartition_source_topics)
         n = len(x.copartition_groups)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_copartition_group_0(out, x.copartition_groups)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_subtopology_0(items: Iterable[Subtopology]) -> int:
@@ -660,19 +637,19 @@ def _read_streams_group_topology_value_0(data: bytes, pos: int) -> tuple[Streams
     return x, pos
 
 
-def _write_streams_group_topology_value_0(out: bytearray, x: StreamsGroupTopologyValue) -> None:
+def _write_streams_group_topology_value_0(out: list[bytes], x: StreamsGroupTopologyValue) -> None:
     n = len(x.subtopologies)
     if n < 127:
-        out += _pack_iB(x.epoch, n + 1)
+        out.append(_pack_iB(x.epoch, n + 1))
     else:
-        out += _pack_i(x.epoch)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.epoch))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_subtopology_0(out, x.subtopologies)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_streams_group_topology_value_0(x: StreamsGroupTopologyValue) -> int:

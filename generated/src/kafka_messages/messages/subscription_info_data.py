@@ -240,9 +240,9 @@ def _read_all_task_id_1(data: bytes, pos: int, count: int) -> tuple[list[TaskId]
     return out, pos
 
 
-def _write_all_task_id_1(out: bytearray, items: Iterable[TaskId]) -> None:
+def _write_all_task_id_1(out: list[bytes], items: Iterable[TaskId]) -> None:
     for x in items:
-        out += _pack_ii(x.topic_group_id, x.partition)
+        out.append(_pack_ii(x.topic_group_id, x.partition))
 
 
 def _size_all_task_id_1(items: Iterable[TaskId]) -> int:
@@ -262,9 +262,9 @@ def _read_all_partition_to_offset_sum_7(data: bytes, pos: int, count: int) -> tu
     return out, pos
 
 
-def _write_all_partition_to_offset_sum_7(out: bytearray, items: Iterable[PartitionToOffsetSum]) -> None:
+def _write_all_partition_to_offset_sum_7(out: list[bytes], items: Iterable[PartitionToOffsetSum]) -> None:
     for x in items:
-        out += _pack_iq(x.partition, x.offset_sum)
+        out.append(_pack_iq(x.partition, x.offset_sum))
 
 
 def _size_all_partition_to_offset_sum_7(items: Iterable[PartitionToOffsetSum]) -> int:
@@ -291,7 +291,7 @@ def _read_all_task_offset_sum_7(data: bytes, pos: int, count: int) -> tuple[list
     return out, pos
 
 
-def _write_all_task_offset_sum_7(out: bytearray, items: Iterable[TaskOffsetSum]) -> None:
+def _write_all_task_offset_sum_7(out: list[bytes], items: Iterable[TaskOffsetSum]) -> None:
     for x in items:
         if x.partition != 0:
             raise Refused
@@ -300,7 +300,7 @@ def _write_all_task_offset_sum_7(out: bytearray, items: Iterable[TaskOffsetSum])
         if x.named_topology != "":
             raise Refused
         n = len(x.partition_to_offset_sum)
-        out += _pack_ii(x.topic_group_id, n)
+        out.append(_pack_ii(x.topic_group_id, n))
         if n:
             _write_all_partition_to_offset_sum_7(out, x.partition_to_offset_sum)
 
@@ -330,7 +330,7 @@ def _read_all_task_offset_sum_10(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_task_offset_sum_10(out: bytearray, items: Iterable[TaskOffsetSum]) -> None:
+def _write_all_task_offset_sum_10(out: list[bytes], items: Iterable[TaskOffsetSum]) -> None:
     for x in items:
         if len(x.partition_to_offset_sum):
             raise Refused
@@ -340,8 +340,8 @@ def _write_all_task_offset_sum_10(out: bytearray, items: Iterable[TaskOffsetSum]
         else:
             s = x.named_topology.encode()
             n = len(s)
-        out += _pack_iiqh(x.topic_group_id, x.partition, x.offset_sum, n)
-        out += s
+        out.append(_pack_iiqh(x.topic_group_id, x.partition, x.offset_sum, n))
+        out.append(s)
 
 
 def _size_all_task_offset_sum_10(items: Iterable[TaskOffsetSum]) -> int:
@@ -377,16 +377,16 @@ def _read_all_client_tag_11(data: bytes, pos: int, count: int) -> tuple[list[Cli
     return out, pos
 
 
-def _write_all_client_tag_11(out: bytearray, items: Iterable[ClientTag]) -> None:
+def _write_all_client_tag_11(out: list[bytes], items: Iterable[ClientTag]) -> None:
     for x in items:
         s = x.key
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
         s = x.value
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_client_tag_11(items: Iterable[ClientTag]) -> int:
@@ -422,7 +422,7 @@ def _read_subscription_info_data_1(data: bytes, pos: int) -> tuple[SubscriptionI
     return x, pos
 
 
-def _write_subscription_info_data_1(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_1(out: list[bytes], x: SubscriptionInfoData) -> None:
     if x.latest_supported_version != -1:
         raise Refused
     if len(x.user_end_point):
@@ -436,11 +436,11 @@ def _write_subscription_info_data_1(out: bytearray, x: SubscriptionInfoData) -> 
     if len(x.client_tags):
         raise Refused
     n = len(x.prev_tasks)
-    out += _pack_iui(x.version, x.process_id.bytes, n)
+    out.append(_pack_iui(x.version, x.process_id.int.to_bytes(16, "big"), n))
     if n:
         _write_all_task_id_1(out, x.prev_tasks)
     n = len(x.standby_tasks)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_id_1(out, x.standby_tasks)
 
@@ -483,7 +483,7 @@ def _read_subscription_info_data_2(data: bytes, pos: int) -> tuple[SubscriptionI
     return x, pos
 
 
-def _write_subscription_info_data_2(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_2(out: list[bytes], x: SubscriptionInfoData) -> None:
     if x.latest_supported_version != -1:
         raise Refused
     if len(x.task_offset_sums):
@@ -495,17 +495,17 @@ def _write_subscription_info_data_2(out: bytearray, x: SubscriptionInfoData) -> 
     if len(x.client_tags):
         raise Refused
     n = len(x.prev_tasks)
-    out += _pack_iui(x.version, x.process_id.bytes, n)
+    out.append(_pack_iui(x.version, x.process_id.int.to_bytes(16, "big"), n))
     if n:
         _write_all_task_id_1(out, x.prev_tasks)
     n = len(x.standby_tasks)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_id_1(out, x.standby_tasks)
     s = x.user_end_point
     n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
 
 
 def _size_subscription_info_data_2(x: SubscriptionInfoData) -> int:
@@ -546,7 +546,7 @@ def _read_subscription_info_data_3(data: bytes, pos: int) -> tuple[SubscriptionI
     return x, pos
 
 
-def _write_subscription_info_data_3(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_3(out: list[bytes], x: SubscriptionInfoData) -> None:
     if len(x.task_offset_sums):
         raise Refused
     if x.unique_field != 0:
@@ -556,17 +556,17 @@ def _write_subscription_info_data_3(out: bytearray, x: SubscriptionInfoData) -> 
     if len(x.client_tags):
         raise Refused
     n = len(x.prev_tasks)
-    out += _pack_iiui(x.version, x.latest_supported_version, x.process_id.bytes, n)
+    out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
     if n:
         _write_all_task_id_1(out, x.prev_tasks)
     n = len(x.standby_tasks)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_id_1(out, x.standby_tasks)
     s = x.user_end_point
     n = len(s)
-    out += _pack_i(n)
-    out += s
+    out.append(_pack_i(n))
+    out.append(s)
 
 
 def _size_subscription_info_data_3(x: SubscriptionInfoData) -> int:
@@ -602,7 +602,7 @@ def _read_subscription_info_data_7(data: bytes, pos: int) -> tuple[SubscriptionI
     return x, pos
 
 
-def _write_subscription_info_data_7(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_7(out: list[bytes], x: SubscriptionInfoData) -> None:
     if len(x.prev_tasks):
         raise Refused
     if len(x.standby_tasks):
@@ -615,10 +615,10 @@ def _write_subscription_info_data_7(out: bytearray, x: SubscriptionInfoData) -> 
         raise Refused
     s = x.user_end_point
     n = len(s)
-    out += _pack_iiui(x.version, x.latest_supported_version, x.process_id.bytes, n)
-    out += s
+    out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
+    out.append(s)
     n = len(x.task_offset_sums)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_7(out, x.task_offset_sums)
 
@@ -656,7 +656,7 @@ def _read_subscription_info_data_8(data: bytes, pos: int) -> tuple[SubscriptionI
     return x, pos
 
 
-def _write_subscription_info_data_8(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_8(out: list[bytes], x: SubscriptionInfoData) -> None:
     if len(x.prev_tasks):
         raise Refused
     if len(x.standby_tasks):
@@ -667,13 +667,13 @@ def _write_subscription_info_data_8(out: bytearray, x: SubscriptionInfoData) -> 
         raise Refused
     s = x.user_end_point
     n = len(s)
-    out += _pack_iiui(x.version, x.latest_supported_version, x.process_id.bytes, n)
-    out += s
+    out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
+    out.append(s)
     n = len(x.task_offset_sums)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_7(out, x.task_offset_sums)
-    out += _pack_b(x.unique_field)
+    out.append(_pack_b(x.unique_field))
 
 
 def _size_subscription_info_data_8(x: SubscriptionInfoData) -> int:
@@ -708,7 +708,7 @@ def _read_subscription_info_data_9(data: bytes, pos: int) -> tuple[SubscriptionI
     return x, pos
 
 
-def _write_subscription_info_data_9(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_9(out: list[bytes], x: SubscriptionInfoData) -> None:
     if len(x.prev_tasks):
         raise Refused
     if len(x.standby_tasks):
@@ -717,13 +717,13 @@ def _write_subscription_info_data_9(out: bytearray, x: SubscriptionInfoData) -> 
         raise Refused
     s = x.user_end_point
     n = len(s)
-    out += _pack_iiui(x.version, x.latest_supported_version, x.process_id.bytes, n)
-    out += s
+    out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
+    out.append(s)
     n = len(x.task_offset_sums)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_7(out, x.task_offset_sums)
-    out += _pack_bi(x.unique_field, x.error_code)
+    out.append(_pack_bi(x.unique_field, x.error_code))
 
 
 def _size_subscription_info_data_9(x: SubscriptionInfoData) -> int:
@@ -758,7 +758,7 @@ def _read_subscription_info_data_10(data: bytes, pos: int) -> tuple[Subscription
     return x, pos
 
 
-def _write_subscription_info_data_10(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_10(out: list[bytes], x: SubscriptionInfoData) -> None:
     if len(x.prev_tasks):
         raise Refused
     if len(x.standby_tasks):
@@ -767,13 +767,13 @@ def _write_subscription_info_data_10(out: bytearray, x: SubscriptionInfoData) ->
         raise Refused
     s = x.user_end_point
     n = len(s)
-    out += _pack_iiui(x.version, x.latest_supported_version, x.process_id.bytes, n)
-    out += s
+    out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
+    out.append(s)
     n = len(x.task_offset_sums)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_10(out, x.task_offset_sums)
-    out += _pack_bi(x.unique_field, x.error_code)
+    out.append(_pack_bi(x.unique_field, x.error_code))
 
 
 def _size_subscription_info_data_10(x: SubscriptionInfoData) -> int:
@@ -811,21 +811,21 @@ def _read_subscription_info_data_11(data: bytes, pos: int) -> tuple[Subscription
     return x, pos
 
 
-def _write_subscription_info_data_11(out: bytearray, x: SubscriptionInfoData) -> None:
+def _write_subscription_info_data_11(out: list[bytes], x: SubscriptionInfoData) -> None:
     if len(x.prev_tasks):
         raise Refused
     if len(x.standby_tasks):
         raise Refused
     s = x.user_end_point
     n = len(s)
-    out += _pack_iiui(x.version, x.latest_supported_version, x.process_id.bytes, n)
-    out += s
+    out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
+    out.append(s)
     n = len(x.task_offset_sums)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_task_offset_sum_10(out, x.task_offset_sums)
     n = len(x.client_tags)
-    out += _pack_bii(x.unique_field, x.error_code, n)
+    out.append(_pack_bii(x.unique_field, x.error_code, n))
     if n:
         _write_all_client_tag_11(out, x.client_tags)
 

@@ -12,16 +12,17 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -166,16 +167,16 @@ def _read_all_sync_group_request_assignment_0(
     return out, pos
 
 
-def _write_all_sync_group_request_assignment_0(out: bytearray, items: Iterable[SyncGroupRequestAssignment]) -> None:
+def _write_all_sync_group_request_assignment_0(out: list[bytes], items: Iterable[SyncGroupRequestAssignment]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         s = x.assignment
         n = len(s)
-        out += _pack_i(n)
-        out += s
+        out.append(_pack_i(n))
+        out.append(s)
 
 
 def _size_all_sync_group_request_assignment_0(items: Iterable[SyncGroupRequestAssignment]) -> int:
@@ -207,6 +208,10 @@ def _read_all_sync_group_request_assignment_4(
             end = pos + n - 1
             x.assignment = data[pos:end]
             pos = end
+        elif n and 0 < data[pos] < 128:
+            end = pos + (n & 127 | data[pos] << 7)
+            x.assignment = data[pos + 1 : end]
+            pos = end
         else:
             x.assignment, pos = long_bytes(data, pos, n)
         n = data[pos]
@@ -219,26 +224,20 @@ def _read_all_sync_group_request_assignment_4(
     return out, pos
 
 
-def _write_all_sync_group_request_assignment_4(out: bytearray, items: Iterable[SyncGroupRequestAssignment]) -> None:
+def _write_all_sync_group_request_assignment_4(out: list[bytes], items: Iterable[SyncGroupRequestAssignment]) -> None:
     for x in items:
         s = x.member_id.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.assignment
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
-        out += s
+        out.append(VARINTS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_sync_group_request_assignment_4(items: Iterable[SyncGroupRequestAssignment]) -> int:
@@ -284,19 +283,19 @@ def _read_sync_group_request_0(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     return x, pos
 
 
-def _write_sync_group_request_0(out: bytearray, x: SyncGroupRequest) -> None:
+def _write_sync_group_request_0(out: list[bytes], x: SyncGroupRequest) -> None:
     if x.group_instance_id is not None:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id, n)
-    out += s
+    out.append(_pack_ih(x.generation_id, n))
+    out.append(s)
     n = len(x.assignments)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_sync_group_request_assignment_0(out, x.assignments)
 
@@ -346,25 +345,25 @@ def _read_sync_group_request_3(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     return x, pos
 
 
-def _write_sync_group_request_3(out: bytearray, x: SyncGroupRequest) -> None:
+def _write_sync_group_request_3(out: list[bytes], x: SyncGroupRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
-    out += _pack_ih(x.generation_id, n)
-    out += s
+    out.append(_pack_ih(x.generation_id, n))
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.assignments)
-    out += _pack_i(n)
+    out.append(_pack_i(n))
     if n:
         _write_all_sync_group_request_assignment_0(out, x.assignments)
 
@@ -425,44 +424,35 @@ def _read_sync_group_request_4(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     return x, pos
 
 
-def _write_sync_group_request_4(out: bytearray, x: SyncGroupRequest) -> None:
+def _write_sync_group_request_4(out: list[bytes], x: SyncGroupRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.generation_id, n + 1)
+        out.append(_pack_iB(x.generation_id, n + 1))
     else:
-        out += _pack_i(x.generation_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.generation_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.assignments)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_sync_group_request_assignment_4(out, x.assignments)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_sync_group_request_4(x: SyncGroupRequest) -> int:
@@ -547,66 +537,51 @@ def _read_sync_group_request_5(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     return x, pos
 
 
-def _write_sync_group_request_5(out: bytearray, x: SyncGroupRequest) -> None:
+def _write_sync_group_request_5(out: list[bytes], x: SyncGroupRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iB(x.generation_id, n + 1)
+        out.append(_pack_iB(x.generation_id, n + 1))
     else:
-        out += _pack_i(x.generation_id)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_i(x.generation_id))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.protocol_type is None:
         s = b""
         n = -1
     else:
         s = x.protocol_type.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.protocol_name is None:
         s = b""
         n = -1
     else:
         s = x.protocol_name.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.assignments)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_sync_group_request_assignment_4(out, x.assignments)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_sync_group_request_5(x: SyncGroupRequest) -> int:

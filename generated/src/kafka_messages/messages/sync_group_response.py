@@ -10,15 +10,16 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_hi = Struct(">hi").pack
@@ -111,11 +112,11 @@ def _read_sync_group_response_0(data: bytes, pos: int) -> tuple[SyncGroupRespons
     return x, pos
 
 
-def _write_sync_group_response_0(out: bytearray, x: SyncGroupResponse) -> None:
+def _write_sync_group_response_0(out: list[bytes], x: SyncGroupResponse) -> None:
     s = x.assignment
     n = len(s)
-    out += _pack_hi(x.error_code, n)
-    out += s
+    out.append(_pack_hi(x.error_code, n))
+    out.append(s)
 
 
 def _size_sync_group_response_0(x: SyncGroupResponse) -> int:
@@ -139,11 +140,11 @@ def _read_sync_group_response_1(data: bytes, pos: int) -> tuple[SyncGroupRespons
     return x, pos
 
 
-def _write_sync_group_response_1(out: bytearray, x: SyncGroupResponse) -> None:
+def _write_sync_group_response_1(out: list[bytes], x: SyncGroupResponse) -> None:
     s = x.assignment
     n = len(s)
-    out += _pack_ihi(x.throttle_time_ms, x.error_code, n)
-    out += s
+    out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
+    out.append(s)
 
 
 def _size_sync_group_response_1(x: SyncGroupResponse) -> int:
@@ -160,6 +161,10 @@ def _read_sync_group_response_4(data: bytes, pos: int) -> tuple[SyncGroupRespons
         end = pos + n - 1
         x.assignment = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.assignment = data[pos + 1 : end]
+        pos = end
     else:
         x.assignment, pos = long_bytes(data, pos, n)
     x.protocol_type = None
@@ -173,19 +178,19 @@ def _read_sync_group_response_4(data: bytes, pos: int) -> tuple[SyncGroupRespons
     return x, pos
 
 
-def _write_sync_group_response_4(out: bytearray, x: SyncGroupResponse) -> None:
+def _write_sync_group_response_4(out: list[bytes], x: SyncGroupResponse) -> None:
     s = x.assignment
     n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(n + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_sync_group_response_4(x: SyncGroupResponse) -> int:
@@ -225,6 +230,10 @@ def _read_sync_group_response_5(data: bytes, pos: int) -> tuple[SyncGroupRespons
         end = pos + n - 1
         x.assignment = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.assignment = data[pos + 1 : end]
+        pos = end
     else:
         x.assignment, pos = long_bytes(data, pos, n)
     n = data[pos]
@@ -236,7 +245,7 @@ def _read_sync_group_response_5(data: bytes, pos: int) -> tuple[SyncGroupRespons
     return x, pos
 
 
-def _write_sync_group_response_5(out: bytearray, x: SyncGroupResponse) -> None:
+def _write_sync_group_response_5(out: list[bytes], x: SyncGroupResponse) -> None:
     if x.protocol_type is None:
         s = b""
         n = -1
@@ -244,33 +253,27 @@ def _write_sync_group_response_5(out: bytearray, x: SyncGroupResponse) -> None:
         s = x.protocol_type.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.protocol_name is None:
         s = b""
         n = -1
     else:
         s = x.protocol_name.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.assignment
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_sync_group_response_5(x: SyncGroupResponse) -> int:

@@ -10,16 +10,16 @@ from uuid import UUID
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     ZERO_UUID,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_u = Struct(">16s").pack
@@ -91,19 +91,16 @@ def _read_topic_record_0(data: bytes, pos: int) -> tuple[TopicRecord, int]:
     return x, pos
 
 
-def _write_topic_record_0(out: bytearray, x: TopicRecord) -> None:
+def _write_topic_record_0(out: list[bytes], x: TopicRecord) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_uB(x.topic_id.bytes, 0)
+        out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), 0))
     else:
-        out += _pack_u(x.topic_id.bytes)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_topic_record_0(x: TopicRecord) -> int:

@@ -58,11 +58,11 @@ def _read_transaction_log_key_0(data: bytes, pos: int) -> tuple[TransactionLogKe
     return x, pos
 
 
-def _write_transaction_log_key_0(out: bytearray, x: TransactionLogKey) -> None:
+def _write_transaction_log_key_0(out: list[bytes], x: TransactionLogKey) -> None:
     s = x.transactional_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
 
 
 def _size_transaction_log_key_0(x: TransactionLogKey) -> int:

@@ -14,8 +14,11 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     UNPACK_I,
+    VARINTS,
     fixed_array,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
@@ -24,12 +27,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -193,29 +194,30 @@ def _read_all_partitions_schema_0(data: bytes, pos: int, count: int) -> tuple[li
             raise Malformed
         (n,) = _unpack_i(data, pos)
         pos += 4
-        if 0 < n < 16:
+        if n == 0:
+            x.partition_ids = []
+        elif 0 < n < 16:
             x.partition_ids = [*UNPACK_I[n + 1](data, pos)]
             pos += n * 4
-        elif n == 0:
-            x.partition_ids = []
         else:
             x.partition_ids, pos = fixed_array(data, pos, n, "i", 4)
         out.append(x)
     return out, pos
 
 
-def _write_all_partitions_schema_0(out: bytearray, items: Iterable[PartitionsSchema]) -> None:
+def _write_all_partitions_schema_0(out: list[bytes], items: Iterable[PartitionsSchema]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partition_ids)
-        out += _pack_i(n)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_ids)
-        elif n:
-            write_fixed_array(out, x.partition_ids, "i")
+        out.append(_pack_i(n))
+        if n:
+            if n < 16:
+                out.append(PACK_I[n](*x.partition_ids))
+            else:
+                out.append(fixed_elements(x.partition_ids, "i"))
 
 
 def _size_all_partitions_schema_0(items: Iterable[PartitionsSchema]) -> int:
@@ -241,11 +243,11 @@ def _read_all_partitions_schema_1(data: bytes, pos: int, count: int) -> tuple[li
             x.topic, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partition_ids = []
+        elif n < 17:
             x.partition_ids = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partition_ids = []
         else:
             x.partition_ids, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -258,28 +260,25 @@ def _read_all_partitions_schema_1(data: bytes, pos: int, count: int) -> tuple[li
     return out, pos
 
 
-def _write_all_partitions_schema_1(out: bytearray, items: Iterable[PartitionsSchema]) -> None:
+def _write_all_partitions_schema_1(out: list[bytes], items: Iterable[PartitionsSchema]) -> None:
     for x in items:
         s = x.topic.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_ids)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partition_ids))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_ids)
-        elif n:
-            write_fixed_array(out, x.partition_ids, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partition_ids, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partitions_schema_1(items: Iterable[PartitionsSchema]) -> int:
@@ -314,7 +313,7 @@ def _read_transaction_log_value_0(data: bytes, pos: int) -> tuple[TransactionLog
     return x, pos
 
 
-def _write_transaction_log_value_0(out: bytearray, x: TransactionLogValue) -> None:
+def _write_transaction_log_value_0(out: list[bytes], x: TransactionLogValue) -> None:
     if x.previous_producer_id != -1:
         raise Refused
     if x.next_producer_id != -1:
@@ -324,10 +323,10 @@ def _write_transaction_log_value_0(out: bytearray, x: TransactionLogValue) -> No
     if x.client_transaction_version != 0:
         raise Refused
     n = -1 if x.transaction_partitions is None else len(x.transaction_partitions)
-    out += _pack_qhibi(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status, n)
+    out.append(_pack_qhibi(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status, n))
     if x.transaction_partitions:
         _write_all_partitions_schema_0(out, x.transaction_partitions)
-    out += _pack_qq(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms)
+    out.append(_pack_qq(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms))
 
 
 def _size_transaction_log_value_0(x: TransactionLogValue) -> int:
@@ -388,34 +387,34 @@ def _read_transaction_log_value_1(data: bytes, pos: int) -> tuple[TransactionLog
     return x, pos
 
 
-def _write_tags_transaction_log_value_1(parent: bytearray, x: TransactionLogValue) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_transaction_log_value_1(parent: list[bytes], x: TransactionLogValue) -> None:
+    known: dict[int, bytes] = {}
     if x.previous_producer_id != -1:
-        out = bytearray()
-        out += _pack_q(x.previous_producer_id)
-        known[0] = out
+        out: list[bytes] = []
+        out.append(_pack_q(x.previous_producer_id))
+        known[0] = b"".join(out)
     if x.next_producer_id != -1:
-        out = bytearray()
-        out += _pack_q(x.next_producer_id)
-        known[1] = out
+        out: list[bytes] = []
+        out.append(_pack_q(x.next_producer_id))
+        known[1] = b"".join(out)
     if x.client_transaction_version != 0:
-        out = bytearray()
-        out += _pack_h(x.client_transaction_version)
-        known[2] = out
+        out: list[bytes] = []
+        out.append(_pack_h(x.client_transaction_version))
+        known[2] = b"".join(out)
     if x.next_producer_epoch != -1:
-        out = bytearray()
-        out += _pack_h(x.next_producer_epoch)
-        known[3] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        out: list[bytes] = []
+        out.append(_pack_h(x.next_producer_epoch))
+        known[3] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_transaction_log_value_1(out: bytearray, x: TransactionLogValue) -> None:
+def _write_transaction_log_value_1(out: list[bytes], x: TransactionLogValue) -> None:
     n = -1 if x.transaction_partitions is None else len(x.transaction_partitions)
     if n < 127:
-        out += _pack_qhibB(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status, n + 1)
+        out.append(_pack_qhibB(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status, n + 1))
     else:
-        out += _pack_qhib(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status)
-        out += uvarint(n + 1)
+        out.append(_pack_qhib(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status))
+        out.append(VARINTS[n + 1])
     if x.transaction_partitions:
         _write_all_partitions_schema_1(out, x.transaction_partitions)
     if (
@@ -425,9 +424,9 @@ def _write_transaction_log_value_1(out: bytearray, x: TransactionLogValue) -> No
         and x.next_producer_epoch == -1
         and not x.unknown_tagged_fields
     ):
-        out += _pack_qqB(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms, 0)
+        out.append(_pack_qqB(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms, 0))
     else:
-        out += _pack_qq(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms)
+        out.append(_pack_qq(x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms))
         _write_tags_transaction_log_value_1(out, x)
 
 

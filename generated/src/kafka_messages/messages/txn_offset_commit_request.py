@@ -13,17 +13,18 @@ from .._wire import (
     Malformed,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -222,7 +223,7 @@ def _read_all_txn_offset_commit_request_partition_0(
 
 
 def _write_all_txn_offset_commit_request_partition_0(
-    out: bytearray, items: Iterable[TxnOffsetCommitRequestPartition]
+    out: list[bytes], items: Iterable[TxnOffsetCommitRequestPartition]
 ) -> None:
     for x in items:
         if x.committed_metadata is None:
@@ -231,8 +232,8 @@ def _write_all_txn_offset_commit_request_partition_0(
         else:
             s = x.committed_metadata.encode()
             n = len(s)
-        out += _pack_iqh(x.partition_index, x.committed_offset, n)
-        out += s
+        out.append(_pack_iqh(x.partition_index, x.committed_offset, n))
+        out.append(s)
 
 
 def _size_all_txn_offset_commit_request_partition_0(items: Iterable[TxnOffsetCommitRequestPartition]) -> int:
@@ -263,7 +264,7 @@ def _read_all_txn_offset_commit_request_partition_2(
 
 
 def _write_all_txn_offset_commit_request_partition_2(
-    out: bytearray, items: Iterable[TxnOffsetCommitRequestPartition]
+    out: list[bytes], items: Iterable[TxnOffsetCommitRequestPartition]
 ) -> None:
     for x in items:
         if x.committed_metadata is None:
@@ -272,8 +273,8 @@ def _write_all_txn_offset_commit_request_partition_2(
         else:
             s = x.committed_metadata.encode()
             n = len(s)
-        out += _pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n)
-        out += s
+        out.append(_pack_iqih(x.partition_index, x.committed_offset, x.committed_leader_epoch, n))
+        out.append(s)
 
 
 def _size_all_txn_offset_commit_request_partition_2(items: Iterable[TxnOffsetCommitRequestPartition]) -> int:
@@ -312,7 +313,7 @@ def _read_all_txn_offset_commit_request_partition_3(
 
 
 def _write_all_txn_offset_commit_request_partition_3(
-    out: bytearray, items: Iterable[TxnOffsetCommitRequestPartition]
+    out: list[bytes], items: Iterable[TxnOffsetCommitRequestPartition]
 ) -> None:
     for x in items:
         if x.committed_metadata is None:
@@ -322,15 +323,15 @@ def _write_all_txn_offset_commit_request_partition_3(
             s = x.committed_metadata.encode()
             n = len(s)
         if n < 127:
-            out += _pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1)
+            out.append(_pack_iqiB(x.partition_index, x.committed_offset, x.committed_leader_epoch, n + 1))
         else:
-            out += _pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_iqi(x.partition_index, x.committed_offset, x.committed_leader_epoch))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_txn_offset_commit_request_partition_3(items: Iterable[TxnOffsetCommitRequestPartition]) -> int:
@@ -370,14 +371,16 @@ def _read_all_txn_offset_commit_request_topic_0(
     return out, pos
 
 
-def _write_all_txn_offset_commit_request_topic_0(out: bytearray, items: Iterable[TxnOffsetCommitRequestTopic]) -> None:
+def _write_all_txn_offset_commit_request_topic_0(
+    out: list[bytes], items: Iterable[TxnOffsetCommitRequestTopic]
+) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_txn_offset_commit_request_partition_0(out, x.partitions)
 
@@ -416,14 +419,16 @@ def _read_all_txn_offset_commit_request_topic_2(
     return out, pos
 
 
-def _write_all_txn_offset_commit_request_topic_2(out: bytearray, items: Iterable[TxnOffsetCommitRequestTopic]) -> None:
+def _write_all_txn_offset_commit_request_topic_2(
+    out: list[bytes], items: Iterable[TxnOffsetCommitRequestTopic]
+) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_txn_offset_commit_request_partition_2(out, x.partitions)
 
@@ -469,26 +474,22 @@ def _read_all_txn_offset_commit_request_topic_3(
     return out, pos
 
 
-def _write_all_txn_offset_commit_request_topic_3(out: bytearray, items: Iterable[TxnOffsetCommitRequestTopic]) -> None:
+def _write_all_txn_offset_commit_request_topic_3(
+    out: list[bytes], items: Iterable[TxnOffsetCommitRequestTopic]
+) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_request_partition_3(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_txn_offset_commit_request_topic_3(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
@@ -531,20 +532,22 @@ def _read_all_txn_offset_commit_request_topic_6(
     return out, pos
 
 
-def _write_all_txn_offset_commit_request_topic_6(out: bytearray, items: Iterable[TxnOffsetCommitRequestTopic]) -> None:
+def _write_all_txn_offset_commit_request_topic_6(
+    out: list[bytes], items: Iterable[TxnOffsetCommitRequestTopic]
+) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_request_partition_3(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_txn_offset_commit_request_topic_6(items: Iterable[TxnOffsetCommitRequestTopic]) -> int:
@@ -590,7 +593,7 @@ def _read_txn_offset_commit_request_0(data: bytes, pos: int) -> tuple[TxnOffsetC
     return x, pos
 
 
-def _write_txn_offset_commit_request_0(out: bytearray, x: TxnOffsetCommitRequest) -> None:
+def _write_txn_offset_commit_request_0(out: list[bytes], x: TxnOffsetCommitRequest) -> None:
     if x.generation_id_or_member_epoch != -1:
         raise Refused
     if x.member_id != "":
@@ -599,14 +602,14 @@ def _write_txn_offset_commit_request_0(out: bytearray, x: TxnOffsetCommitRequest
         raise Refused
     s = x.transactional_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_qhi(x.producer_id, x.producer_epoch, n)
+    out.append(_pack_qhi(x.producer_id, x.producer_epoch, n))
     if n:
         _write_all_txn_offset_commit_request_topic_0(out, x.topics)
 
@@ -649,7 +652,7 @@ def _read_txn_offset_commit_request_2(data: bytes, pos: int) -> tuple[TxnOffsetC
     return x, pos
 
 
-def _write_txn_offset_commit_request_2(out: bytearray, x: TxnOffsetCommitRequest) -> None:
+def _write_txn_offset_commit_request_2(out: list[bytes], x: TxnOffsetCommitRequest) -> None:
     if x.generation_id_or_member_epoch != -1:
         raise Refused
     if x.member_id != "":
@@ -658,14 +661,14 @@ def _write_txn_offset_commit_request_2(out: bytearray, x: TxnOffsetCommitRequest
         raise Refused
     s = x.transactional_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     s = x.group_id.encode()
     n = len(s)
-    out += _pack_h(n)
-    out += s
+    out.append(_pack_h(n))
+    out.append(s)
     n = len(x.topics)
-    out += _pack_qhi(x.producer_id, x.producer_epoch, n)
+    out.append(_pack_qhi(x.producer_id, x.producer_epoch, n))
     if n:
         _write_all_txn_offset_commit_request_topic_2(out, x.topics)
 
@@ -730,51 +733,39 @@ def _read_txn_offset_commit_request_3(data: bytes, pos: int) -> tuple[TxnOffsetC
     return x, pos
 
 
-def _write_txn_offset_commit_request_3(out: bytearray, x: TxnOffsetCommitRequest) -> None:
+def _write_txn_offset_commit_request_3(out: list[bytes], x: TxnOffsetCommitRequest) -> None:
     s = x.transactional_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_qhiB(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch, n + 1)
+        out.append(_pack_qhiB(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch, n + 1))
     else:
-        out += _pack_qhi(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_qhi(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_request_topic_3(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_txn_offset_commit_request_3(x: TxnOffsetCommitRequest) -> int:
@@ -849,51 +840,39 @@ def _read_txn_offset_commit_request_6(data: bytes, pos: int) -> tuple[TxnOffsetC
     return x, pos
 
 
-def _write_txn_offset_commit_request_6(out: bytearray, x: TxnOffsetCommitRequest) -> None:
+def _write_txn_offset_commit_request_6(out: list[bytes], x: TxnOffsetCommitRequest) -> None:
     s = x.transactional_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.member_id.encode()
     n = len(s)
     if n < 127:
-        out += _pack_qhiB(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch, n + 1)
+        out.append(_pack_qhiB(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch, n + 1))
     else:
-        out += _pack_qhi(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_qhi(x.producer_id, x.producer_epoch, x.generation_id_or_member_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if x.group_instance_id is None:
         s = b""
         n = -1
     else:
         s = x.group_instance_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_request_topic_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_txn_offset_commit_request_6(x: TxnOffsetCommitRequest) -> int:

@@ -12,17 +12,18 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -170,10 +171,10 @@ def _read_all_txn_offset_commit_response_partition_0(
 
 
 def _write_all_txn_offset_commit_response_partition_0(
-    out: bytearray, items: Iterable[TxnOffsetCommitResponsePartition]
+    out: list[bytes], items: Iterable[TxnOffsetCommitResponsePartition]
 ) -> None:
     for x in items:
-        out += _pack_ih(x.partition_index, x.error_code)
+        out.append(_pack_ih(x.partition_index, x.error_code))
 
 
 def _size_all_txn_offset_commit_response_partition_0(items: Iterable[TxnOffsetCommitResponsePartition]) -> int:
@@ -200,14 +201,14 @@ def _read_all_txn_offset_commit_response_partition_3(
 
 
 def _write_all_txn_offset_commit_response_partition_3(
-    out: bytearray, items: Iterable[TxnOffsetCommitResponsePartition]
+    out: list[bytes], items: Iterable[TxnOffsetCommitResponsePartition]
 ) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihB(x.partition_index, x.error_code, 0)
+            out.append(_pack_ihB(x.partition_index, x.error_code, 0))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_txn_offset_commit_response_partition_3(items: Iterable[TxnOffsetCommitResponsePartition]) -> int:
@@ -245,15 +246,15 @@ def _read_all_txn_offset_commit_response_topic_0(
 
 
 def _write_all_txn_offset_commit_response_topic_0(
-    out: bytearray, items: Iterable[TxnOffsetCommitResponseTopic]
+    out: list[bytes], items: Iterable[TxnOffsetCommitResponseTopic]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        out += _pack_h(n)
-        out += s
+        out.append(_pack_h(n))
+        out.append(s)
         n = len(x.partitions)
-        out += _pack_i(n)
+        out.append(_pack_i(n))
         if n:
             _write_all_txn_offset_commit_response_partition_0(out, x.partitions)
 
@@ -300,27 +301,21 @@ def _read_all_txn_offset_commit_response_topic_3(
 
 
 def _write_all_txn_offset_commit_response_topic_3(
-    out: bytearray, items: Iterable[TxnOffsetCommitResponseTopic]
+    out: list[bytes], items: Iterable[TxnOffsetCommitResponseTopic]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_response_partition_3(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_txn_offset_commit_response_topic_3(items: Iterable[TxnOffsetCommitResponseTopic]) -> int:
@@ -364,21 +359,21 @@ def _read_all_txn_offset_commit_response_topic_6(
 
 
 def _write_all_txn_offset_commit_response_topic_6(
-    out: bytearray, items: Iterable[TxnOffsetCommitResponseTopic]
+    out: list[bytes], items: Iterable[TxnOffsetCommitResponseTopic]
 ) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_txn_offset_commit_response_partition_3(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_txn_offset_commit_response_topic_6(items: Iterable[TxnOffsetCommitResponseTopic]) -> int:
@@ -405,9 +400,9 @@ def _read_txn_offset_commit_response_0(data: bytes, pos: int) -> tuple[TxnOffset
     return x, pos
 
 
-def _write_txn_offset_commit_response_0(out: bytearray, x: TxnOffsetCommitResponse) -> None:
+def _write_txn_offset_commit_response_0(out: list[bytes], x: TxnOffsetCommitResponse) -> None:
     n = len(x.topics)
-    out += _pack_ii(x.throttle_time_ms, n)
+    out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
         _write_all_txn_offset_commit_response_topic_0(out, x.topics)
 
@@ -436,19 +431,19 @@ def _read_txn_offset_commit_response_3(data: bytes, pos: int) -> tuple[TxnOffset
     return x, pos
 
 
-def _write_txn_offset_commit_response_3(out: bytearray, x: TxnOffsetCommitResponse) -> None:
+def _write_txn_offset_commit_response_3(out: list[bytes], x: TxnOffsetCommitResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_response_topic_3(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_txn_offset_commit_response_3(x: TxnOffsetCommitResponse) -> int:
@@ -480,19 +475,19 @@ def _read_txn_offset_commit_response_6(data: bytes, pos: int) -> tuple[TxnOffset
     return x, pos
 
 
-def _write_txn_offset_commit_response_6(out: bytearray, x: TxnOffsetCommitResponse) -> None:
+def _write_txn_offset_commit_response_6(out: list[bytes], x: TxnOffsetCommitResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.throttle_time_ms, n + 1)
+        out.append(_pack_iB(x.throttle_time_ms, n + 1))
     else:
-        out += _pack_i(x.throttle_time_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.throttle_time_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_txn_offset_commit_response_topic_6(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_txn_offset_commit_response_6(x: TxnOffsetCommitResponse) -> int:

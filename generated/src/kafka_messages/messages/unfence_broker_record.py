@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -71,12 +71,12 @@ def _read_unfence_broker_record_0(data: bytes, pos: int) -> tuple[UnfenceBrokerR
     return x, pos
 
 
-def _write_unfence_broker_record_0(out: bytearray, x: UnfenceBrokerRecord) -> None:
+def _write_unfence_broker_record_0(out: list[bytes], x: UnfenceBrokerRecord) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iqB(x.id, x.epoch, 0)
+        out.append(_pack_iqB(x.id, x.epoch, 0))
     else:
-        out += _pack_iq(x.id, x.epoch)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_iq(x.id, x.epoch))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_unfence_broker_record_0(x: UnfenceBrokerRecord) -> int:

@@ -9,14 +9,14 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -96,7 +96,7 @@ def _read_unregister_broker_response_0(data: bytes, pos: int) -> tuple[Unregiste
     return x, pos
 
 
-def _write_unregister_broker_response_0(out: bytearray, x: UnregisterBrokerResponse) -> None:
+def _write_unregister_broker_response_0(out: list[bytes], x: UnregisterBrokerResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -104,15 +104,15 @@ def _write_unregister_broker_response_0(out: bytearray, x: UnregisterBrokerRespo
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_unregister_broker_response_0(x: UnregisterBrokerResponse) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -62,12 +62,12 @@ def _read_unregister_controller_request_0(data: bytes, pos: int) -> tuple[Unregi
     return x, pos
 
 
-def _write_unregister_controller_request_0(out: bytearray, x: UnregisterControllerRequest) -> None:
+def _write_unregister_controller_request_0(out: list[bytes], x: UnregisterControllerRequest) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.controller_id, 0)
+        out.append(_pack_iB(x.controller_id, 0))
     else:
-        out += _pack_i(x.controller_id)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.controller_id))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_unregister_controller_request_0(x: UnregisterControllerRequest) -> int:

@@ -12,16 +12,17 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_B = Struct(">B").pack
@@ -175,22 +176,19 @@ def _read_all_feature_update_key_0(data: bytes, pos: int, count: int) -> tuple[F
     return adopt(FeatureUpdateKeyCollection, out), pos
 
 
-def _write_all_feature_update_key_0(out: bytearray, items: Iterable[FeatureUpdateKey]) -> None:
+def _write_all_feature_update_key_0(out: list[bytes], items: Iterable[FeatureUpdateKey]) -> None:
     for x in items:
         if x.upgrade_type != 1:
             raise Refused
         s = x.feature.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hBB(x.max_version_level, TRUTH[x.allow_downgrade], 0)
+            out.append(_pack_hBB(x.max_version_level, TRUTH[x.allow_downgrade], 0))
         else:
-            out += _pack_hB(x.max_version_level, TRUTH[x.allow_downgrade])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hB(x.max_version_level, TRUTH[x.allow_downgrade]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_feature_update_key_0(items: Iterable[FeatureUpdateKey]) -> int:
@@ -227,22 +225,19 @@ def _read_all_feature_update_key_1(data: bytes, pos: int, count: int) -> tuple[F
     return adopt(FeatureUpdateKeyCollection, out), pos
 
 
-def _write_all_feature_update_key_1(out: bytearray, items: Iterable[FeatureUpdateKey]) -> None:
+def _write_all_feature_update_key_1(out: list[bytes], items: Iterable[FeatureUpdateKey]) -> None:
     for x in items:
         if x.allow_downgrade is not False:
             raise Refused
         s = x.feature.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_hbB(x.max_version_level, x.upgrade_type, 0)
+            out.append(_pack_hbB(x.max_version_level, x.upgrade_type, 0))
         else:
-            out += _pack_hb(x.max_version_level, x.upgrade_type)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_hb(x.max_version_level, x.upgrade_type))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_feature_update_key_1(items: Iterable[FeatureUpdateKey]) -> int:
@@ -275,21 +270,21 @@ def _read_update_features_request_0(data: bytes, pos: int) -> tuple[UpdateFeatur
     return x, pos
 
 
-def _write_update_features_request_0(out: bytearray, x: UpdateFeaturesRequest) -> None:
+def _write_update_features_request_0(out: list[bytes], x: UpdateFeaturesRequest) -> None:
     if x.validate_only is not False:
         raise Refused
     n = len(x.feature_updates)
     if n < 127:
-        out += _pack_iB(x.timeout_ms, n + 1)
+        out.append(_pack_iB(x.timeout_ms, n + 1))
     else:
-        out += _pack_i(x.timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_update_key_0(out, x.feature_updates)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_update_features_request_0(x: UpdateFeaturesRequest) -> int:
@@ -321,20 +316,20 @@ def _read_update_features_request_1(data: bytes, pos: int) -> tuple[UpdateFeatur
     return x, pos
 
 
-def _write_update_features_request_1(out: bytearray, x: UpdateFeaturesRequest) -> None:
+def _write_update_features_request_1(out: list[bytes], x: UpdateFeaturesRequest) -> None:
     n = len(x.feature_updates)
     if n < 127:
-        out += _pack_iB(x.timeout_ms, n + 1)
+        out.append(_pack_iB(x.timeout_ms, n + 1))
     else:
-        out += _pack_i(x.timeout_ms)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.timeout_ms))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_feature_update_key_1(out, x.feature_updates)
     if not x.unknown_tagged_fields:
-        out += _pack_BB(TRUTH[x.validate_only], 0)
+        out.append(_pack_BB(TRUTH[x.validate_only], 0))
     else:
-        out += _pack_B(TRUTH[x.validate_only])
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_B(TRUTH[x.validate_only]))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_update_features_request_1(x: UpdateFeaturesRequest) -> int:

@@ -11,15 +11,16 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_h = Struct(">h").pack
@@ -184,15 +185,12 @@ def _read_all_updatable_feature_result_0(
     return adopt(UpdatableFeatureResultCollection, out), pos
 
 
-def _write_all_updatable_feature_result_0(out: bytearray, items: Iterable[UpdatableFeatureResult]) -> None:
+def _write_all_updatable_feature_result_0(out: list[bytes], items: Iterable[UpdatableFeatureResult]) -> None:
     for x in items:
         s = x.feature.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if x.error_message is None:
             s = b""
             n = -1
@@ -200,15 +198,15 @@ def _write_all_updatable_feature_result_0(out: bytearray, items: Iterable[Updata
             s = x.error_message.encode()
             n = len(s)
         if n < 127:
-            out += _pack_hB(x.error_code, n + 1)
+            out.append(_pack_hB(x.error_code, n + 1))
         else:
-            out += _pack_h(x.error_code)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_h(x.error_code))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_updatable_feature_result_0(items: Iterable[UpdatableFeatureResult]) -> int:
@@ -253,7 +251,7 @@ def _read_update_features_response_0(data: bytes, pos: int) -> tuple[UpdateFeatu
     return x, pos
 
 
-def _write_update_features_response_0(out: bytearray, x: UpdateFeaturesResponse) -> None:
+def _write_update_features_response_0(out: list[bytes], x: UpdateFeaturesResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -261,22 +259,19 @@ def _write_update_features_response_0(out: bytearray, x: UpdateFeaturesResponse)
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.results)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_updatable_feature_result_0(out, x.results)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_update_features_response_0(x: UpdateFeaturesResponse) -> int:
@@ -315,7 +310,7 @@ def _read_update_features_response_2(data: bytes, pos: int) -> tuple[UpdateFeatu
     return x, pos
 
 
-def _write_update_features_response_2(out: bytearray, x: UpdateFeaturesResponse) -> None:
+def _write_update_features_response_2(out: list[bytes], x: UpdateFeaturesResponse) -> None:
     if x.error_message is None:
         s = b""
         n = -1
@@ -323,15 +318,15 @@ def _write_update_features_response_2(out: bytearray, x: UpdateFeaturesResponse)
         s = x.error_message.encode()
         n = len(s)
     if n < 127:
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, n + 1)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, n + 1))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_update_features_response_2(x: UpdateFeaturesResponse) -> int:

@@ -12,17 +12,18 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -217,27 +218,21 @@ def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCol
     return adopt(ListenerCollection, out), pos
 
 
-def _write_all_listener_0(out: bytearray, items: Iterable[Listener]) -> None:
+def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_listener_0(items: Iterable[Listener]) -> int:
@@ -264,12 +259,12 @@ def _read_kraft_version_feature_0(data: bytes, pos: int) -> tuple[KRaftVersionFe
     return x, pos
 
 
-def _write_kraft_version_feature_0(out: bytearray, x: KRaftVersionFeature) -> None:
+def _write_kraft_version_feature_0(out: list[bytes], x: KRaftVersionFeature) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_hhB(x.min_supported_version, x.max_supported_version, 0)
+        out.append(_pack_hhB(x.min_supported_version, x.max_supported_version, 0))
     else:
-        out += _pack_hh(x.min_supported_version, x.max_supported_version)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_kraft_version_feature_0(x: KRaftVersionFeature) -> int:
@@ -309,31 +304,28 @@ def _read_update_raft_voter_request_0(data: bytes, pos: int) -> tuple[UpdateRaft
     return x, pos
 
 
-def _write_update_raft_voter_request_0(out: bytearray, x: UpdateRaftVoterRequest) -> None:
+def _write_update_raft_voter_request_0(out: list[bytes], x: UpdateRaftVoterRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.listeners)
     if n < 127:
-        out += _pack_iiuB(x.current_leader_epoch, x.voter_id, x.voter_directory_id.bytes, n + 1)
+        out.append(_pack_iiuB(x.current_leader_epoch, x.voter_id, x.voter_directory_id.int.to_bytes(16, "big"), n + 1))
     else:
-        out += _pack_iiu(x.current_leader_epoch, x.voter_id, x.voter_directory_id.bytes)
-        out += uvarint(n + 1)
+        out.append(_pack_iiu(x.current_leader_epoch, x.voter_id, x.voter_directory_id.int.to_bytes(16, "big")))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_listener_0(out, x.listeners)
     _write_kraft_version_feature_0(out, x.kraft_version_feature)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_update_raft_voter_request_0(x: UpdateRaftVoterRequest) -> int:

@@ -11,17 +11,17 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    TEXT_LENGTHS,
     long_string,
     long_uvarint,
     new,
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -154,20 +154,20 @@ def _read_current_leader_0(data: bytes, pos: int) -> tuple[CurrentLeader, int]:
     return x, pos
 
 
-def _write_current_leader_0(out: bytearray, x: CurrentLeader) -> None:
+def _write_current_leader_0(out: list[bytes], x: CurrentLeader) -> None:
     s = x.host.encode()
     n = len(s)
     if n < 127:
-        out += _pack_iiB(x.leader_id, x.leader_epoch, n + 1)
+        out.append(_pack_iiB(x.leader_id, x.leader_epoch, n + 1))
     else:
-        out += _pack_ii(x.leader_id, x.leader_epoch)
-        out += uvarint(string_length(n) + 1)
-    out += s
+        out.append(_pack_ii(x.leader_id, x.leader_epoch))
+        out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.port, 0)
+        out.append(_pack_iB(x.port, 0))
     else:
-        out += _pack_i(x.port)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.port))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_current_leader_0(x: CurrentLeader) -> int:
@@ -207,8 +207,8 @@ def _read_update_raft_voter_response_0(data: bytes, pos: int) -> tuple[UpdateRaf
     return x, pos
 
 
-def _write_tags_update_raft_voter_response_0(parent: bytearray, x: UpdateRaftVoterResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_update_raft_voter_response_0(parent: list[bytes], x: UpdateRaftVoterResponse) -> None:
+    known: dict[int, bytes] = {}
     if not (
         x.current_leader.leader_id == -1
         and x.current_leader.leader_epoch == -1
@@ -216,24 +216,25 @@ def _write_tags_update_raft_voter_response_0(parent: bytearray, x: UpdateRaftVot
         and x.current_leader.port == 0
         and not x.current_leader.unknown_tagged_fields
     ):
-        out = bytearray()
+        out: list[bytes] = []
         _write_current_leader_0(out, x.current_leader)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_update_raft_voter_response_0(out: bytearray, x: UpdateRaftVoterResponse) -> None:
+def _write_update_raft_voter_response_0(out: list[bytes], x: UpdateRaftVoterResponse) -> None:
+    d_current_leader = x.current_leader
     if (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and x.current_leader.host == ""
-        and x.current_leader.port == 0
-        and not x.current_leader.unknown_tagged_fields
+        d_current_leader.leader_id == -1
+        and d_current_leader.leader_epoch == -1
+        and d_current_leader.host == ""
+        and d_current_leader.port == 0
+        and not d_current_leader.unknown_tagged_fields
         and not x.unknown_tagged_fields
     ):
-        out += _pack_ihB(x.throttle_time_ms, x.error_code, 0)
+        out.append(_pack_ihB(x.throttle_time_ms, x.error_code, 0))
     else:
-        out += _pack_ih(x.throttle_time_ms, x.error_code)
+        out.append(_pack_ih(x.throttle_time_ms, x.error_code))
         _write_tags_update_raft_voter_response_0(out, x)
 
 

@@ -9,15 +9,16 @@ from struct import Struct
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_bytes,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_b = Struct(">b").pack
@@ -108,6 +109,10 @@ def _read_user_scram_credential_record_0(data: bytes, pos: int) -> tuple[UserScr
         end = pos + n - 1
         x.salt = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.salt = data[pos + 1 : end]
+        pos = end
     else:
         x.salt, pos = long_bytes(data, pos, n)
     n = data[pos]
@@ -116,6 +121,10 @@ def _read_user_scram_credential_record_0(data: bytes, pos: int) -> tuple[UserScr
         end = pos + n - 1
         x.stored_key = data[pos:end]
         pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.stored_key = data[pos + 1 : end]
+        pos = end
     else:
         x.stored_key, pos = long_bytes(data, pos, n)
     n = data[pos]
@@ -123,6 +132,10 @@ def _read_user_scram_credential_record_0(data: bytes, pos: int) -> tuple[UserScr
     if 0 < n < 128:
         end = pos + n - 1
         x.server_key = data[pos:end]
+        pos = end
+    elif n and 0 < data[pos] < 128:
+        end = pos + (n & 127 | data[pos] << 7)
+        x.server_key = data[pos + 1 : end]
         pos = end
     else:
         x.server_key, pos = long_bytes(data, pos, n)
@@ -135,41 +148,32 @@ def _read_user_scram_credential_record_0(data: bytes, pos: int) -> tuple[UserScr
     return x, pos
 
 
-def _write_user_scram_credential_record_0(out: bytearray, x: UserScramCredentialRecord) -> None:
+def _write_user_scram_credential_record_0(out: list[bytes], x: UserScramCredentialRecord) -> None:
     s = x.name.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     s = x.salt
     n = len(s)
     if n < 127:
-        out += _pack_bB(x.mechanism, n + 1)
+        out.append(_pack_bB(x.mechanism, n + 1))
     else:
-        out += _pack_b(x.mechanism)
-        out += uvarint(n + 1)
-    out += s
+        out.append(_pack_b(x.mechanism))
+        out.append(VARINTS[n + 1])
+    out.append(s)
     s = x.stored_key
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     s = x.server_key
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
-    out += s
+    out.append(VARINTS[n + 1])
+    out.append(s)
     if not x.unknown_tagged_fields:
-        out += _pack_iB(x.iterations, 0)
+        out.append(_pack_iB(x.iterations, 0))
     else:
-        out += _pack_i(x.iterations)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_i(x.iterations))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_user_scram_credential_record_0(x: UserScramCredentialRecord) -> int:

@@ -12,18 +12,19 @@ from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -201,15 +202,19 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if x.pre_vote is not False:
             raise Refused
         if not x.unknown_tagged_fields:
-            out += _pack_iiiiqB(x.partition_index, x.replica_epoch, x.replica_id, x.last_offset_epoch, x.last_offset, 0)
+            out.append(
+                _pack_iiiiqB(x.partition_index, x.replica_epoch, x.replica_id, x.last_offset_epoch, x.last_offset, 0)
+            )
         else:
-            out += _pack_iiiiq(x.partition_index, x.replica_epoch, x.replica_id, x.last_offset_epoch, x.last_offset)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(
+                _pack_iiiiq(x.partition_index, x.replica_epoch, x.replica_id, x.last_offset_epoch, x.last_offset)
+            )
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -247,32 +252,36 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if x.pre_vote is not False:
             raise Refused
         if not x.unknown_tagged_fields:
-            out += _pack_iiiuuiqB(
-                x.partition_index,
-                x.replica_epoch,
-                x.replica_id,
-                x.replica_directory_id.bytes,
-                x.voter_directory_id.bytes,
-                x.last_offset_epoch,
-                x.last_offset,
-                0,
+            out.append(
+                _pack_iiiuuiqB(
+                    x.partition_index,
+                    x.replica_epoch,
+                    x.replica_id,
+                    x.replica_directory_id.int.to_bytes(16, "big"),
+                    x.voter_directory_id.int.to_bytes(16, "big"),
+                    x.last_offset_epoch,
+                    x.last_offset,
+                    0,
+                )
             )
         else:
-            out += _pack_iiiuuiq(
-                x.partition_index,
-                x.replica_epoch,
-                x.replica_id,
-                x.replica_directory_id.bytes,
-                x.voter_directory_id.bytes,
-                x.last_offset_epoch,
-                x.last_offset,
+            out.append(
+                _pack_iiiuuiq(
+                    x.partition_index,
+                    x.replica_epoch,
+                    x.replica_id,
+                    x.replica_directory_id.int.to_bytes(16, "big"),
+                    x.voter_directory_id.int.to_bytes(16, "big"),
+                    x.last_offset_epoch,
+                    x.last_offset,
+                )
             )
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -310,32 +319,36 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_2(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_2(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_iiiuuiqBB(
-                x.partition_index,
-                x.replica_epoch,
-                x.replica_id,
-                x.replica_directory_id.bytes,
-                x.voter_directory_id.bytes,
-                x.last_offset_epoch,
-                x.last_offset,
-                TRUTH[x.pre_vote],
-                0,
+            out.append(
+                _pack_iiiuuiqBB(
+                    x.partition_index,
+                    x.replica_epoch,
+                    x.replica_id,
+                    x.replica_directory_id.int.to_bytes(16, "big"),
+                    x.voter_directory_id.int.to_bytes(16, "big"),
+                    x.last_offset_epoch,
+                    x.last_offset,
+                    TRUTH[x.pre_vote],
+                    0,
+                )
             )
         else:
-            out += _pack_iiiuuiqB(
-                x.partition_index,
-                x.replica_epoch,
-                x.replica_id,
-                x.replica_directory_id.bytes,
-                x.voter_directory_id.bytes,
-                x.last_offset_epoch,
-                x.last_offset,
-                TRUTH[x.pre_vote],
+            out.append(
+                _pack_iiiuuiqB(
+                    x.partition_index,
+                    x.replica_epoch,
+                    x.replica_id,
+                    x.replica_directory_id.int.to_bytes(16, "big"),
+                    x.voter_directory_id.int.to_bytes(16, "big"),
+                    x.last_offset_epoch,
+                    x.last_offset,
+                    TRUTH[x.pre_vote],
+                )
             )
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_2(items: Iterable[PartitionData]) -> int:
@@ -376,26 +389,20 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -442,26 +449,20 @@ def _read_all_topic_data_1(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_1(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_1(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_1(items: Iterable[TopicData]) -> int:
@@ -508,26 +509,20 @@ def _read_all_topic_data_2(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_2(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_2(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_2(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_2(items: Iterable[TopicData]) -> int:
@@ -574,29 +569,23 @@ def _read_vote_request_0(data: bytes, pos: int) -> tuple[VoteRequest, int]:
     return x, pos
 
 
-def _write_vote_request_0(out: bytearray, x: VoteRequest) -> None:
+def _write_vote_request_0(out: list[bytes], x: VoteRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_vote_request_0(x: VoteRequest) -> int:
@@ -641,30 +630,27 @@ def _read_vote_request_1(data: bytes, pos: int) -> tuple[VoteRequest, int]:
     return x, pos
 
 
-def _write_vote_request_1(out: bytearray, x: VoteRequest) -> None:
+def _write_vote_request_1(out: list[bytes], x: VoteRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.voter_id, n + 1)
+        out.append(_pack_iB(x.voter_id, n + 1))
     else:
-        out += _pack_i(x.voter_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.voter_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_1(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_vote_request_1(x: VoteRequest) -> int:
@@ -709,30 +695,27 @@ def _read_vote_request_2(data: bytes, pos: int) -> tuple[VoteRequest, int]:
     return x, pos
 
 
-def _write_vote_request_2(out: bytearray, x: VoteRequest) -> None:
+def _write_vote_request_2(out: list[bytes], x: VoteRequest) -> None:
     if x.cluster_id is None:
         s = b""
         n = -1
     else:
         s = x.cluster_id.encode()
         n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
     if n < 127:
-        out += _pack_iB(x.voter_id, n + 1)
+        out.append(_pack_iB(x.voter_id, n + 1))
     else:
-        out += _pack_i(x.voter_id)
-        out += uvarint(n + 1)
+        out.append(_pack_i(x.voter_id))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_2(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_vote_request_2(x: VoteRequest) -> int:

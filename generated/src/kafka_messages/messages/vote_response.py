@@ -14,7 +14,9 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    TEXT_LENGTHS,
     TRUTH,
+    VARINTS,
     long_count,
     long_string,
     long_uvarint,
@@ -22,11 +24,10 @@ from .._wire import (
     string_length,
     tag_header,
     tagged_size,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -241,13 +242,15 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihiiBB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, TRUTH[x.vote_granted], 0)
+            out.append(
+                _pack_ihiiBB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, TRUTH[x.vote_granted], 0)
+            )
         else:
-            out += _pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, TRUTH[x.vote_granted])
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ihiiB(x.partition_index, x.error_code, x.leader_id, x.leader_epoch, TRUTH[x.vote_granted]))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -288,26 +291,20 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
     return out, pos
 
 
-def _write_all_topic_data_0(out: bytearray, items: Iterable[TopicData]) -> None:
+def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
         s = x.topic_name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
@@ -347,21 +344,21 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
     return adopt(NodeEndpointCollection, out), pos
 
 
-def _write_all_node_endpoint_1(out: bytearray, items: Iterable[NodeEndpoint]) -> None:
+def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:
     for x in items:
         s = x.host.encode()
         n = len(s)
         if n < 127:
-            out += _pack_iB(x.node_id, n + 1)
+            out.append(_pack_iB(x.node_id, n + 1))
         else:
-            out += _pack_i(x.node_id)
-            out += uvarint(string_length(n) + 1)
-        out += s
+            out.append(_pack_i(x.node_id))
+            out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_node_endpoint_1(items: Iterable[NodeEndpoint]) -> int:
@@ -411,21 +408,21 @@ def _read_vote_response_0(data: bytes, pos: int) -> tuple[VoteResponse, int]:
     return x, pos
 
 
-def _write_vote_response_0(out: bytearray, x: VoteResponse) -> None:
+def _write_vote_response_0(out: list[bytes], x: VoteResponse) -> None:
     if len(x.node_endpoints):
         raise Refused
     n = len(x.topics)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_vote_response_0(x: VoteResponse) -> int:
@@ -481,32 +478,29 @@ def _read_vote_response_1(data: bytes, pos: int) -> tuple[VoteResponse, int]:
     return x, pos
 
 
-def _write_tags_vote_response_1(parent: bytearray, x: VoteResponse) -> None:
-    known: dict[int, bytearray] = {}
+def _write_tags_vote_response_1(parent: list[bytes], x: VoteResponse) -> None:
+    known: dict[int, bytes] = {}
     if len(x.node_endpoints):
-        out = bytearray()
+        out: list[bytes] = []
         n = len(x.node_endpoints)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_node_endpoint_1(out, x.node_endpoints)
-        known[0] = out
-    write_tags(parent, known, x.unknown_tagged_fields)
+        known[0] = b"".join(out)
+    parent.append(tags(known, x.unknown_tagged_fields))
 
 
-def _write_vote_response_1(out: bytearray, x: VoteResponse) -> None:
+def _write_vote_response_1(out: list[bytes], x: VoteResponse) -> None:
     n = len(x.topics)
     if n < 127:
-        out += _pack_hB(x.error_code, n + 1)
+        out.append(_pack_hB(x.error_code, n + 1))
     else:
-        out += _pack_h(x.error_code)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.error_code))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_topic_data_0(out, x.topics)
     if not len(x.node_endpoints) and not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
         _write_tags_vote_response_1(out, x)
 

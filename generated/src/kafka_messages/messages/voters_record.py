@@ -12,17 +12,18 @@ from .._collection import KeyedCollection, adopt
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_H = Struct(">H").pack
@@ -241,27 +242,21 @@ def _read_all_endpoint_0(data: bytes, pos: int, count: int) -> tuple[EndpointCol
     return adopt(EndpointCollection, out), pos
 
 
-def _write_all_endpoint_0(out: bytearray, items: Iterable[Endpoint]) -> None:
+def _write_all_endpoint_0(out: list[bytes], items: Iterable[Endpoint]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         s = x.host.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         if not x.unknown_tagged_fields:
-            out += _pack_HB(x.port, 0)
+            out.append(_pack_HB(x.port, 0))
         else:
-            out += _pack_H(x.port)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_H(x.port))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_endpoint_0(items: Iterable[Endpoint]) -> int:
@@ -288,12 +283,12 @@ def _read_kraft_version_feature_0(data: bytes, pos: int) -> tuple[KRaftVersionFe
     return x, pos
 
 
-def _write_kraft_version_feature_0(out: bytearray, x: KRaftVersionFeature) -> None:
+def _write_kraft_version_feature_0(out: list[bytes], x: KRaftVersionFeature) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_hhB(x.min_supported_version, x.max_supported_version, 0)
+        out.append(_pack_hhB(x.min_supported_version, x.max_supported_version, 0))
     else:
-        out += _pack_hh(x.min_supported_version, x.max_supported_version)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_hh(x.min_supported_version, x.max_supported_version))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_kraft_version_feature_0(x: KRaftVersionFeature) -> int:
@@ -326,21 +321,21 @@ def _read_all_voter_0(data: bytes, pos: int, count: int) -> tuple[list[Voter], i
     return out, pos
 
 
-def _write_all_voter_0(out: bytearray, items: Iterable[Voter]) -> None:
+def _write_all_voter_0(out: list[bytes], items: Iterable[Voter]) -> None:
     for x in items:
         n = len(x.endpoints)
         if n < 127:
-            out += _pack_iuB(x.voter_id, x.voter_directory_id.bytes, n + 1)
+            out.append(_pack_iuB(x.voter_id, x.voter_directory_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_iu(x.voter_id, x.voter_directory_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_iu(x.voter_id, x.voter_directory_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_endpoint_0(out, x.endpoints)
         _write_kraft_version_feature_0(out, x.kraft_version_feature)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_voter_0(items: Iterable[Voter]) -> int:
@@ -375,19 +370,19 @@ def _read_voters_record_0(data: bytes, pos: int) -> tuple[VotersRecord, int]:
     return x, pos
 
 
-def _write_voters_record_0(out: bytearray, x: VotersRecord) -> None:
+def _write_voters_record_0(out: list[bytes], x: VotersRecord) -> None:
     n = len(x.voters)
     if n < 127:
-        out += _pack_hB(x.version, n + 1)
+        out.append(_pack_hB(x.version, n + 1))
     else:
-        out += _pack_h(x.version)
-        out += uvarint(n + 1)
+        out.append(_pack_h(x.version))
+        out.append(VARINTS[n + 1])
     if n:
         _write_all_voter_0(out, x.voters)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_voters_record_0(x: VotersRecord) -> int:

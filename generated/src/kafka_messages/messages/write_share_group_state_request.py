@@ -11,17 +11,18 @@ from uuid import UUID
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     ZERO_UUID,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
     uuid_from,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_iiiq = Struct(">iiiq").pack
@@ -224,13 +225,13 @@ def _read_all_state_batch_0(data: bytes, pos: int, count: int) -> tuple[list[Sta
     return out, pos
 
 
-def _write_all_state_batch_0(out: bytearray, items: Iterable[StateBatch]) -> None:
+def _write_all_state_batch_0(out: list[bytes], items: Iterable[StateBatch]) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_qqbhB(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count, 0)
+            out.append(_pack_qqbhB(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count, 0))
         else:
-            out += _pack_qqbh(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_qqbh(x.first_offset, x.last_offset, x.delivery_state, x.delivery_count))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_state_batch_0(items: Iterable[StateBatch]) -> int:
@@ -264,20 +265,20 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_0(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.state_batches)
         if n < 127:
-            out += _pack_iiiqB(x.partition, x.state_epoch, x.leader_epoch, x.start_offset, n + 1)
+            out.append(_pack_iiiqB(x.partition, x.state_epoch, x.leader_epoch, x.start_offset, n + 1))
         else:
-            out += _pack_iiiq(x.partition, x.state_epoch, x.leader_epoch, x.start_offset)
-            out += uvarint(n + 1)
+            out.append(_pack_iiiq(x.partition, x.state_epoch, x.leader_epoch, x.start_offset))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_state_batch_0(out, x.state_batches)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
@@ -316,22 +317,26 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
     return out, pos
 
 
-def _write_all_partition_data_1(out: bytearray, items: Iterable[PartitionData]) -> None:
+def _write_all_partition_data_1(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         n = len(x.state_batches)
         if n < 127:
-            out += _pack_iiiqiB(
-                x.partition, x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count, n + 1
+            out.append(
+                _pack_iiiqiB(
+                    x.partition, x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count, n + 1
+                )
             )
         else:
-            out += _pack_iiiqi(x.partition, x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count)
-            out += uvarint(n + 1)
+            out.append(
+                _pack_iiiqi(x.partition, x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count)
+            )
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_state_batch_0(out, x.state_batches)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_partition_data_1(items: Iterable[PartitionData]) -> int:
@@ -369,20 +374,20 @@ def _read_all_write_state_data_0(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_write_state_data_0(out: bytearray, items: Iterable[WriteStateData]) -> None:
+def _write_all_write_state_data_0(out: list[bytes], items: Iterable[WriteStateData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_0(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_write_state_data_0(items: Iterable[WriteStateData]) -> int:
@@ -420,20 +425,20 @@ def _read_all_write_state_data_1(data: bytes, pos: int, count: int) -> tuple[lis
     return out, pos
 
 
-def _write_all_write_state_data_1(out: bytearray, items: Iterable[WriteStateData]) -> None:
+def _write_all_write_state_data_1(out: list[bytes], items: Iterable[WriteStateData]) -> None:
     for x in items:
         n = len(x.partitions)
         if n < 127:
-            out += _pack_uB(x.topic_id.bytes, n + 1)
+            out.append(_pack_uB(x.topic_id.int.to_bytes(16, "big"), n + 1))
         else:
-            out += _pack_u(x.topic_id.bytes)
-            out += uvarint(n + 1)
+            out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_partition_data_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_write_state_data_1(items: Iterable[WriteStateData]) -> int:
@@ -475,25 +480,19 @@ def _read_write_share_group_state_request_0(data: bytes, pos: int) -> tuple[Writ
     return x, pos
 
 
-def _write_write_share_group_state_request_0(out: bytearray, x: WriteShareGroupStateRequest) -> None:
+def _write_write_share_group_state_request_0(out: list[bytes], x: WriteShareGroupStateRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_write_state_data_0(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_write_share_group_state_request_0(x: WriteShareGroupStateRequest) -> int:
@@ -535,25 +534,19 @@ def _read_write_share_group_state_request_1(data: bytes, pos: int) -> tuple[Writ
     return x, pos
 
 
-def _write_write_share_group_state_request_1(out: bytearray, x: WriteShareGroupStateRequest) -> None:
+def _write_write_share_group_state_request_1(out: list[bytes], x: WriteShareGroupStateRequest) -> None:
     s = x.group_id.encode()
     n = len(s)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(string_length(n) + 1)
-    out += s
+    out.append(TEXT_LENGTHS[n + 1])
+    out.append(s)
     n = len(x.topics)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_write_state_data_1(out, x.topics)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_write_share_group_state_request_1(x: WriteShareGroupStateRequest) -> int:

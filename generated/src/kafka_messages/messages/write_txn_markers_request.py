@@ -11,19 +11,20 @@ from .._message import Message, StructBase
 from .._wire import (
     PACK_I,
     RawTaggedFields,
+    TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
+    VARINTS,
+    fixed_elements,
     long_count,
     long_fixed_array,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_fixed_array,
-    write_tags,
 )
 
 _pack_i = Struct(">i").pack
@@ -177,11 +178,11 @@ def _read_all_writable_txn_marker_topic_1(
             x.name, pos = long_string(data, pos, n)
         n = data[pos]
         pos += 1
-        if 1 < n < 17:
+        if n == 1:
+            x.partition_indexes = []
+        elif n < 17:
             x.partition_indexes = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
-        elif n == 1:
-            x.partition_indexes = []
         else:
             x.partition_indexes, pos = long_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
@@ -194,28 +195,25 @@ def _read_all_writable_txn_marker_topic_1(
     return out, pos
 
 
-def _write_all_writable_txn_marker_topic_1(out: bytearray, items: Iterable[WritableTxnMarkerTopic]) -> None:
+def _write_all_writable_txn_marker_topic_1(out: list[bytes], items: Iterable[WritableTxnMarkerTopic]) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partition_indexes)
-        if n < 127:
-            out.append(n + 1)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.partition_indexes))
         else:
-            out += uvarint(n + 1)
-        if 0 < n < 16:
-            out += PACK_I[n](*x.partition_indexes)
-        elif n:
-            write_fixed_array(out, x.partition_indexes, "i")
+            out.append(VARINTS[n + 1])
+            out.append(fixed_elements(x.partition_indexes, "i"))
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_writable_txn_marker_topic_1(items: Iterable[WritableTxnMarkerTopic]) -> int:
@@ -255,21 +253,21 @@ def _read_all_writable_txn_marker_1(data: bytes, pos: int, count: int) -> tuple[
     return out, pos
 
 
-def _write_all_writable_txn_marker_1(out: bytearray, items: Iterable[WritableTxnMarker]) -> None:
+def _write_all_writable_txn_marker_1(out: list[bytes], items: Iterable[WritableTxnMarker]) -> None:
     for x in items:
         n = len(x.topics)
         if n < 127:
-            out += _pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result], n + 1)
+            out.append(_pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result], n + 1))
         else:
-            out += _pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result])
-            out += uvarint(n + 1)
+            out.append(_pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_topic_1(out, x.topics)
         if not x.unknown_tagged_fields:
-            out += _pack_iB(x.coordinator_epoch, 0)
+            out.append(_pack_iB(x.coordinator_epoch, 0))
         else:
-            out += _pack_i(x.coordinator_epoch)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_i(x.coordinator_epoch))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_writable_txn_marker_1(items: Iterable[WritableTxnMarker]) -> int:
@@ -306,21 +304,21 @@ def _read_all_writable_txn_marker_2(data: bytes, pos: int, count: int) -> tuple[
     return out, pos
 
 
-def _write_all_writable_txn_marker_2(out: bytearray, items: Iterable[WritableTxnMarker]) -> None:
+def _write_all_writable_txn_marker_2(out: list[bytes], items: Iterable[WritableTxnMarker]) -> None:
     for x in items:
         n = len(x.topics)
         if n < 127:
-            out += _pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result], n + 1)
+            out.append(_pack_qhBB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result], n + 1))
         else:
-            out += _pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result])
-            out += uvarint(n + 1)
+            out.append(_pack_qhB(x.producer_id, x.producer_epoch, TRUTH[x.transaction_result]))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_topic_1(out, x.topics)
         if not x.unknown_tagged_fields:
-            out += _pack_ibB(x.coordinator_epoch, x.transaction_version, 0)
+            out.append(_pack_ibB(x.coordinator_epoch, x.transaction_version, 0))
         else:
-            out += _pack_ib(x.coordinator_epoch, x.transaction_version)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ib(x.coordinator_epoch, x.transaction_version))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_writable_txn_marker_2(items: Iterable[WritableTxnMarker]) -> int:
@@ -354,18 +352,15 @@ def _read_write_txn_markers_request_1(data: bytes, pos: int) -> tuple[WriteTxnMa
     return x, pos
 
 
-def _write_write_txn_markers_request_1(out: bytearray, x: WriteTxnMarkersRequest) -> None:
+def _write_write_txn_markers_request_1(out: list[bytes], x: WriteTxnMarkersRequest) -> None:
     n = len(x.markers)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_writable_txn_marker_1(out, x.markers)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_write_txn_markers_request_1(x: WriteTxnMarkersRequest) -> int:
@@ -397,18 +392,15 @@ def _read_write_txn_markers_request_2(data: bytes, pos: int) -> tuple[WriteTxnMa
     return x, pos
 
 
-def _write_write_txn_markers_request_2(out: bytearray, x: WriteTxnMarkersRequest) -> None:
+def _write_write_txn_markers_request_2(out: list[bytes], x: WriteTxnMarkersRequest) -> None:
     n = len(x.markers)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_writable_txn_marker_2(out, x.markers)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_write_txn_markers_request_2(x: WriteTxnMarkersRequest) -> int:

@@ -10,15 +10,16 @@ from struct import Struct
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
     long_count,
     long_string,
     new,
     string_length,
+    tags,
     tags_size,
     unknown_tags,
-    uvarint,
     uvarint_size,
-    write_tags,
 )
 
 _pack_ih = Struct(">ih").pack
@@ -178,14 +179,14 @@ def _read_all_writable_txn_marker_partition_result_1(
 
 
 def _write_all_writable_txn_marker_partition_result_1(
-    out: bytearray, items: Iterable[WritableTxnMarkerPartitionResult]
+    out: list[bytes], items: Iterable[WritableTxnMarkerPartitionResult]
 ) -> None:
     for x in items:
         if not x.unknown_tagged_fields:
-            out += _pack_ihB(x.partition_index, x.error_code, 0)
+            out.append(_pack_ihB(x.partition_index, x.error_code, 0))
         else:
-            out += _pack_ih(x.partition_index, x.error_code)
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(_pack_ih(x.partition_index, x.error_code))
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_writable_txn_marker_partition_result_1(items: Iterable[WritableTxnMarkerPartitionResult]) -> int:
@@ -229,27 +230,21 @@ def _read_all_writable_txn_marker_topic_result_1(
 
 
 def _write_all_writable_txn_marker_topic_result_1(
-    out: bytearray, items: Iterable[WritableTxnMarkerTopicResult]
+    out: list[bytes], items: Iterable[WritableTxnMarkerTopicResult]
 ) -> None:
     for x in items:
         s = x.name.encode()
         n = len(s)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(string_length(n) + 1)
-        out += s
+        out.append(TEXT_LENGTHS[n + 1])
+        out.append(s)
         n = len(x.partitions)
-        if n < 127:
-            out.append(n + 1)
-        else:
-            out += uvarint(n + 1)
+        out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_partition_result_1(out, x.partitions)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_writable_txn_marker_topic_result_1(items: Iterable[WritableTxnMarkerTopicResult]) -> int:
@@ -290,20 +285,20 @@ def _read_all_writable_txn_marker_result_1(
     return out, pos
 
 
-def _write_all_writable_txn_marker_result_1(out: bytearray, items: Iterable[WritableTxnMarkerResult]) -> None:
+def _write_all_writable_txn_marker_result_1(out: list[bytes], items: Iterable[WritableTxnMarkerResult]) -> None:
     for x in items:
         n = len(x.topics)
         if n < 127:
-            out += _pack_qB(x.producer_id, n + 1)
+            out.append(_pack_qB(x.producer_id, n + 1))
         else:
-            out += _pack_q(x.producer_id)
-            out += uvarint(n + 1)
+            out.append(_pack_q(x.producer_id))
+            out.append(VARINTS[n + 1])
         if n:
             _write_all_writable_txn_marker_topic_result_1(out, x.topics)
         if not x.unknown_tagged_fields:
-            out.append(0)
+            out.append(b"\0")
         else:
-            write_tags(out, {}, x.unknown_tagged_fields)
+            out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_all_writable_txn_marker_result_1(items: Iterable[WritableTxnMarkerResult]) -> int:
@@ -337,18 +332,15 @@ def _read_write_txn_markers_response_1(data: bytes, pos: int) -> tuple[WriteTxnM
     return x, pos
 
 
-def _write_write_txn_markers_response_1(out: bytearray, x: WriteTxnMarkersResponse) -> None:
+def _write_write_txn_markers_response_1(out: list[bytes], x: WriteTxnMarkersResponse) -> None:
     n = len(x.markers)
-    if n < 127:
-        out.append(n + 1)
-    else:
-        out += uvarint(n + 1)
+    out.append(VARINTS[n + 1])
     if n:
         _write_all_writable_txn_marker_result_1(out, x.markers)
     if not x.unknown_tagged_fields:
-        out.append(0)
+        out.append(b"\0")
     else:
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_write_txn_markers_response_1(x: WriteTxnMarkersResponse) -> int:

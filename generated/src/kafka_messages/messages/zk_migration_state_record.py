@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags_size, unknown_tags, write_tags
+from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -64,12 +64,12 @@ def _read_zk_migration_state_record_0(data: bytes, pos: int) -> tuple[ZkMigratio
     return x, pos
 
 
-def _write_zk_migration_state_record_0(out: bytearray, x: ZkMigrationStateRecord) -> None:
+def _write_zk_migration_state_record_0(out: list[bytes], x: ZkMigrationStateRecord) -> None:
     if not x.unknown_tagged_fields:
-        out += _pack_bB(x.zk_migration_state, 0)
+        out.append(_pack_bB(x.zk_migration_state, 0))
     else:
-        out += _pack_b(x.zk_migration_state)
-        write_tags(out, {}, x.unknown_tagged_fields)
+        out.append(_pack_b(x.zk_migration_state))
+        out.append(tags({}, x.unknown_tagged_fields))
 
 
 def _size_zk_migration_state_record_0(x: ZkMigrationStateRecord) -> int:

@@ -1,0 +1,347 @@
+"""Messages as JSON, in the form of Kafka's own JSON converters: values for ``json.dumps`` and from ``json.loads``.
+
+Keys are the camelCase names of the definition. A UUID is 22 characters of URL-safe base64, bytes are standard base64
+with padding, an int64 is a plain number. Tagged fields are left out at their default.
+
+>>> from kafka_messages import ResponseHeader
+>>> to_json(ResponseHeader(correlation_id=7), 1)
+{'correlationId': 7}
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from ._facts import FieldFacts, facts_of
+from ._message import Message, unsupported
+from ._types import SchemaError, Type
+from ._wire import RawTaggedField
+from .errors import KafkaMessageError, _place
+from .schema import Builder, is_default
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal, TypeVar
+
+    M = TypeVar("M", bound=Message)
+
+__all__ = ["JsonError", "from_json", "to_json"]
+
+RAW_KEY = "_unknownTaggedFields"
+"""Key of the tagged fields that the definition does not name; no field's name starts with an underscore."""
+RECORDS_FORMS = ("data", "size", "empty")
+
+
+class JsonError(KafkaMessageError, ValueError):
+    """The JSON is not this message at this version; ``path`` names the place in it and ``reason`` says why."""
+
+    def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
+        super().__init__(reason, message, version, path)
+        self.reason = reason
+        self.message = message
+        self.version = version
+        self.path = path
+
+    def __str__(self) -> str:
+        return _place(self.message, self.version, self.path) + self.reason
+
+
+def to_json(
+    message: Message,
+    version: int,
+    *,
+    records: Literal["data", "size", "empty"] = "data",
+    unknown_tagged_fields: bool = False,
+) -> dict[str, object]:
+    """The message as Kafka's JSON converters write it at ``version``.
+
+    Kafka never puts the bytes of ``records`` fields there. ``records`` chooses: "data" is their base64, so that
+    ``from_json`` gives the same message; "empty" is Kafka's form, an empty text; "size" is Kafka's other form, where
+    ``<name>SizeInBytes`` with a number stands in place of ``<name>``. A null stays a null in all three.
+
+    ``unknown_tagged_fields`` adds what Kafka leaves out: a key ``_unknownTaggedFields`` with a list of
+    ``{"tag": 5, "data": "<base64>"}`` in every struct that has some.
+
+    A float64 that is not a number or infinite stays such a float. Raises EncodeError for what ``message.write`` would
+    refuse at this version, and UnsupportedVersionError.
+    """
+    if records not in RECORDS_FORMS:
+        raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
+    message.write(version)  # it holds every rule of what a version can express
+    return _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
+
+
+def from_json(cls: type[M], obj: Mapping[str, object], version: int, *, ignore_unknown: bool = False) -> M:
+    """The message of class ``cls`` that ``obj`` describes at ``version``; fields it may leave out get their defaults.
+
+    Kafka's converters read the same form but let much pass; here nothing is lost silently. Every field of the version
+    that is not tagged must be there, null stands only where the version has null, and a field that the version does
+    not have is an error, as is a key that no field has (unless ``ignore_unknown``). Integers are numbers without a
+    fraction, a float64 is any number, ``records`` are base64 of the bytes.
+
+    Raises JsonError with the place in the JSON, and UnsupportedVersionError.
+    """
+    if version not in cls._codecs:
+        raise unsupported(cls, version)
+    try:
+        message: M = _struct_from(_shape_of(cls, version), obj, ignore_unknown)
+    except SchemaError as error:
+        raise JsonError(error.reason, cls.NAME, version, error.place) from None
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field at one version; it, or an array's element, is a scalar of type ``wire`` or a struct of ``shape``."""
+
+    name: str
+    key: str
+    type: str
+    is_array: bool
+    is_nullable: bool
+    is_tagged: bool
+    default: object
+    wire: Type | None
+    shape: _Shape | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A struct at one version: its class, its fields, and the keys of those that it has at other versions only."""
+
+    cls: type
+    version: int
+    fields: tuple[_Field, ...]
+    absent: frozenset[str]
+    is_flexible: bool
+    tags: frozenset[int]
+    """Tags of the definition at any version; no unknown field can have one of them."""
+
+
+_shapes: dict[tuple[type[Message], int], _Shape] = {}
+
+
+def _shape_of(message: type[Message], version: int) -> _Shape:
+    shape = _shapes.get((message, version))
+    if shape is None:
+        shape = _shapes[message, version] = _shape(message, message, facts_of(message).fields, version)
+    return shape
+
+
+def _shape(message: type[Message], cls: type, fields: tuple[FieldFacts, ...], version: int) -> _Shape:
+    present = tuple(_field(message, field, version) for field in fields if version in field.versions)
+    absent = frozenset(field.json_name for field in fields if version not in field.versions)
+    tags = frozenset(field.tag for field in fields if field.tag is not None)
+    return _Shape(cls, version, present, absent, version in facts_of(message).flexible, tags)
+
+
+def _field(message: type[Message], field: FieldFacts, version: int) -> _Field:
+    facts = facts_of(message)
+    builder = Builder(facts)
+    wire, shape = None, None
+    if field.is_struct:
+        struct = getattr(sys.modules[message.__module__], field.type)
+        shape = _shape(message, struct, facts.structs[field.type], version)
+    else:
+        wire = builder.scalar(field.type, version in facts.flexible_at(field), False, version)
+    nullable, tagged = version in field.nullable, version in field.tagged
+    name, key, default = field.name, field.json_name, builder.default(field)
+    return _Field(name, key, field.type, field.is_array, nullable, tagged, default, wire, shape)
+
+
+def _struct_to(shape: _Shape, struct: Any, records: str, raw: bool) -> dict[str, object]:
+    out: dict[str, object] = {}
+    for field in shape.fields:
+        value = getattr(struct, field.name)
+        if field.is_tagged and is_default(value, field.default):
+            continue
+        if value is None:
+            out[field.key] = None
+        elif field.shape is not None:
+            inner = field.shape
+            if field.is_array:
+                out[field.key] = [_struct_to(inner, element, records, raw) for element in value]
+            else:
+                out[field.key] = _struct_to(inner, value, records, raw)
+        elif field.is_array:
+            out[field.key] = list(map(_TO_JSON[field.type], value))
+        elif field.type == "records" and records != "data":
+            out |= {field.key: ""} if records == "empty" else {f"{field.key}SizeInBytes": len(value)}
+        else:
+            out[field.key] = _TO_JSON[field.type](value)
+    if raw and shape.is_flexible and struct.unknown_tagged_fields:
+        out[RAW_KEY] = [{"tag": each.tag, "data": _base64(each.data)} for each in struct.unknown_tagged_fields]
+    return out
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _uuid_text(value: UUID) -> str:
+    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
+
+
+_INTEGERS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
+_TO_JSON: dict[str, Callable[[Any], object]] = dict.fromkeys(_INTEGERS, int)
+_TO_JSON |= {"bool": bool, "float64": float, "uuid": _uuid_text, "string": str, "bytes": _base64, "records": _base64}
+
+
+def _struct_from(shape: _Shape, obj: object, ignore_unknown: bool) -> Any:
+    if not isinstance(obj, Mapping):
+        raise _wrong(obj, "an object")
+    values: dict[str, object] = {}
+    for field in shape.fields:
+        if field.key in obj:
+            try:
+                values[field.name] = _field_from(field, obj[field.key], ignore_unknown)
+            except SchemaError as error:
+                raise error.inside(f".{field.key}") from None
+        elif not field.is_tagged:
+            raise _missing(shape, field, obj)
+    if RAW_KEY in obj:
+        try:
+            values["unknown_tagged_fields"] = tuple(_raw_fields(shape, obj[RAW_KEY]))
+        except SchemaError as error:
+            raise error.inside(f".{RAW_KEY}") from None
+    if len(values) < len(obj):
+        _check_keys(shape, obj, ignore_unknown)
+    return shape.cls(**values)
+
+
+def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object]) -> SchemaError:
+    reason = f"is missing, but version {shape.version} has this field"
+    if f"{field.key}SizeInBytes" in obj:
+        reason += f"; {field.key}SizeInBytes alone cannot give back its bytes"
+    return SchemaError(reason).inside(f".{field.key}")
+
+
+def _check_keys(shape: _Shape, obj: Mapping[object, object], ignore_unknown: bool) -> None:
+    """Raise for a key that this version does not have."""
+    known = {RAW_KEY, *(field.key for field in shape.fields)}
+    for key in obj:
+        if key in shape.absent:
+            raise SchemaError(f"is given, but version {shape.version} does not have this field").inside(f".{key}")
+        if key not in known and not ignore_unknown:
+            raise SchemaError("no field has this key").inside(f".{key}")
+
+
+def _field_from(field: _Field, value: object, ignore_unknown: bool) -> object:
+    if value is None:
+        if not field.is_nullable:
+            raise SchemaError("is null, but this version has no null here")
+        return None
+    if not field.is_array:
+        return _element_from(field, value, ignore_unknown)
+    out = []
+    for index, element in enumerate(_array(value)):
+        try:
+            out.append(_element_from(field, element, ignore_unknown))
+        except SchemaError as error:
+            raise error.inside(f"[{index}]") from None
+    return out
+
+
+def _element_from(field: _Field, value: object, ignore_unknown: bool) -> object:
+    if field.shape is not None:
+        return _struct_from(field.shape, value, ignore_unknown)
+    result = _FROM_JSON[field.type](value)
+    assert field.wire is not None  # it is a scalar
+    field.wire.validate(result)  # ranges of numbers, lengths and characters of texts
+    return result
+
+
+def _raw_fields(shape: _Shape, value: object) -> Iterator[RawTaggedField]:
+    """The tagged fields of ``_unknownTaggedFields``."""
+    if not shape.is_flexible:
+        raise SchemaError(f"version {shape.version} has no tagged fields")
+    seen = set(shape.tags)
+    for index, entry in enumerate(_array(value)):
+        try:
+            if not isinstance(entry, Mapping) or set(entry) != {"tag", "data"}:
+                raise _wrong(entry, 'an object with "tag" and "data"')
+            tag, data = _integer(entry["tag"]), _bytes(entry["data"])
+            if not 0 <= tag < 1 << 32:
+                raise SchemaError(f"tag {tag} is not an unsigned 32-bit integer")
+            if tag in seen:
+                raise SchemaError(f"tag {tag} is {'a field of the definition' if tag in shape.tags else 'used twice'}")
+        except SchemaError as error:
+            raise error.inside(f"[{index}]") from None
+        seen.add(tag)
+        yield RawTaggedField(tag, data)
+
+
+def _array(value: object) -> Sequence[object]:
+    if not isinstance(value, (list, tuple)):
+        raise _wrong(value, "an array")
+    return value
+
+
+def _bool(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(value, "true or false")
+    return value
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong(value, "an integer")
+    return value
+
+
+def _float(value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise _wrong(value, "a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise SchemaError("is out of range for FLOAT64") from None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise _wrong(value, "a text")
+    return value
+
+
+def _bytes(value: object) -> bytes:
+    try:
+        return binascii.a2b_base64(_text(value), strict_mode=True)
+    except ValueError:
+        raise _wrong(value, "bytes as base64") from None
+
+
+def _uuid(value: object) -> UUID:
+    try:
+        text = _text(value).translate(_FROM_URL_SAFE)
+        return UUID(bytes=binascii.a2b_base64(text + "==" if len(text) == 22 else text, strict_mode=True))
+    except ValueError:
+        raise _wrong(value, "a UUID as 22 characters of URL-safe base64") from None
+
+
+_FROM_URL_SAFE = str.maketrans("-_+/", "+/  ")
+_FROM_JSON: dict[str, Callable[[object], object]] = dict.fromkeys(_INTEGERS, _integer)
+_FROM_JSON |= {"bool": _bool, "float64": _float, "uuid": _uuid, "string": _text, "bytes": _bytes, "records": _bytes}
+
+
+def _wrong(value: object, expected: str) -> SchemaError:
+    return SchemaError(f"expected {expected}, not {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """A JSON value in few words."""
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, (list, tuple)):
+        return "an array"
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError):
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."

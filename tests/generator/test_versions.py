@@ -1,0 +1,162 @@
+"""Version ranges: what is read as one, what is refused, and the algebra that every layout stands on."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
+
+numbers = st.integers(0, MAX_VERSION)
+ranges = st.one_of(st.just(NONE), st.tuples(numbers, numbers).map(lambda ends: Versions(min(ends), max(ends))))
+near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions(*ends))
+"""Small ranges, empty ones too, so that every way of touching and overlapping comes up."""
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [
+        ("none", NONE),
+        ("0", Versions(0, 0)),
+        ("7", Versions(7, 7)),
+        ("0-3", Versions(0, 3)),
+        ("2-2", Versions(2, 2)),
+        ("0+", ALL),
+        ("3+", Versions(3, MAX_VERSION)),
+        ("0-32767", ALL),
+        ("32767", Versions(MAX_VERSION, MAX_VERSION)),
+        ("32767+", Versions(MAX_VERSION, MAX_VERSION)),
+        ("  4-5\t", Versions(4, 5)),
+        ("+3", Versions(3, 3)),
+        ("+1-+3", Versions(1, 3)),
+        ("007", Versions(7, 7)),
+    ],
+)
+def test_parse(text: str, versions: Versions) -> None:
+    """The forms Kafka's reader takes, odd ones too: blanks around, a plus sign in front, leading zeros."""
+    assert Versions.parse(text) == versions
+
+
+def no_range(text: str) -> str:
+    return f"{text!r} is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        *((text, no_range(text)) for text in ("", " ", "a", "0 - 3", "1.5", "0x1", "-1", "-1+", "-", "+", "1-", "-3")),
+        *((text, no_range(text)) for text in ("1-2-3", "1++", "1+2", "0+-3", "None", "NONE", "none+", "1_0", "٣", "²")),
+        ("32768", "version 32768 in '32768' is above 32767, the largest int16"),
+        ("0-40000", "version 40000 in '0-40000' is above 32767, the largest int16"),
+        ("99999+", "version 99999 in '99999+' is above 32767, the largest int16"),
+        ("3-1", "version range '3-1' runs backwards; write 1-3 or none"),
+        (" 32767-0 ", "version range ' 32767-0 ' runs backwards; write 0-32767 or none"),
+    ],
+)
+def test_what_is_no_range_is_refused(text: str, complaint: str) -> None:
+    """Each text that Kafka refuses, and backwards ranges, which Kafka reads as empty: a slip of the author."""
+    with pytest.raises(VersionsError) as caught:
+        Versions.parse(text)
+    assert str(caught.value) == complaint
+
+
+@pytest.mark.xfail(strict=True, reason="int() raises ValueError, which is no VersionsError")
+def test_a_number_of_many_digits_is_refused_like_any_other() -> None:
+    """Python's own limit on digits must not come through; the reader turns only VersionsError into a problem."""
+    with pytest.raises(VersionsError):
+        Versions.parse("9" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("versions", "text"),
+    [
+        (NONE, "none"),
+        (Versions(5, 2), "none"),
+        (Versions(2, 2), "2"),
+        (Versions(1, 3), "1-3"),
+        (ALL, "0+"),
+        (Versions(MAX_VERSION, MAX_VERSION), "32767+"),
+    ],
+)
+def test_str(versions: Versions, text: str) -> None:
+    """Messages, plans and docstrings print ranges in the words of the definitions."""
+    assert str(versions) == text
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [("1-3", "2-4", "2-3"), ("0+", "3", "3"), ("9+", "2-8", "none"), ("none", "none", "none"), ("0-2", "2+", "2")],
+)
+def test_intersect(one: str, other: str, both: str) -> None:
+    """The cases of Kafka's own test of its version class; every empty result is the one NONE."""
+    assert Versions.parse(one).intersect(Versions.parse(other)) == Versions.parse(both)
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "is_covered"),
+    [
+        ("2-3", "2-3", True),
+        ("2-3", "2", True),
+        ("2-3", "none", True),
+        ("none", "none", True),
+        ("2-3", "2-4", False),
+        ("2-3", "1", False),
+        ("0+", "1-2", True),
+        ("none", "0", False),
+    ],
+)
+def test_covers(outer: str, inner: str, is_covered: bool) -> None:
+    """No versions are inside every range, also inside none: a field that is never nullable breaks no rule."""
+    assert Versions.parse(outer).covers(Versions.parse(inner)) is is_covered
+
+
+def test_contains_and_iterates() -> None:
+    """Layouts are built by walking the valid versions and asking each field whether it is there."""
+    versions = Versions.parse("2-4")
+    assert [version for version in range(7) if version in versions] == [2, 3, 4] == list(versions)
+    assert list(NONE) == []
+    assert 100 in ALL
+    assert 0 not in NONE
+
+
+def test_open_ended_means_up_to_the_largest_version() -> None:
+    """Flexible and tagged versions have to be open-ended; the empty range is not, though nothing is above it."""
+    assert [Versions.parse(text).open_ended for text in ("0+", "5+", "0-32767", "0-3", "none")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@given(ranges)
+def test_printing_and_reading_agree(versions: Versions) -> None:
+    """What a message prints can be pasted into a definition."""
+    assert Versions.parse(str(versions)) == versions
+
+
+@given(near, near)
+def test_intersect_is_what_both_contain(one: Versions, other: Versions) -> None:
+    """The definition of an intersection, whichever way round, and NONE for all the ways to have nothing in common."""
+    both = one.intersect(other)
+    assert both == other.intersect(one)
+    assert list(both) == [version for version in one if version in other]
+    assert not both.empty or both == NONE
+
+
+@given(near, near)
+def test_covers_is_containing_every_version(outer: Versions, inner: Versions) -> None:
+    """Covering and intersecting say the same thing in two ways; the rules use both."""
+    assert outer.covers(inner) is all(version in outer for version in inner)
+    assert outer.covers(inner) is (list(outer.intersect(inner)) == list(inner))
+
+
+@given(ranges, ranges, ranges)
+def test_covering_is_an_order(first: Versions, second: Versions, third: Versions) -> None:
+    """Rules chain: inside the field's, inside the struct's, inside the message's versions."""
+    assert first.covers(first)
+    assert first.covers(first.intersect(second))
+    if first.covers(second) and second.covers(third):
+        assert first.covers(third)

@@ -1,0 +1,1 @@
+"""Typed helpers that several folders of tests share."""

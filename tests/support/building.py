@@ -1,0 +1,102 @@
+"""Builds generated packages from definitions written inside a test, and imports them under a name of their own."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import black
+
+from generator import definitions, output, rules
+from generator.plan import builder
+from generator.plan.model import MessagePlan
+from generator.render import package
+from generator.render.portable import message as portable
+from generator.rules import Checked
+from generator.spec import reader, source
+from generator.spec.source import Problems, SpecError
+
+Definition = Mapping[str, object] | str
+"""A message definition: the JSON object, or the text of its file where the text itself matters."""
+
+_numbers = itertools.count()
+
+
+def text_of(definition: Definition) -> str:
+    """What the file of a definition says."""
+    return definition if isinstance(definition, str) else json.dumps(definition, indent=1)
+
+
+def write_specs(folder: Path, *each: Definition) -> Path:
+    """Write definitions into ``folder`` as files named after their message; returns the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, definition in enumerate(each):
+        name = f"definition{number}" if isinstance(definition, str) else str(definition["name"])
+        (folder / f"{name}.json").write_text(text_of(definition), encoding="utf-8")
+    return folder
+
+
+def unique_name() -> str:
+    """A package name that no other test of this run has."""
+    return f"built_{os.getpid()}_{next(_numbers)}"
+
+
+def build_package(tmp_path: Path, *each: Definition, name: str | None = None) -> ModuleType:
+    """Generate a package from definitions into ``tmp_path`` and import it.
+
+    The definitions go to ``tmp_path/<name>/specs``, the package to ``tmp_path/<name>/output``; ``name`` is made up
+    when it is not given. Raises SpecError with every problem when the definitions are not sound.
+    """
+    name = name or unique_name()
+    root = tmp_path / name
+    request = package.Request(write_specs(root / "specs", *each), root / "output", name)
+    output.write(request.output, package.render(request, definitions.load(request.specs)))
+    return import_package(request.output / "src", name)
+
+
+def import_package(folder: Path, name: str) -> ModuleType:
+    """Import a package from a folder that is on the path only meanwhile; its modules find each other without it."""
+    importlib.invalidate_caches()
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(folder))
+
+
+def build_message(tmp_path: Path, definition: Mapping[str, object]) -> Any:
+    """The class of one message, from a package of its own."""
+    return getattr(build_package(tmp_path, definition), str(definition["name"]))
+
+
+def module_of(message: Any) -> ModuleType:
+    """The module of a message class, which has the structs inside it."""
+    return importlib.import_module(message.__module__)
+
+
+def check(definition: Definition, file: str = "Test.json") -> Checked:
+    """Read and check one definition; raises SpecError with every problem."""
+    problems = Problems()
+    node = source.parse(file, text_of(definition), problems)
+    message = reader.read_message(node, problems) if node is not None else None
+    checked = rules.check([message] if message is not None else [], problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
+    return checked[0]
+
+
+def plan_of(definition: Definition, file: str = "Test.json") -> MessagePlan:
+    """The plan of one definition; raises SpecError with every problem."""
+    return builder.build(check(definition, file), file)
+
+
+def print_module(definition: Definition, file: str = "Test.json") -> str:
+    """The module that is printed for one definition, formatted as in a package."""
+    return black.format_str(portable.render(plan_of(definition, file)), mode=package.MODE)

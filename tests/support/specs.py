@@ -1,0 +1,46 @@
+"""Short ways to write definitions, and the problems found in them as the lines a user would read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from generator import rules
+from generator.spec import reader, source
+from generator.spec.model import Message
+from generator.spec.source import Problems
+
+
+def field(name: str, type: str = "int32", versions: str = "0+", **more: object) -> dict[str, object]:
+    """A field as its JSON object; ``more`` are its other properties by their JSON names."""
+    return {"name": name, "type": type, "versions": versions, **more}
+
+
+def message(*fields: Mapping[str, object], **more: object) -> dict[str, object]:
+    """The definition ``Probe``, a data message of versions 0-3 that is flexible from 2, unless ``more`` says otherwise."""
+    own = {"name": "Probe", "type": "data", "validVersions": "0-3", "flexibleVersions": "2+"}
+    return {**own, **more, "fields": list(fields)}
+
+
+def text(*fields: object, **more: object) -> str:
+    """The definition of ``message`` as text: everything else on line 1, then each field on a line of its own from 2.
+
+    A property given as ``...`` is left out.
+    """
+    properties = {key: value for key, value in message(**more).items() if key != "fields" and value is not ...}
+    head = json.dumps(properties).removesuffix("}")
+    printed = ",\n".join(json.dumps(each, ensure_ascii=False) for each in fields)
+    return f'{head}, "fields": [\n{printed}\n]}}'
+
+
+def problems_of(files: Mapping[str, str]) -> list[str]:
+    """Every problem of definitions given as text by file name: the errors in order, then the warnings in order."""
+    problems = Problems()
+    messages: list[Message] = []
+    for name, contents in files.items():
+        node = source.parse(name, contents, problems)
+        read = reader.read_message(node, problems) if node is not None else None
+        if read is not None:
+            messages.append(read)
+    rules.check(messages, problems)
+    return [*map(str, problems.errors), *map(str, problems.warnings)]
