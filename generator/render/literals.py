@@ -48,7 +48,7 @@ def store(field: FieldPlan) -> str:
     name = field.name
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
-        wrapped = f"{name} if type({name}) is {kept} else {kept}({name})"
+        wrapped = f"{name} if isinstance({name}, {kept}) else {kept}({name})"
         return f"None if {name} is None else {wrapped}" if field.nullable else wrapped
     if field.default is Empty.STRUCT:
         return f"{field.type}() if {name} is {'UNSET' if field.nullable else 'None'} else {name}"
@@ -113,3 +113,14 @@ def equality(field: FieldPlan) -> str:
     if field.type == "float64" and not field.is_array:
         return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals itself here
     return same
+
+
+def negated(tests: list[str]) -> str:
+    """The test that at least one of ``tests`` fails, as plain as it can be said."""
+    if len(tests) > 1:
+        return f"not ({' and '.join(tests)})"
+    test = tests[0] if tests else "True"
+    for positive, negative in ((" is not ", " is "), (" is ", " is not "), (" == ", " != ")):
+        if positive in test:
+            return test.replace(positive, negative)
+    return test.removeprefix("not ") if test.startswith("not ") else f"not {test}"

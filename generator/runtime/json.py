@@ -20,7 +20,7 @@ from uuid import UUID
 
 from ._facts import FieldFacts, facts_of
 from ._message import Message, unsupported
-from ._types import SchemaError, Type
+from ._types import SchemaError, Type, shown
 from ._wire import RawTaggedField
 from .errors import KafkaMessageError, _place
 from .schema import Builder, is_default
@@ -301,7 +301,7 @@ def _float(value: object) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise SchemaError("is out of range for FLOAT64") from None
+        raise SchemaError(f"{_shown(value)} is out of range for FLOAT64") from None
 
 
 def _text(value: object) -> str:
@@ -343,5 +343,5 @@ def _shown(value: object) -> str:
     try:
         text = json.dumps(value)
     except (TypeError, ValueError):
-        text = f"a {type(value).__name__}"
+        text = shown(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -84,7 +84,7 @@ def test_booleans_in_any_case(given: object, value: bool) -> None:
     ],
 )
 def test_integers_as_java_literals(kind: str, given: object, value: int) -> None:
-    """A leading zero is octal, as the literal in Kafka's Java is; unsigned maxima, which Java turns into -1, are right."""
+    """A leading zero is octal, as a Java literal is; unsigned maxima, which Java turns into -1, stay what they are."""
     assert default(kind, given) == value
 
 
@@ -129,7 +129,16 @@ def test_uuids_as_kafka_prints_them(given: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "value"),
-    [("foo", "foo"), ('"', '"'), ("a\\b", "a\\b"), ("Null", "Null"), (" ", " "), (5, "5"), (True, "true"), ("é\n", "é\n")],
+    [
+        ("foo", "foo"),
+        ('"', '"'),
+        ("a\\b", "a\\b"),
+        ("Null", "Null"),
+        (" ", " "),
+        (5, "5"),
+        (True, "true"),
+        ("é\n", "é\n"),
+    ],
 )
 def test_strings_are_their_text(given: object, value: str) -> None:
     """Kafka pastes the text into Java, where quotes do not compile and backslashes change it; here it is the value."""

@@ -149,7 +149,7 @@ def test_a_boolean_and_a_number_are_different_values() -> None:
         ("{},", "1: $: ',' follows the end of the definition; a file holds one JSON object"),
         ("# old\n{}", "1: $: expected a JSON value, found '#'"),
         ("{\n# old\n}", "2: $: expected a property name in double quotes or '}', found '#'"),
-        ("{'a': 1}", '1: $: expected a property name in double quotes or \'}\', found "\'"'),
+        ("{'a': 1}", "1: $: expected a property name in double quotes or '}', found \"'\""),
         ("{a: 1}", "1: $: expected a property name in double quotes or '}', found 'a'"),
         ("{,}", "1: $: expected a property name in double quotes or '}', found ','"),
         ('{"a": 1,,}', "1: $: expected a property name in double quotes or '}', found ','"),

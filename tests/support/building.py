@@ -6,6 +6,7 @@ import importlib
 import itertools
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +22,9 @@ from generator.render import package
 from generator.render.portable import message as portable
 from generator.rules import Checked
 from generator.spec import reader, source
+from generator.spec.model import Message
 from generator.spec.source import Problems, SpecError
+from generator.spec.versions import NONE
 
 Definition = Mapping[str, object] | str
 """A message definition: the JSON object, or the text of its file where the text itself matters."""
@@ -86,10 +89,20 @@ def check(definition: Definition, file: str = "Test.json") -> Checked:
     problems = Problems()
     node = source.parse(file, text_of(definition), problems)
     message = reader.read_message(node, problems) if node is not None else None
-    checked = rules.check([message] if message is not None else [], problems)
+    checked = rules.check(_with_partner(message) if message is not None else [], problems)
     if problems.errors:
         raise SpecError(problems.errors)
     return checked[0]
+
+
+def _with_partner(message: Message) -> list[Message]:
+    """The message and, so that a request can be checked alone, the response with its API key (or the other way)."""
+    other = {"request": "response", "response": "request"}.get(message.kind)
+    if other is None or message.api_key is None:
+        return [message]
+    name = f"Partner{other.capitalize()}"
+    partner = Message(name, other, message.valid, NONE, (), message.location, api_key=message.api_key)
+    return [message, partner]
 
 
 def plan_of(definition: Definition, file: str = "Test.json") -> MessagePlan:
@@ -100,3 +113,22 @@ def plan_of(definition: Definition, file: str = "Test.json") -> MessagePlan:
 def print_module(definition: Definition, file: str = "Test.json") -> str:
     """The module that is printed for one definition, formatted as in a package."""
     return black.format_str(portable.render(plan_of(definition, file)), mode=package.MODE)
+
+
+class Workshop:
+    """A package to which message modules are added one by one: the runtime is there once, nothing else is printed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = unique_name()
+        self._messages = folder / self.name / "messages"
+        shutil.copytree(package.RUNTIME, folder / self.name, ignore=shutil.ignore_patterns("__pycache__"))
+        self._messages.mkdir()
+        (self._messages / "__init__.py").touch()
+        import_package(folder, self.name)
+
+    def add(self, definition: Definition) -> Any:
+        """The class of one more message; definitions of the same name do not disturb each other."""
+        module = f"module_{next(_numbers)}"
+        (self._messages / f"{module}.py").write_text(print_module(definition), encoding="utf-8")
+        importlib.invalidate_caches()
+        return getattr(importlib.import_module(f"{self.name}.messages.{module}"), check(definition).message.name)

@@ -17,7 +17,7 @@ def field(name: str, type: str = "int32", versions: str = "0+", **more: object) 
 
 
 def message(*fields: Mapping[str, object], **more: object) -> dict[str, object]:
-    """The definition ``Probe``, a data message of versions 0-3 that is flexible from 2, unless ``more`` says otherwise."""
+    """The definition ``Probe``, a data message of versions 0-3, flexible from 2, unless ``more`` says otherwise."""
     own = {"name": "Probe", "type": "data", "validVersions": "0-3", "flexibleVersions": "2+"}
     return {**own, **more, "fields": list(fields)}
 

@@ -82,7 +82,13 @@ _OWN_DEFAULTS: dict[str, object] = {
     "string": "",
     "bytes": b"",
     "records": b"",
-} | dict.fromkeys(("int8", "int16", "uint16", "int32", "uint32", "int64"), 0)
+    "int8": 0,
+    "int16": 0,
+    "uint16": 0,
+    "int32": 0,
+    "uint32": 0,
+    "int64": 0,
+}
 
 
 @dataclass(frozen=True)

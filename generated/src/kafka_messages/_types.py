@@ -6,8 +6,10 @@ These are written for clear errors, not for speed, and share no code with the pr
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Callable, Iterable
+from typing import SupportsIndex, cast
 from uuid import UUID as UUIDValue
 
 from .errors import KafkaMessageError
@@ -85,8 +87,16 @@ def _bytes(count: int) -> str:
 
 
 def _wrong(value: object, expected: str) -> SchemaError:
-    shown = repr(value)
-    return SchemaError(f"expected {expected}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+    return SchemaError(f"expected {expected}, not {shown(value)}")
+
+
+def shown(value: object) -> str:
+    """A value in few characters, whatever it is: Python refuses to print an integer of thousands of digits."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"an unprintable {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 class Fixed(Type):
@@ -103,11 +113,7 @@ class Fixed(Type):
         return self._struct.unpack_from(data, pos)[0], end
 
     def write(self, out: bytearray, value: object) -> None:
-        if not isinstance(value, int):
-            raise _wrong(value, f"an integer for {self.name}")
-        if not self.lowest <= value <= self.highest:
-            raise SchemaError(f"{value} is out of range for {self.name}, {self.lowest} to {self.highest}")
-        out += self._struct.pack(value)
+        out += self._struct.pack(_integer(value, self))
 
 
 class Boolean(Type):
@@ -120,9 +126,9 @@ class Boolean(Type):
         return data[pos] != 0, end
 
     def write(self, out: bytearray, value: object) -> None:
-        if not isinstance(value, int) or value not in (0, 1):
+        if value not in (0, 1):
             raise _wrong(value, "True or False")
-        out.append(int(value))
+        out.append(1 if value else 0)
 
 
 class Float64(Type):
@@ -135,9 +141,12 @@ class Float64(Type):
         return struct.unpack_from(">d", data, pos)[0], end
 
     def write(self, out: bytearray, value: object) -> None:
-        if not isinstance(value, (int, float)):
-            raise _wrong(value, "a number")
-        out += struct.pack(">d", value)
+        try:
+            out += struct.pack(">d", value)
+        except struct.error:
+            raise _wrong(value, "a number") from None
+        except OverflowError:
+            raise SchemaError(f"{shown(value)} is out of range for {self.name}") from None
 
 
 class Uuid(Type):
@@ -180,15 +189,23 @@ class VarInt(Type):
         raise SchemaError(f"{self.name} at offset {pos} has more than {self.longest} bytes", pos)
 
     def write(self, out: bytearray, value: object) -> None:
-        if not isinstance(value, int):
-            raise _wrong(value, f"an integer for {self.name}")
-        if not self.lowest <= value <= self.highest:
-            raise SchemaError(f"{value} is out of range for {self.name}, {self.lowest} to {self.highest}")
-        number = (value << 1) ^ (value >> self.bits - 1) if self.is_signed else value
+        number = _integer(value, self)
+        number = (number << 1) ^ (number >> self.bits - 1) if self.is_signed else number
         while number > 127:
             out.append(number & 127 | 128)
             number >>= 7
         out.append(number)
+
+
+def _integer(value: object, kind: Fixed | VarInt) -> int:
+    """A value that the ``struct`` module takes for an integer, if the type holds it."""
+    try:
+        number = operator.index(cast(SupportsIndex, value))
+    except TypeError:
+        raise _wrong(value, f"an integer for {kind.name}") from None
+    if not kind.lowest <= number <= kind.highest:
+        raise SchemaError(f"{shown(number)} is out of range for {kind.name}, {kind.lowest} to {kind.highest}")
+    return number
 
 
 BOOLEAN = Boolean()

@@ -53,6 +53,8 @@ class _Lowering:
     ref: LayoutRef
     steps: list[Step] = field(default_factory=list)
     constant: int = 0
+    is_present: bool = False
+    """Whether a nullable value was already found not to be null."""
 
     def lower(self, operations: Iterable[Operation]) -> list[Step]:
         for operation in operations:
@@ -77,10 +79,12 @@ class _Lowering:
             self.unless_null(operation.name, operation.nullable, (step,))
 
     def unless_null(self, name: str, nullable: bool, steps: tuple[Step, ...]) -> None:
-        if nullable:
+        if nullable and not self.is_present:
             self.steps.append(Choose(((f"x.{name} is not None", steps),)))
-        else:
-            self.steps += steps
+            return
+        if self.struct.field(name).nullable and not self.is_present:
+            self.steps.append(Choose(((f"x.{name} is None", (Call("raise Refused"),)),)))
+        self.steps += steps
 
     def counted(self, operation: Text | Blob, length: str, prefix: int) -> None:
         if operation.compact:
@@ -123,8 +127,9 @@ def _tags_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, sec
 
 
 def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> Step:
-    tests = literals.default_tests(message, struct.field(tagged.name), f"x.{tagged.name}")
-    lowering = _Lowering(message, struct, ref)
+    field_plan = struct.field(tagged.name)
+    tests = literals.default_tests(message, field_plan, f"x.{tagged.name}")
+    lowering = _Lowering(message, struct, ref, is_present=field_plan.default is None)
     lowering.payload(tagged.payload)
     body = (
         Assign("size", str(lowering.constant)),
@@ -132,7 +137,7 @@ def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Ta
         Call("count += 1"),
         Call(f"total += tagged_size({tagged.tag}, size)"),
     )
-    return Choose(((f"not ({' and '.join(tests)})", body),))
+    return Choose(((literals.negated(tests), body),))
 
 
 def _elements_size(operation: Array, value: str) -> str:

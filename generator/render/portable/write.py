@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from generator.plan.model import (
     Array,
@@ -64,6 +64,8 @@ class _Lowering:
     twin: Array | None = None
     """The integer array whose bytes ``s`` still holds, for the next one to be compared with."""
     next_is_twin: bool = False
+    known_present: Payload | None = None
+    """A nullable value that was already found not to be null."""
 
     def lower(self, operations: Sequence[Operation]) -> list[Step]:
         for operation in operations:
@@ -84,7 +86,7 @@ class _Lowering:
     def refuse(self, operation: Default) -> None:
         """A value that this layout would lose is an error, unless it is what the reader will assume anyway."""
         tests = literals.default_tests(self.message, self.struct.field(operation.name), f"x.{operation.name}")
-        self.steps.append(Choose(((_negated(tests), (Call("raise Refused"),)),)))
+        self.steps.append(Choose(((literals.negated(tests), (Call("raise Refused"),)),)))
 
     def prefix(self, code: str, value: str) -> None:
         """Write the waiting fields, and with them ``value`` as struct format ``code``."""
@@ -123,7 +125,9 @@ class _Lowering:
         if isinstance(operation, FixedRun):
             self.waiting += operation.fields
             self.prefix("", "")
-        elif isinstance(operation, Text):
+            return
+        self.refuse_null(operation)
+        if isinstance(operation, Text):
             self.measured(operation, ".encode()")
             self.length(operation.compact, "h", is_text=True)
             self.steps.append(_put("s"))
@@ -135,6 +139,11 @@ class _Lowering:
             self.array(operation)
         else:
             self.single(operation, "b", "-1", "1")
+
+    def refuse_null(self, operation: Text | Blob | Array | Single) -> None:
+        """The attribute may be None for the sake of other versions; this one has no null."""
+        if self.struct.field(operation.name).nullable and not operation.nullable and operation != self.known_present:
+            self.steps.append(Choose(((f"x.{operation.name} is None", (Call("raise Refused"),)),)))
 
     def measured(self, operation: Text | Blob, convert: str) -> None:
         value = f"x.{operation.name}"
@@ -225,12 +234,19 @@ class _Lowering:
         else:
             self.steps.append(Choose(((test, (_put('b"\\0"'),)), ("", (write,)))))
 
-    def tagged_payload(self, payload: Payload) -> list[Step]:
+    def tagged_payload(self, payload: Payload, is_present: bool) -> list[Step]:
+        """A tagged value; ``is_present`` says that the field's default is null, so that it is not null here."""
         if isinstance(payload, Single):
             # Presence of a tagged struct is an unsigned varint, where a regular one has an int8.
+            if is_present and payload.nullable:
+                self.steps.append(_put('b"\\1"'))
+                payload = replace(payload, nullable=False)
             self.single(payload, "B", "0", "1")
-        else:
-            self.payload(payload)
+            return self.steps
+        if is_present and not isinstance(payload, FixedRun):
+            payload = replace(payload, nullable=False)
+            self.known_present = payload
+        self.payload(payload)
         return self.steps
 
 
@@ -241,26 +257,17 @@ def _tags_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, sec
         f"parent: list[bytes], x: {struct.name}",
         "None",
         steps,
-        before=(Assign("known: dict[int, bytes]", "{}"),),
+        before=(Assign("known: dict[int, bytes]", "{}"), Assign("out: list[bytes]", "[]")),
         after=(Call("parent.append(tags(known, x.unknown_tagged_fields))"),),
     )
 
 
 def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> Step:
-    tests = literals.default_tests(message, struct.field(tagged.name), f"x.{tagged.name}")
-    payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload)
-    body = (Assign("out: list[bytes]", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
-    return Choose(((_negated(tests), body),))
-
-
-def _negated(tests: list[str]) -> str:
-    if len(tests) > 1:
-        return f"not ({' and '.join(tests)})"
-    test = tests[0] if tests else "True"
-    for positive, negative in ((" is not ", " is "), (" is ", " is not "), (" == ", " != ")):
-        if positive in test:
-            return test.replace(positive, negative)
-    return test.removeprefix("not ") if test.startswith("not ") else f"not {test}"
+    field_plan = struct.field(tagged.name)
+    tests = literals.default_tests(message, field_plan, f"x.{tagged.name}")
+    payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None)
+    body = (Assign("out", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
+    return Choose(((literals.negated(tests), body),))
 
 
 def _are_twins(operation: Operation, following: Operation | None) -> bool:

@@ -99,14 +99,11 @@ def _read_abort_transaction_record_0(data: bytes, pos: int) -> tuple[AbortTransa
 
 def _write_tags_abort_transaction_record_0(parent: list[bytes], x: AbortTransactionRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.reason is not None:
-        out: list[bytes] = []
-        if x.reason is None:
-            s = b""
-            n = -1
-        else:
-            s = x.reason.encode()
-            n = len(s)
+        out = []
+        s = x.reason.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -123,11 +120,10 @@ def _write_abort_transaction_record_0(out: list[bytes], x: AbortTransactionRecor
 def _size_tags_abort_transaction_record_0(x: AbortTransactionRecord) -> int:
     count = 0
     total = 0
-    if not (x.reason is None):
+    if x.reason is not None:
         size = 1
-        if x.reason is not None:
-            n = string_length(len(x.reason.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.reason.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     return tags_size(count, total, x.unknown_tagged_fields)

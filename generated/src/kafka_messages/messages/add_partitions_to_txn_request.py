@@ -63,7 +63,7 @@ class AddPartitionsToTxnTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -125,7 +125,9 @@ class AddPartitionsToTxnTransaction(StructBase):
         self.producer_epoch = producer_epoch
         self.verify_only = verify_only
         self.topics = (
-            topics if type(topics) is AddPartitionsToTxnTopicCollection else AddPartitionsToTxnTopicCollection(topics)
+            topics
+            if isinstance(topics, AddPartitionsToTxnTopicCollection)
+            else AddPartitionsToTxnTopicCollection(topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -203,7 +205,7 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
     ) -> None:
         self.transactions = (
             transactions
-            if type(transactions) is AddPartitionsToTxnTransactionCollection
+            if isinstance(transactions, AddPartitionsToTxnTransactionCollection)
             else AddPartitionsToTxnTransactionCollection(transactions)
         )
         self.v3_and_below_transactional_id = v3_and_below_transactional_id
@@ -211,7 +213,7 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
         self.v3_and_below_producer_epoch = v3_and_below_producer_epoch
         self.v3_and_below_topics = (
             v3_and_below_topics
-            if type(v3_and_below_topics) is AddPartitionsToTxnTopicCollection
+            if isinstance(v3_and_below_topics, AddPartitionsToTxnTopicCollection)
             else AddPartitionsToTxnTopicCollection(v3_and_below_topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -111,7 +111,7 @@ class AddPartitionsToTxnTopicResult(StructBase):
         self.name = name
         self.results_by_partition = (
             results_by_partition
-            if type(results_by_partition) is AddPartitionsToTxnPartitionResultCollection
+            if isinstance(results_by_partition, AddPartitionsToTxnPartitionResultCollection)
             else AddPartitionsToTxnPartitionResultCollection(results_by_partition)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -166,7 +166,7 @@ class AddPartitionsToTxnResult(StructBase):
         self.transactional_id = transactional_id
         self.topic_results = (
             topic_results
-            if type(topic_results) is AddPartitionsToTxnTopicResultCollection
+            if isinstance(topic_results, AddPartitionsToTxnTopicResultCollection)
             else AddPartitionsToTxnTopicResultCollection(topic_results)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -243,12 +243,12 @@ class AddPartitionsToTxnResponse(_AddPartitionsToTxnResponseConstants):
         self.error_code = error_code
         self.results_by_transaction = (
             results_by_transaction
-            if type(results_by_transaction) is AddPartitionsToTxnResultCollection
+            if isinstance(results_by_transaction, AddPartitionsToTxnResultCollection)
             else AddPartitionsToTxnResultCollection(results_by_transaction)
         )
         self.results_by_topic_v3_and_below = (
             results_by_topic_v3_and_below
-            if type(results_by_topic_v3_and_below) is AddPartitionsToTxnTopicResultCollection
+            if isinstance(results_by_topic_v3_and_below, AddPartitionsToTxnTopicResultCollection)
             else AddPartitionsToTxnTopicResultCollection(results_by_topic_v3_and_below)
         )
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -141,7 +141,7 @@ class AddRaftVoterRequest(_AddRaftVoterRequestConstants):
         self.timeout_ms = timeout_ms
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
-        self.listeners = listeners if type(listeners) is ListenerCollection else ListenerCollection(listeners)
+        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
         self.ack_when_committed = ack_when_committed
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -125,8 +125,8 @@ class EntryData(StructBase):
         ops: Iterable[OpData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if type(entity) is list else list(entity)
-        self.ops = ops if type(ops) is list else list(ops)
+        self.entity = entity if isinstance(entity, list) else list(entity)
+        self.ops = ops if isinstance(ops, list) else list(ops)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -169,7 +169,7 @@ class AlterClientQuotasRequest(_AlterClientQuotasRequestConstants):
         validate_only: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entries = entries if type(entries) is list else list(entries)
+        self.entries = entries if isinstance(entries, list) else list(entries)
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -92,7 +92,7 @@ class EntryData(StructBase):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.entity = entity if type(entity) is list else list(entity)
+        self.entity = entity if isinstance(entity, list) else list(entity)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -137,7 +137,7 @@ class AlterClientQuotasResponse(_AlterClientQuotasResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.entries = entries if type(entries) is list else list(entries)
+        self.entries = entries if isinstance(entries, list) else list(entries)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

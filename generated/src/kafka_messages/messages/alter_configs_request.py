@@ -114,7 +114,7 @@ class AlterConfigsResource(StructBase):
     ) -> None:
         self.resource_type = resource_type
         self.resource_name = resource_name
-        self.configs = configs if type(configs) is AlterableConfigCollection else AlterableConfigCollection(configs)
+        self.configs = configs if isinstance(configs, AlterableConfigCollection) else AlterableConfigCollection(configs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -178,7 +178,7 @@ class AlterConfigsRequest(_AlterConfigsRequestConstants):
     ) -> None:
         self.resources = (
             resources
-            if type(resources) is AlterConfigsResourceCollection
+            if isinstance(resources, AlterConfigsResourceCollection)
             else AlterConfigsResourceCollection(resources)
         )
         self.validate_only = validate_only

@@ -113,7 +113,7 @@ class AlterConfigsResponse(_AlterConfigsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.responses = responses if type(responses) is list else list(responses)
+        self.responses = responses if isinstance(responses, list) else list(responses)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

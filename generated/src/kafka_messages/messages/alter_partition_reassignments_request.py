@@ -55,7 +55,7 @@ class ReassignablePartition(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition_index = partition_index
-        self.replicas = None if replicas is None else replicas if type(replicas) is list else list(replicas)
+        self.replicas = None if replicas is None else replicas if isinstance(replicas, list) else list(replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -87,7 +87,7 @@ class ReassignableTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -139,7 +139,7 @@ class AlterPartitionReassignmentsRequest(_AlterPartitionReassignmentsRequestCons
     ) -> None:
         self.timeout_ms = timeout_ms
         self.allow_replication_factor_change = allow_replication_factor_change
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -87,7 +87,7 @@ class ReassignableTopicResponse(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -143,7 +143,7 @@ class AlterPartitionReassignmentsResponse(_AlterPartitionReassignmentsResponseCo
         self.allow_replication_factor_change = allow_replication_factor_change
         self.error_code = error_code
         self.error_message = error_message
-        self.responses = responses if type(responses) is list else list(responses)
+        self.responses = responses if isinstance(responses, list) else list(responses)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

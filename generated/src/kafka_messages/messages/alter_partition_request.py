@@ -109,9 +109,9 @@ class PartitionData(StructBase):
     ) -> None:
         self.partition_index = partition_index
         self.leader_epoch = leader_epoch
-        self.new_isr = new_isr if type(new_isr) is list else list(new_isr)
+        self.new_isr = new_isr if isinstance(new_isr, list) else list(new_isr)
         self.new_isr_with_epochs = (
-            new_isr_with_epochs if type(new_isr_with_epochs) is list else list(new_isr_with_epochs)
+            new_isr_with_epochs if isinstance(new_isr_with_epochs, list) else list(new_isr_with_epochs)
         )
         self.leader_recovery_state = leader_recovery_state
         self.partition_epoch = partition_epoch
@@ -150,7 +150,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -198,7 +198,7 @@ class AlterPartitionRequest(_AlterPartitionRequestConstants):
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -79,7 +79,7 @@ class PartitionData(StructBase):
         self.error_code = error_code
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
-        self.isr = isr if type(isr) is list else list(isr)
+        self.isr = isr if isinstance(isr, list) else list(isr)
         self.leader_recovery_state = leader_recovery_state
         self.partition_epoch = partition_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -118,7 +118,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -166,7 +166,7 @@ class AlterPartitionResponse(_AlterPartitionResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -54,7 +54,7 @@ class AlterReplicaLogDirTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -104,7 +104,9 @@ class AlterReplicaLogDir(StructBase):
     ) -> None:
         self.path = path
         self.topics = (
-            topics if type(topics) is AlterReplicaLogDirTopicCollection else AlterReplicaLogDirTopicCollection(topics)
+            topics
+            if isinstance(topics, AlterReplicaLogDirTopicCollection)
+            else AlterReplicaLogDirTopicCollection(topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -162,7 +164,7 @@ class AlterReplicaLogDirsRequest(_AlterReplicaLogDirsRequestConstants):
         dirs: Iterable[AlterReplicaLogDir] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.dirs = dirs if type(dirs) is AlterReplicaLogDirCollection else AlterReplicaLogDirCollection(dirs)
+        self.dirs = dirs if isinstance(dirs, AlterReplicaLogDirCollection) else AlterReplicaLogDirCollection(dirs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

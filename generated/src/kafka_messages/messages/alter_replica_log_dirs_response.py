@@ -88,7 +88,7 @@ class AlterReplicaLogDirTopicResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -132,7 +132,7 @@ class AlterReplicaLogDirsResponse(_AlterReplicaLogDirsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.results = results if type(results) is list else list(results)
+        self.results = results if isinstance(results, list) else list(results)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -79,7 +79,7 @@ class AlterShareGroupOffsetsRequestTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -144,7 +144,7 @@ class AlterShareGroupOffsetsRequest(_AlterShareGroupOffsetsRequestConstants):
         self.group_id = group_id
         self.topics = (
             topics
-            if type(topics) is AlterShareGroupOffsetsRequestTopicCollection
+            if isinstance(topics, AlterShareGroupOffsetsRequestTopicCollection)
             else AlterShareGroupOffsetsRequestTopicCollection(topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields

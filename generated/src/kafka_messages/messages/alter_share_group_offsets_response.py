@@ -94,7 +94,7 @@ class AlterShareGroupOffsetsResponseTopic(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -168,7 +168,7 @@ class AlterShareGroupOffsetsResponse(_AlterShareGroupOffsetsResponseConstants):
         self.error_message = error_message
         self.responses = (
             responses
-            if type(responses) is AlterShareGroupOffsetsResponseTopicCollection
+            if isinstance(responses, AlterShareGroupOffsetsResponseTopicCollection)
             else AlterShareGroupOffsetsResponseTopicCollection(responses)
         )
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -140,8 +140,8 @@ class AlterUserScramCredentialsRequest(_AlterUserScramCredentialsRequestConstant
         upsertions: Iterable[ScramCredentialUpsertion] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.deletions = deletions if type(deletions) is list else list(deletions)
-        self.upsertions = upsertions if type(upsertions) is list else list(upsertions)
+        self.deletions = deletions if isinstance(deletions, list) else list(deletions)
+        self.upsertions = upsertions if isinstance(upsertions, list) else list(upsertions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -265,17 +265,17 @@ class ApiVersionsResponse(_ApiVersionsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.api_keys = api_keys if type(api_keys) is ApiVersionCollection else ApiVersionCollection(api_keys)
+        self.api_keys = api_keys if isinstance(api_keys, ApiVersionCollection) else ApiVersionCollection(api_keys)
         self.throttle_time_ms = throttle_time_ms
         self.supported_features = (
             supported_features
-            if type(supported_features) is SupportedFeatureKeyCollection
+            if isinstance(supported_features, SupportedFeatureKeyCollection)
             else SupportedFeatureKeyCollection(supported_features)
         )
         self.finalized_features_epoch = finalized_features_epoch
         self.finalized_features = (
             finalized_features
-            if type(finalized_features) is FinalizedFeatureKeyCollection
+            if isinstance(finalized_features, FinalizedFeatureKeyCollection)
             else FinalizedFeatureKeyCollection(finalized_features)
         )
         self.zk_migration_ready = zk_migration_ready
@@ -563,26 +563,27 @@ def _read_api_versions_response_3(data: bytes, pos: int) -> tuple[ApiVersionsRes
 
 def _write_tags_api_versions_response_3(parent: list[bytes], x: ApiVersionsResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.supported_features):
-        out: list[bytes] = []
+        out = []
         n = len(x.supported_features)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_supported_feature_key_3(out, x.supported_features)
         known[0] = b"".join(out)
     if x.finalized_features_epoch != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_q(x.finalized_features_epoch))
         known[1] = b"".join(out)
     if len(x.finalized_features):
-        out: list[bytes] = []
+        out = []
         n = len(x.finalized_features)
         out.append(VARINTS[n + 1])
         if n:
             _write_all_finalized_feature_key_3(out, x.finalized_features)
         known[2] = b"".join(out)
     if x.zk_migration_ready is not False:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_B(TRUTH[x.zk_migration_ready]))
         known[3] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -613,7 +614,7 @@ def _write_api_versions_response_3(out: list[bytes], x: ApiVersionsResponse) -> 
 def _size_tags_api_versions_response_3(x: ApiVersionsResponse) -> int:
     count = 0
     total = 0
-    if not (not len(x.supported_features)):
+    if len(x.supported_features):
         size = 1
         size += _size_all_supported_feature_key_3(x.supported_features)
         n = len(x.supported_features)
@@ -621,11 +622,11 @@ def _size_tags_api_versions_response_3(x: ApiVersionsResponse) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.finalized_features_epoch == -1):
+    if x.finalized_features_epoch != -1:
         size = 8
         count += 1
         total += tagged_size(1, size)
-    if not (not len(x.finalized_features)):
+    if len(x.finalized_features):
         size = 1
         size += _size_all_finalized_feature_key_3(x.finalized_features)
         n = len(x.finalized_features)
@@ -633,7 +634,7 @@ def _size_tags_api_versions_response_3(x: ApiVersionsResponse) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(2, size)
-    if not (x.zk_migration_ready is False):
+    if x.zk_migration_ready is not False:
         size = 1
         count += 1
         total += tagged_size(3, size)

@@ -78,7 +78,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -110,7 +110,7 @@ class DirectoryData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.id = id
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -158,7 +158,7 @@ class AssignReplicasToDirsRequest(_AssignReplicasToDirsRequestConstants):
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
-        self.directories = directories if type(directories) is list else list(directories)
+        self.directories = directories if isinstance(directories, list) else list(directories)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -99,14 +99,11 @@ def _read_begin_transaction_record_0(data: bytes, pos: int) -> tuple[BeginTransa
 
 def _write_tags_begin_transaction_record_0(parent: list[bytes], x: BeginTransactionRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.name is not None:
-        out: list[bytes] = []
-        if x.name is None:
-            s = b""
-            n = -1
-        else:
-            s = x.name.encode()
-            n = len(s)
+        out = []
+        s = x.name.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -123,11 +120,10 @@ def _write_begin_transaction_record_0(out: list[bytes], x: BeginTransactionRecor
 def _size_tags_begin_transaction_record_0(x: BeginTransactionRecord) -> int:
     count = 0
     total = 0
-    if not (x.name is None):
+    if x.name is not None:
         size = 1
-        if x.name is not None:
-            n = string_length(len(x.name.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.name.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     return tags_size(count, total, x.unknown_tagged_fields)

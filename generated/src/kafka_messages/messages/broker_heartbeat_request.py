@@ -84,11 +84,11 @@ class BrokerHeartbeatRequest(_BrokerHeartbeatRequestConstants):
         self.current_metadata_offset = current_metadata_offset
         self.want_fence = want_fence
         self.want_shut_down = want_shut_down
-        self.offline_log_dirs = offline_log_dirs if type(offline_log_dirs) is list else list(offline_log_dirs)
+        self.offline_log_dirs = offline_log_dirs if isinstance(offline_log_dirs, list) else list(offline_log_dirs)
         self.cordoned_log_dirs = (
             None
             if cordoned_log_dirs is None
-            else cordoned_log_dirs if type(cordoned_log_dirs) is list else list(cordoned_log_dirs)
+            else cordoned_log_dirs if isinstance(cordoned_log_dirs, list) else list(cordoned_log_dirs)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -211,8 +211,9 @@ def _read_broker_heartbeat_request_1(data: bytes, pos: int) -> tuple[BrokerHeart
 
 def _write_tags_broker_heartbeat_request_1(parent: list[bytes], x: BrokerHeartbeatRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.offline_log_dirs):
-        out: list[bytes] = []
+        out = []
         n = len(x.offline_log_dirs)
         out.append(VARINTS[n + 1])
         if n:
@@ -242,7 +243,7 @@ def _write_broker_heartbeat_request_1(out: list[bytes], x: BrokerHeartbeatReques
 def _size_tags_broker_heartbeat_request_1(x: BrokerHeartbeatRequest) -> int:
     count = 0
     total = 0
-    if not (not len(x.offline_log_dirs)):
+    if len(x.offline_log_dirs):
         size = 1
         size += len(x.offline_log_dirs) * 16
         n = len(x.offline_log_dirs)
@@ -310,18 +311,19 @@ def _read_broker_heartbeat_request_2(data: bytes, pos: int) -> tuple[BrokerHeart
 
 def _write_tags_broker_heartbeat_request_2(parent: list[bytes], x: BrokerHeartbeatRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.offline_log_dirs):
-        out: list[bytes] = []
+        out = []
         n = len(x.offline_log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.offline_log_dirs))
         known[0] = b"".join(out)
     if x.cordoned_log_dirs is not None:
-        out: list[bytes] = []
-        n = -1 if x.cordoned_log_dirs is None else len(x.cordoned_log_dirs)
+        out = []
+        n = len(x.cordoned_log_dirs)
         out.append(VARINTS[n + 1])
-        if x.cordoned_log_dirs:
+        if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
         known[1] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -346,7 +348,7 @@ def _write_broker_heartbeat_request_2(out: list[bytes], x: BrokerHeartbeatReques
 def _size_tags_broker_heartbeat_request_2(x: BrokerHeartbeatRequest) -> int:
     count = 0
     total = 0
-    if not (not len(x.offline_log_dirs)):
+    if len(x.offline_log_dirs):
         size = 1
         size += len(x.offline_log_dirs) * 16
         n = len(x.offline_log_dirs)
@@ -354,13 +356,12 @@ def _size_tags_broker_heartbeat_request_2(x: BrokerHeartbeatRequest) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.cordoned_log_dirs is None):
+    if x.cordoned_log_dirs is not None:
         size = 1
-        if x.cordoned_log_dirs is not None:
-            size += len(x.cordoned_log_dirs) * 16
-            n = len(x.cordoned_log_dirs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.cordoned_log_dirs) * 16
+        n = len(x.cordoned_log_dirs)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(1, size)
     return tags_size(count, total, x.unknown_tagged_fields)

@@ -84,11 +84,11 @@ class BrokerRegistrationChangeRecord(_BrokerRegistrationChangeRecordConstants):
         self.broker_epoch = broker_epoch
         self.fenced = fenced
         self.in_controlled_shutdown = in_controlled_shutdown
-        self.log_dirs = log_dirs if type(log_dirs) is list else list(log_dirs)
+        self.log_dirs = log_dirs if isinstance(log_dirs, list) else list(log_dirs)
         self.cordoned_log_dirs = (
             None
             if cordoned_log_dirs is None
-            else cordoned_log_dirs if type(cordoned_log_dirs) is list else list(cordoned_log_dirs)
+            else cordoned_log_dirs if isinstance(cordoned_log_dirs, list) else list(cordoned_log_dirs)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -149,8 +149,9 @@ def _read_broker_registration_change_record_0(data: bytes, pos: int) -> tuple[Br
 
 def _write_tags_broker_registration_change_record_0(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.fenced != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.fenced))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -173,7 +174,7 @@ def _write_broker_registration_change_record_0(out: list[bytes], x: BrokerRegist
 def _size_tags_broker_registration_change_record_0(x: BrokerRegistrationChangeRecord) -> int:
     count = 0
     total = 0
-    if not (x.fenced == 0):
+    if x.fenced != 0:
         size = 1
         count += 1
         total += tagged_size(0, size)
@@ -232,12 +233,13 @@ def _read_broker_registration_change_record_1(data: bytes, pos: int) -> tuple[Br
 
 def _write_tags_broker_registration_change_record_1(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.fenced != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.fenced))
         known[0] = b"".join(out)
     if x.in_controlled_shutdown != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.in_controlled_shutdown))
         known[1] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -258,11 +260,11 @@ def _write_broker_registration_change_record_1(out: list[bytes], x: BrokerRegist
 def _size_tags_broker_registration_change_record_1(x: BrokerRegistrationChangeRecord) -> int:
     count = 0
     total = 0
-    if not (x.fenced == 0):
+    if x.fenced != 0:
         size = 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.in_controlled_shutdown == 0):
+    if x.in_controlled_shutdown != 0:
         size = 1
         count += 1
         total += tagged_size(1, size)
@@ -326,16 +328,17 @@ def _read_broker_registration_change_record_2(data: bytes, pos: int) -> tuple[Br
 
 def _write_tags_broker_registration_change_record_2(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.fenced != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.fenced))
         known[0] = b"".join(out)
     if x.in_controlled_shutdown != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.in_controlled_shutdown))
         known[1] = b"".join(out)
     if len(x.log_dirs):
-        out: list[bytes] = []
+        out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
@@ -357,15 +360,15 @@ def _write_broker_registration_change_record_2(out: list[bytes], x: BrokerRegist
 def _size_tags_broker_registration_change_record_2(x: BrokerRegistrationChangeRecord) -> int:
     count = 0
     total = 0
-    if not (x.fenced == 0):
+    if x.fenced != 0:
         size = 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.in_controlled_shutdown == 0):
+    if x.in_controlled_shutdown != 0:
         size = 1
         count += 1
         total += tagged_size(1, size)
-    if not (not len(x.log_dirs)):
+    if len(x.log_dirs):
         size = 1
         size += len(x.log_dirs) * 16
         n = len(x.log_dirs)
@@ -441,26 +444,27 @@ def _read_broker_registration_change_record_3(data: bytes, pos: int) -> tuple[Br
 
 def _write_tags_broker_registration_change_record_3(parent: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.fenced != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.fenced))
         known[0] = b"".join(out)
     if x.in_controlled_shutdown != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.in_controlled_shutdown))
         known[1] = b"".join(out)
     if len(x.log_dirs):
-        out: list[bytes] = []
+        out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.log_dirs))
         known[2] = b"".join(out)
     if x.cordoned_log_dirs is not None:
-        out: list[bytes] = []
-        n = -1 if x.cordoned_log_dirs is None else len(x.cordoned_log_dirs)
+        out = []
+        n = len(x.cordoned_log_dirs)
         out.append(VARINTS[n + 1])
-        if x.cordoned_log_dirs:
+        if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
         known[3] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -483,15 +487,15 @@ def _write_broker_registration_change_record_3(out: list[bytes], x: BrokerRegist
 def _size_tags_broker_registration_change_record_3(x: BrokerRegistrationChangeRecord) -> int:
     count = 0
     total = 0
-    if not (x.fenced == 0):
+    if x.fenced != 0:
         size = 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.in_controlled_shutdown == 0):
+    if x.in_controlled_shutdown != 0:
         size = 1
         count += 1
         total += tagged_size(1, size)
-    if not (not len(x.log_dirs)):
+    if len(x.log_dirs):
         size = 1
         size += len(x.log_dirs) * 16
         n = len(x.log_dirs)
@@ -499,13 +503,12 @@ def _size_tags_broker_registration_change_record_3(x: BrokerRegistrationChangeRe
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(2, size)
-    if not (x.cordoned_log_dirs is None):
+    if x.cordoned_log_dirs is not None:
         size = 1
-        if x.cordoned_log_dirs is not None:
-            size += len(x.cordoned_log_dirs) * 16
-            n = len(x.cordoned_log_dirs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.cordoned_log_dirs) * 16
+        n = len(x.cordoned_log_dirs)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(3, size)
     return tags_size(count, total, x.unknown_tagged_fields)

@@ -217,11 +217,11 @@ class BrokerRegistrationRequest(_BrokerRegistrationRequestConstants):
         self.broker_id = broker_id
         self.cluster_id = cluster_id
         self.incarnation_id = incarnation_id
-        self.listeners = listeners if type(listeners) is ListenerCollection else ListenerCollection(listeners)
-        self.features = features if type(features) is FeatureCollection else FeatureCollection(features)
+        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
+        self.features = features if isinstance(features, FeatureCollection) else FeatureCollection(features)
         self.rack = rack
         self.is_migrating_zk_broker = is_migrating_zk_broker
-        self.log_dirs = log_dirs if type(log_dirs) is list else list(log_dirs)
+        self.log_dirs = log_dirs if isinstance(log_dirs, list) else list(log_dirs)
         self.previous_broker_epoch = previous_broker_epoch
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -96,7 +96,7 @@ class ClientQuotaRecord(_ClientQuotaRecordConstants):
         remove: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if type(entity) is list else list(entity)
+        self.entity = entity if isinstance(entity, list) else list(entity)
         self.key = key
         self.value = value
         self.remove = remove

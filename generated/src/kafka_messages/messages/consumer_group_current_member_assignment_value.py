@@ -63,11 +63,11 @@ class TopicPartitions(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.assignment_epochs = (
             None
             if assignment_epochs is None
-            else assignment_epochs if type(assignment_epochs) is list else list(assignment_epochs)
+            else assignment_epochs if isinstance(assignment_epochs, list) else list(assignment_epochs)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -130,11 +130,11 @@ class ConsumerGroupCurrentMemberAssignmentValue(_ConsumerGroupCurrentMemberAssig
         self.previous_member_epoch = previous_member_epoch
         self.state = state
         self.assigned_partitions = (
-            assigned_partitions if type(assigned_partitions) is list else list(assigned_partitions)
+            assigned_partitions if isinstance(assigned_partitions, list) else list(assigned_partitions)
         )
         self.partitions_pending_revocation = (
             partitions_pending_revocation
-            if type(partitions_pending_revocation) is list
+            if isinstance(partitions_pending_revocation, list)
             else list(partitions_pending_revocation)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -206,8 +206,9 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[lis
 
 def _write_tags_topic_partitions_0(parent: list[bytes], x: TopicPartitions) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if not (x.assignment_epochs is not None and not len(x.assignment_epochs)):
-        out: list[bytes] = []
+        out = []
         n = -1 if x.assignment_epochs is None else len(x.assignment_epochs)
         out.append(VARINTS[n + 1])
         if x.assignment_epochs:

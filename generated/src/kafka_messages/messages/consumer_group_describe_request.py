@@ -59,7 +59,7 @@ class ConsumerGroupDescribeRequest(_ConsumerGroupDescribeRequestConstants):
         include_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.group_ids = group_ids if type(group_ids) is list else list(group_ids)
+        self.group_ids = group_ids if isinstance(group_ids, list) else list(group_ids)
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 

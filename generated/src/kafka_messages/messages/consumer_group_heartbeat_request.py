@@ -60,7 +60,7 @@ class TopicPartitions(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -145,14 +145,14 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
         self.subscribed_topic_names = (
             None
             if subscribed_topic_names is None
-            else subscribed_topic_names if type(subscribed_topic_names) is list else list(subscribed_topic_names)
+            else subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
         )
         self.subscribed_topic_regex = subscribed_topic_regex
         self.server_assignor = server_assignor
         self.topic_partitions = (
             None
             if topic_partitions is None
-            else topic_partitions if type(topic_partitions) is list else list(topic_partitions)
+            else topic_partitions if isinstance(topic_partitions, list) else list(topic_partitions)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -91,7 +91,7 @@ class ClassicMemberMetadata(StructBase):
     ) -> None:
         self.session_timeout_ms = session_timeout_ms
         self.supported_protocols = (
-            supported_protocols if type(supported_protocols) is list else list(supported_protocols)
+            supported_protocols if isinstance(supported_protocols, list) else list(supported_protocols)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -171,7 +171,7 @@ class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstant
         self.client_id = client_id
         self.client_host = client_host
         self.subscribed_topic_names = (
-            subscribed_topic_names if type(subscribed_topic_names) is list else list(subscribed_topic_names)
+            subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
         )
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms
@@ -406,13 +406,14 @@ def _write_tags_consumer_group_member_metadata_value_0(
     parent: list[bytes], x: ConsumerGroupMemberMetadataValue
 ) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if not (
         x.classic_member_metadata is not None
         and x.classic_member_metadata.session_timeout_ms == 0
         and not len(x.classic_member_metadata.supported_protocols)
         and not x.classic_member_metadata.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         out.append(_pack_B(0 if x.classic_member_metadata is None else 1))
         if x.classic_member_metadata is not None:
             _write_classic_member_metadata_0(out, x.classic_member_metadata)

@@ -104,8 +104,9 @@ def _read_consumer_group_metadata_value_0(data: bytes, pos: int) -> tuple[Consum
 
 def _write_tags_consumer_group_metadata_value_0(parent: list[bytes], x: ConsumerGroupMetadataValue) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.metadata_hash != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_q(x.metadata_hash))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -122,7 +123,7 @@ def _write_consumer_group_metadata_value_0(out: list[bytes], x: ConsumerGroupMet
 def _size_tags_consumer_group_metadata_value_0(x: ConsumerGroupMetadataValue) -> int:
     count = 0
     total = 0
-    if not (x.metadata_hash == 0):
+    if x.metadata_hash != 0:
         size = 8
         count += 1
         total += tagged_size(0, size)

@@ -55,7 +55,7 @@ class PartitionMetadata(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition = partition
-        self.racks = racks if type(racks) is list else list(racks)
+        self.racks = racks if isinstance(racks, list) else list(racks)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -95,7 +95,9 @@ class TopicMetadata(StructBase):
         self.topic_id = topic_id
         self.topic_name = topic_name
         self.num_partitions = num_partitions
-        self.partition_metadata = partition_metadata if type(partition_metadata) is list else list(partition_metadata)
+        self.partition_metadata = (
+            partition_metadata if isinstance(partition_metadata, list) else list(partition_metadata)
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -138,7 +140,7 @@ class ConsumerGroupPartitionMetadataValue(_ConsumerGroupPartitionMetadataValueCo
         topics: Iterable[TopicMetadata] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -61,7 +61,7 @@ class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueCo
         timestamp: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.version = version
         self.timestamp = timestamp
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -50,7 +50,7 @@ class TopicPartition(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -90,7 +90,7 @@ class ConsumerGroupTargetAssignmentMemberValue(_ConsumerGroupTargetAssignmentMem
         topic_partitions: Iterable[TopicPartition] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topic_partitions = topic_partitions if type(topic_partitions) is list else list(topic_partitions)
+        self.topic_partitions = topic_partitions if isinstance(topic_partitions, list) else list(topic_partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

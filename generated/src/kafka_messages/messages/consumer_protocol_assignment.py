@@ -33,7 +33,7 @@ class TopicPartition(StructBase):
         partitions: Iterable[int] = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TopicPartition):
@@ -87,7 +87,7 @@ class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
     ) -> None:
         self.assigned_partitions = (
             assigned_partitions
-            if type(assigned_partitions) is TopicPartitionCollection
+            if isinstance(assigned_partitions, TopicPartitionCollection)
             else TopicPartitionCollection(assigned_partitions)
         )
         self.user_data = user_data

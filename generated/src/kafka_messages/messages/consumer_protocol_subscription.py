@@ -46,7 +46,7 @@ class TopicPartition(StructBase):
         partitions: Iterable[int] = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TopicPartition):
@@ -107,11 +107,11 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
         generation_id: int = -1,
         rack_id: str | None = None,
     ) -> None:
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.user_data = user_data
         self.owned_partitions = (
             owned_partitions
-            if type(owned_partitions) is TopicPartitionCollection
+            if isinstance(owned_partitions, TopicPartitionCollection)
             else TopicPartitionCollection(owned_partitions)
         )
         self.generation_id = generation_id

@@ -193,8 +193,8 @@ class ControllerRegistrationRequest(_ControllerRegistrationRequestConstants):
         self.controller_id = controller_id
         self.incarnation_id = incarnation_id
         self.zk_migration_ready = zk_migration_ready
-        self.listeners = listeners if type(listeners) is ListenerCollection else ListenerCollection(listeners)
-        self.features = features if type(features) is FeatureCollection else FeatureCollection(features)
+        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
+        self.features = features if isinstance(features, FeatureCollection) else FeatureCollection(features)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

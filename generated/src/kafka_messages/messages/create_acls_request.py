@@ -127,7 +127,7 @@ class CreateAclsRequest(_CreateAclsRequestConstants):
         creations: Iterable[AclCreation] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.creations = creations if type(creations) is list else list(creations)
+        self.creations = creations if isinstance(creations, list) else list(creations)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

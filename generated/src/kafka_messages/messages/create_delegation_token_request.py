@@ -104,7 +104,7 @@ class CreateDelegationTokenRequest(_CreateDelegationTokenRequestConstants):
     ) -> None:
         self.owner_principal_type = owner_principal_type
         self.owner_principal_name = owner_principal_name
-        self.renewers = renewers if type(renewers) is list else list(renewers)
+        self.renewers = renewers if isinstance(renewers, list) else list(renewers)
         self.max_lifetime_ms = max_lifetime_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

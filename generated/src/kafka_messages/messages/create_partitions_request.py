@@ -58,7 +58,7 @@ class CreatePartitionsAssignment(StructBase):
         broker_ids: Iterable[int] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.broker_ids = broker_ids if type(broker_ids) is list else list(broker_ids)
+        self.broker_ids = broker_ids if isinstance(broker_ids, list) else list(broker_ids)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -93,7 +93,7 @@ class CreatePartitionsTopic(StructBase):
         self.name = name
         self.count = count
         self.assignments = (
-            None if assignments is None else assignments if type(assignments) is list else list(assignments)
+            None if assignments is None else assignments if isinstance(assignments, list) else list(assignments)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -159,7 +159,7 @@ class CreatePartitionsRequest(_CreatePartitionsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topics = (
-            topics if type(topics) is CreatePartitionsTopicCollection else CreatePartitionsTopicCollection(topics)
+            topics if isinstance(topics, CreatePartitionsTopicCollection) else CreatePartitionsTopicCollection(topics)
         )
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only

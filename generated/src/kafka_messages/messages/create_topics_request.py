@@ -67,7 +67,7 @@ class CreatableReplicaAssignment(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition_index = partition_index
-        self.broker_ids = broker_ids if type(broker_ids) is list else list(broker_ids)
+        self.broker_ids = broker_ids if isinstance(broker_ids, list) else list(broker_ids)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -182,11 +182,11 @@ class CreatableTopic(StructBase):
         self.replication_factor = replication_factor
         self.assignments = (
             assignments
-            if type(assignments) is CreatableReplicaAssignmentCollection
+            if isinstance(assignments, CreatableReplicaAssignmentCollection)
             else CreatableReplicaAssignmentCollection(assignments)
         )
         self.configs = (
-            configs if type(configs) is CreatableTopicConfigCollection else CreatableTopicConfigCollection(configs)
+            configs if isinstance(configs, CreatableTopicConfigCollection) else CreatableTopicConfigCollection(configs)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -253,7 +253,7 @@ class CreateTopicsRequest(_CreateTopicsRequestConstants):
         validate_only: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if type(topics) is CreatableTopicCollection else CreatableTopicCollection(topics)
+        self.topics = topics if isinstance(topics, CreatableTopicCollection) else CreatableTopicCollection(topics)
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields

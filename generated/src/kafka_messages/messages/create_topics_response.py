@@ -148,7 +148,7 @@ class CreatableTopicResult(StructBase):
         self.topic_config_error_code = topic_config_error_code
         self.num_partitions = num_partitions
         self.replication_factor = replication_factor
-        self.configs = None if configs is None else configs if type(configs) is list else list(configs)
+        self.configs = None if configs is None else configs if isinstance(configs, list) else list(configs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -216,7 +216,7 @@ class CreateTopicsResponse(_CreateTopicsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.topics = (
-            topics if type(topics) is CreatableTopicResultCollection else CreatableTopicResultCollection(topics)
+            topics if isinstance(topics, CreatableTopicResultCollection) else CreatableTopicResultCollection(topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -415,8 +415,9 @@ def _read_all_creatable_topic_result_5(data: bytes, pos: int, count: int) -> tup
 
 def _write_tags_creatable_topic_result_5(parent: list[bytes], x: CreatableTopicResult) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.topic_config_error_code != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_h(x.topic_config_error_code))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -457,7 +458,7 @@ def _write_all_creatable_topic_result_5(out: list[bytes], items: Iterable[Creata
 def _size_tags_creatable_topic_result_5(x: CreatableTopicResult) -> int:
     count = 0
     total = 0
-    if not (x.topic_config_error_code == 0):
+    if x.topic_config_error_code != 0:
         size = 2
         count += 1
         total += tagged_size(0, size)
@@ -546,8 +547,9 @@ def _read_all_creatable_topic_result_7(data: bytes, pos: int, count: int) -> tup
 
 def _write_tags_creatable_topic_result_7(parent: list[bytes], x: CreatableTopicResult) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.topic_config_error_code != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_h(x.topic_config_error_code))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -588,7 +590,7 @@ def _write_all_creatable_topic_result_7(out: list[bytes], items: Iterable[Creata
 def _size_tags_creatable_topic_result_7(x: CreatableTopicResult) -> int:
     count = 0
     total = 0
-    if not (x.topic_config_error_code == 0):
+    if x.topic_config_error_code != 0:
         size = 2
         count += 1
         total += tagged_size(0, size)

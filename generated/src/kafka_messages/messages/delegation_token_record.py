@@ -77,7 +77,7 @@ class DelegationTokenRecord(_DelegationTokenRecordConstants):
     ) -> None:
         self.owner = owner
         self.requester = requester
-        self.renewers = renewers if type(renewers) is list else list(renewers)
+        self.renewers = renewers if isinstance(renewers, list) else list(renewers)
         self.issue_timestamp = issue_timestamp
         self.max_timestamp = max_timestamp
         self.expiration_timestamp = expiration_timestamp

@@ -127,7 +127,7 @@ class DeleteAclsRequest(_DeleteAclsRequestConstants):
         filters: Iterable[DeleteAclsFilter] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.filters = filters if type(filters) is list else list(filters)
+        self.filters = filters if isinstance(filters, list) else list(filters)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

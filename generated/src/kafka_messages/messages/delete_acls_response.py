@@ -141,7 +141,7 @@ class DeleteAclsFilterResult(StructBase):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.matching_acls = matching_acls if type(matching_acls) is list else list(matching_acls)
+        self.matching_acls = matching_acls if isinstance(matching_acls, list) else list(matching_acls)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -186,7 +186,7 @@ class DeleteAclsResponse(_DeleteAclsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.filter_results = filter_results if type(filter_results) is list else list(filter_results)
+        self.filter_results = filter_results if isinstance(filter_results, list) else list(filter_results)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -57,7 +57,7 @@ class DeleteGroupsRequest(_DeleteGroupsRequestConstants):
         groups_names: Iterable[str] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.groups_names = groups_names if type(groups_names) is list else list(groups_names)
+        self.groups_names = groups_names if isinstance(groups_names, list) else list(groups_names)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -123,7 +123,7 @@ class DeleteGroupsResponse(_DeleteGroupsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.results = (
-            results if type(results) is DeletableGroupResultCollection else DeletableGroupResultCollection(results)
+            results if isinstance(results, DeletableGroupResultCollection) else DeletableGroupResultCollection(results)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

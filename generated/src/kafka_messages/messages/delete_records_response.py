@@ -113,7 +113,7 @@ class DeleteRecordsTopicResult(StructBase):
         self.name = name
         self.partitions = (
             partitions
-            if type(partitions) is DeleteRecordsPartitionResultCollection
+            if isinstance(partitions, DeleteRecordsPartitionResultCollection)
             else DeleteRecordsPartitionResultCollection(partitions)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -179,7 +179,9 @@ class DeleteRecordsResponse(_DeleteRecordsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.topics = (
-            topics if type(topics) is DeleteRecordsTopicResultCollection else DeleteRecordsTopicResultCollection(topics)
+            topics
+            if isinstance(topics, DeleteRecordsTopicResultCollection)
+            else DeleteRecordsTopicResultCollection(topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -77,7 +77,7 @@ class DeleteShareGroupOffsetsRequest(_DeleteShareGroupOffsetsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -116,7 +116,7 @@ class DeleteShareGroupOffsetsResponse(_DeleteShareGroupOffsetsResponseConstants)
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.responses = responses if type(responses) is list else list(responses)
+        self.responses = responses if isinstance(responses, list) else list(responses)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

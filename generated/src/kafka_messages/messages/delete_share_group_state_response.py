@@ -89,7 +89,7 @@ class DeleteStateResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -129,7 +129,7 @@ class DeleteShareGroupStateResponse(_DeleteShareGroupStateResponseConstants):
         results: Iterable[DeleteStateResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if type(results) is list else list(results)
+        self.results = results if isinstance(results, list) else list(results)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -108,8 +108,8 @@ class DeleteTopicsRequest(_DeleteTopicsRequestConstants):
         timeout_ms: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if type(topics) is list else list(topics)
-        self.topic_names = topic_names if type(topic_names) is list else list(topic_names)
+        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topic_names = topic_names if isinstance(topic_names, list) else list(topic_names)
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

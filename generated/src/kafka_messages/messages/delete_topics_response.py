@@ -13,6 +13,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -137,7 +138,7 @@ class DeleteTopicsResponse(_DeleteTopicsResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.responses = (
             responses
-            if type(responses) is DeletableTopicResultCollection
+            if isinstance(responses, DeletableTopicResultCollection)
             else DeletableTopicResultCollection(responses)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -174,6 +175,8 @@ def _read_all_deletable_topic_result_1(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_deletable_topic_result_1(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -185,6 +188,8 @@ def _size_all_deletable_topic_result_1(items: Iterable[DeletableTopicResult]) ->
     size = 0
     for x in items:
         size += 4
+        if x.name is None:
+            raise Refused
         size += string_length(len(x.name.encode()))
     return size
 
@@ -215,6 +220,8 @@ def _read_all_deletable_topic_result_4(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_deletable_topic_result_4(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
@@ -230,6 +237,8 @@ def _size_all_deletable_topic_result_4(items: Iterable[DeletableTopicResult]) ->
     size = 0
     for x in items:
         size += 4
+        if x.name is None:
+            raise Refused
         n = string_length(len(x.name.encode()))
         size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
@@ -272,6 +281,8 @@ def _read_all_deletable_topic_result_5(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_deletable_topic_result_5(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
@@ -298,6 +309,8 @@ def _size_all_deletable_topic_result_5(items: Iterable[DeletableTopicResult]) ->
     size = 0
     for x in items:
         size += 5
+        if x.name is None:
+            raise Refused
         n = string_length(len(x.name.encode()))
         size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if x.error_message is not None:

@@ -119,7 +119,7 @@ class DescribeAclsResource(StructBase):
         self.resource_type = resource_type
         self.resource_name = resource_name
         self.pattern_type = pattern_type
-        self.acls = acls if type(acls) is list else list(acls)
+        self.acls = acls if isinstance(acls, list) else list(acls)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -175,7 +175,7 @@ class DescribeAclsResponse(_DescribeAclsResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.resources = resources if type(resources) is list else list(resources)
+        self.resources = resources if isinstance(resources, list) else list(resources)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

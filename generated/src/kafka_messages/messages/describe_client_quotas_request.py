@@ -108,7 +108,7 @@ class DescribeClientQuotasRequest(_DescribeClientQuotasRequestConstants):
         strict: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.components = components if type(components) is list else list(components)
+        self.components = components if isinstance(components, list) else list(components)
         self.strict = strict
         self.unknown_tagged_fields = unknown_tagged_fields
 

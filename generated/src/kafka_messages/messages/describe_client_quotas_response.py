@@ -120,8 +120,8 @@ class EntryData(StructBase):
         values: Iterable[ValueData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if type(entity) is list else list(entity)
-        self.values = values if type(values) is list else list(values)
+        self.entity = entity if isinstance(entity, list) else list(entity)
+        self.values = values if isinstance(values, list) else list(values)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -175,7 +175,7 @@ class DescribeClientQuotasResponse(_DescribeClientQuotasResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.entries = None if entries is None else entries if type(entries) is list else list(entries)
+        self.entries = None if entries is None else entries if isinstance(entries, list) else list(entries)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -162,7 +162,9 @@ class DescribeClusterResponse(_DescribeClusterResponseConstants):
         self.cluster_id = cluster_id
         self.controller_id = controller_id
         self.brokers = (
-            brokers if type(brokers) is DescribeClusterBrokerCollection else DescribeClusterBrokerCollection(brokers)
+            brokers
+            if isinstance(brokers, DescribeClusterBrokerCollection)
+            else DescribeClusterBrokerCollection(brokers)
         )
         self.cluster_authorized_operations = cluster_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -74,7 +74,7 @@ class DescribeConfigsResource(StructBase):
         self.configuration_keys = (
             None
             if configuration_keys is None
-            else configuration_keys if type(configuration_keys) is list else list(configuration_keys)
+            else configuration_keys if isinstance(configuration_keys, list) else list(configuration_keys)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -122,7 +122,7 @@ class DescribeConfigsRequest(_DescribeConfigsRequestConstants):
         include_documentation: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.resources = resources if type(resources) is list else list(resources)
+        self.resources = resources if isinstance(resources, list) else list(resources)
         self.include_synonyms = include_synonyms
         self.include_documentation = include_documentation
         self.unknown_tagged_fields = unknown_tagged_fields

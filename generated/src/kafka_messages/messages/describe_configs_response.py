@@ -134,7 +134,7 @@ class DescribeConfigsResourceResult(StructBase):
         self.read_only = read_only
         self.config_source = config_source
         self.is_sensitive = is_sensitive
-        self.synonyms = synonyms if type(synonyms) is list else list(synonyms)
+        self.synonyms = synonyms if isinstance(synonyms, list) else list(synonyms)
         self.config_type = config_type
         self.documentation = documentation
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -186,7 +186,7 @@ class DescribeConfigsResult(StructBase):
         self.error_message = error_message
         self.resource_type = resource_type
         self.resource_name = resource_name
-        self.configs = configs if type(configs) is list else list(configs)
+        self.configs = configs if isinstance(configs, list) else list(configs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -235,7 +235,7 @@ class DescribeConfigsResponse(_DescribeConfigsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.results = results if type(results) is list else list(results)
+        self.results = results if isinstance(results, list) else list(results)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

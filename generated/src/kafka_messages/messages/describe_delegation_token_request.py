@@ -88,7 +88,7 @@ class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
         owners: Iterable[DescribeDelegationTokenOwner] | None = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.owners = None if owners is None else owners if type(owners) is list else list(owners)
+        self.owners = None if owners is None else owners if isinstance(owners, list) else list(owners)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -125,7 +125,7 @@ class DescribedDelegationToken(StructBase):
         self.max_timestamp = max_timestamp
         self.token_id = token_id
         self.hmac = hmac
-        self.renewers = renewers if type(renewers) is list else list(renewers)
+        self.renewers = renewers if isinstance(renewers, list) else list(renewers)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -182,7 +182,7 @@ class DescribeDelegationTokenResponse(_DescribeDelegationTokenResponseConstants)
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.tokens = tokens if type(tokens) is list else list(tokens)
+        self.tokens = tokens if isinstance(tokens, list) else list(tokens)
         self.throttle_time_ms = throttle_time_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -66,7 +66,7 @@ class DescribeGroupsRequest(_DescribeGroupsRequestConstants):
         include_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -143,7 +143,7 @@ class DescribedGroup(StructBase):
         self.group_state = group_state
         self.protocol_type = protocol_type
         self.protocol_data = protocol_data
-        self.members = members if type(members) is list else list(members)
+        self.members = members if isinstance(members, list) else list(members)
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -196,7 +196,7 @@ class DescribeGroupsResponse(_DescribeGroupsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

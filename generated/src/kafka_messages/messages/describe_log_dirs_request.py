@@ -54,7 +54,7 @@ class DescribableLogDirTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -115,7 +115,9 @@ class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
             None
             if topics is None
             else (
-                topics if type(topics) is DescribableLogDirTopicCollection else DescribableLogDirTopicCollection(topics)
+                topics
+                if isinstance(topics, DescribableLogDirTopicCollection)
+                else DescribableLogDirTopicCollection(topics)
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -46,7 +46,7 @@ class TopicRequest(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partition_indexes = partition_indexes if type(partition_indexes) is list else list(partition_indexes)
+        self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -103,7 +103,7 @@ class DescribeProducersRequest(_DescribeProducersRequestConstants):
         topics: Iterable[TopicRequest] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if type(topics) is TopicRequestCollection else TopicRequestCollection(topics)
+        self.topics = topics if isinstance(topics, TopicRequestCollection) else TopicRequestCollection(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -114,7 +114,7 @@ class PartitionResponse(StructBase):
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
-        self.active_producers = active_producers if type(active_producers) is list else list(active_producers)
+        self.active_producers = active_producers if isinstance(active_producers, list) else list(active_producers)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -148,7 +148,7 @@ class TopicResponse(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -194,7 +194,7 @@ class DescribeProducersResponse(_DescribeProducersResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

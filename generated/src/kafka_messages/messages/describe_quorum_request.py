@@ -72,7 +72,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -112,7 +112,7 @@ class DescribeQuorumRequest(_DescribeQuorumRequestConstants):
         topics: Iterable[TopicData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

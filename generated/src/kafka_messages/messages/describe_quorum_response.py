@@ -149,8 +149,8 @@ class PartitionData(StructBase):
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.high_watermark = high_watermark
-        self.current_voters = current_voters if type(current_voters) is list else list(current_voters)
-        self.observers = observers if type(observers) is list else list(observers)
+        self.current_voters = current_voters if isinstance(current_voters, list) else list(current_voters)
+        self.observers = observers if isinstance(observers, list) else list(observers)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -188,7 +188,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -274,7 +274,7 @@ class Node(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.node_id = node_id
-        self.listeners = listeners if type(listeners) is ListenerCollection else ListenerCollection(listeners)
+        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -342,8 +342,8 @@ class DescribeQuorumResponse(_DescribeQuorumResponseConstants):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.topics = topics if type(topics) is list else list(topics)
-        self.nodes = nodes if type(nodes) is NodeCollection else NodeCollection(nodes)
+        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.nodes = nodes if isinstance(nodes, NodeCollection) else NodeCollection(nodes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -45,7 +45,7 @@ class DescribeShareGroupOffsetsRequestTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -77,7 +77,7 @@ class DescribeShareGroupOffsetsRequestGroup(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = None if topics is None else topics if type(topics) is list else list(topics)
+        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -117,7 +117,7 @@ class DescribeShareGroupOffsetsRequest(_DescribeShareGroupOffsetsRequestConstant
         groups: Iterable[DescribeShareGroupOffsetsRequestGroup] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -117,7 +117,7 @@ class DescribeShareGroupOffsetsResponseTopic(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -156,7 +156,7 @@ class DescribeShareGroupOffsetsResponseGroup(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -206,7 +206,7 @@ class DescribeShareGroupOffsetsResponse(_DescribeShareGroupOffsetsResponseConsta
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

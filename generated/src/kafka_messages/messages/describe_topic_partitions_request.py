@@ -118,7 +118,7 @@ class DescribeTopicPartitionsRequest(_DescribeTopicPartitionsRequestConstants):
         cursor: Cursor | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.response_partition_limit = response_partition_limit
         self.cursor = cursor
         self.unknown_tagged_fields = unknown_tagged_fields

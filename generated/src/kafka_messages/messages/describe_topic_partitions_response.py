@@ -92,17 +92,23 @@ class DescribeTopicPartitionsResponsePartition(StructBase):
         self.partition_index = partition_index
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
-        self.replica_nodes = replica_nodes if type(replica_nodes) is list else list(replica_nodes)
-        self.isr_nodes = isr_nodes if type(isr_nodes) is list else list(isr_nodes)
+        self.replica_nodes = replica_nodes if isinstance(replica_nodes, list) else list(replica_nodes)
+        self.isr_nodes = isr_nodes if isinstance(isr_nodes, list) else list(isr_nodes)
         self.eligible_leader_replicas = (
             None
             if eligible_leader_replicas is None
-            else eligible_leader_replicas if type(eligible_leader_replicas) is list else list(eligible_leader_replicas)
+            else (
+                eligible_leader_replicas
+                if isinstance(eligible_leader_replicas, list)
+                else list(eligible_leader_replicas)
+            )
         )
         self.last_known_elr = (
-            None if last_known_elr is None else last_known_elr if type(last_known_elr) is list else list(last_known_elr)
+            None
+            if last_known_elr is None
+            else last_known_elr if isinstance(last_known_elr, list) else list(last_known_elr)
         )
-        self.offline_replicas = offline_replicas if type(offline_replicas) is list else list(offline_replicas)
+        self.offline_replicas = offline_replicas if isinstance(offline_replicas, list) else list(offline_replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -158,7 +164,7 @@ class DescribeTopicPartitionsResponseTopic(StructBase):
         self.name = name
         self.topic_id = topic_id
         self.is_internal = is_internal
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -265,7 +271,7 @@ class DescribeTopicPartitionsResponse(_DescribeTopicPartitionsResponseConstants)
         self.throttle_time_ms = throttle_time_ms
         self.topics = (
             topics
-            if type(topics) is DescribeTopicPartitionsResponseTopicCollection
+            if isinstance(topics, DescribeTopicPartitionsResponseTopicCollection)
             else DescribeTopicPartitionsResponseTopicCollection(topics)
         )
         self.next_cursor = next_cursor

@@ -49,7 +49,7 @@ class DescribeTransactionsRequest(_DescribeTransactionsRequestConstants):
         transactional_ids: Iterable[str] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.transactional_ids = transactional_ids if type(transactional_ids) is list else list(transactional_ids)
+        self.transactional_ids = transactional_ids if isinstance(transactional_ids, list) else list(transactional_ids)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

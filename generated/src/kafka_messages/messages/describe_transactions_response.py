@@ -57,7 +57,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -134,7 +134,7 @@ class TransactionState(StructBase):
         self.transaction_start_time_ms = transaction_start_time_ms
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
-        self.topics = topics if type(topics) is TopicDataCollection else TopicDataCollection(topics)
+        self.topics = topics if isinstance(topics, TopicDataCollection) else TopicDataCollection(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -186,7 +186,9 @@ class DescribeTransactionsResponse(_DescribeTransactionsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.transaction_states = transaction_states if type(transaction_states) is list else list(transaction_states)
+        self.transaction_states = (
+            transaction_states if isinstance(transaction_states, list) else list(transaction_states)
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -73,7 +73,7 @@ class DescribeUserScramCredentialsRequest(_DescribeUserScramCredentialsRequestCo
         users: Iterable[UserName] | None = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.users = None if users is None else users if type(users) is list else list(users)
+        self.users = None if users is None else users if isinstance(users, list) else list(users)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -92,7 +92,7 @@ class DescribeUserScramCredentialsResult(StructBase):
         self.user = user
         self.error_code = error_code
         self.error_message = error_message
-        self.credential_infos = credential_infos if type(credential_infos) is list else list(credential_infos)
+        self.credential_infos = credential_infos if isinstance(credential_infos, list) else list(credential_infos)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -148,7 +148,7 @@ class DescribeUserScramCredentialsResponse(_DescribeUserScramCredentialsResponse
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.results = results if type(results) is list else list(results)
+        self.results = results if isinstance(results, list) else list(results)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -62,7 +62,7 @@ class TopicPartitions(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -133,7 +133,7 @@ class ElectLeadersRequest(_ElectLeadersRequestConstants):
             if topic_partitions is None
             else (
                 topic_partitions
-                if type(topic_partitions) is TopicPartitionsCollection
+                if isinstance(topic_partitions, TopicPartitionsCollection)
                 else TopicPartitionsCollection(topic_partitions)
             )
         )

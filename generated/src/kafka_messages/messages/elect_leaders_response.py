@@ -95,7 +95,7 @@ class ReplicaElectionResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partition_result = partition_result if type(partition_result) is list else list(partition_result)
+        self.partition_result = partition_result if isinstance(partition_result, list) else list(partition_result)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -146,7 +146,7 @@ class ElectLeadersResponse(_ElectLeadersResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.replica_election_results = (
-            replica_election_results if type(replica_election_results) is list else list(replica_election_results)
+            replica_election_results if isinstance(replica_election_results, list) else list(replica_election_results)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -111,10 +111,10 @@ class PartitionData(StructBase):
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.preferred_successors = (
-            preferred_successors if type(preferred_successors) is list else list(preferred_successors)
+            preferred_successors if isinstance(preferred_successors, list) else list(preferred_successors)
         )
         self.preferred_candidates = (
-            preferred_candidates if type(preferred_candidates) is list else list(preferred_candidates)
+            preferred_candidates if isinstance(preferred_candidates, list) else list(preferred_candidates)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -150,7 +150,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -252,10 +252,10 @@ class EndQuorumEpochRequest(_EndQuorumEpochRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.cluster_id = cluster_id
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.leader_endpoints = (
             leader_endpoints
-            if type(leader_endpoints) is LeaderEndpointCollection
+            if isinstance(leader_endpoints, LeaderEndpointCollection)
             else LeaderEndpointCollection(leader_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields

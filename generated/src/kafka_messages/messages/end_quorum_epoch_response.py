@@ -109,7 +109,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -210,9 +210,11 @@ class EndQuorumEpochResponse(_EndQuorumEpochResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.node_endpoints = (
-            node_endpoints if type(node_endpoints) is NodeEndpointCollection else NodeEndpointCollection(node_endpoints)
+            node_endpoints
+            if isinstance(node_endpoints, NodeEndpointCollection)
+            else NodeEndpointCollection(node_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -505,8 +507,9 @@ def _read_end_quorum_epoch_response_1(data: bytes, pos: int) -> tuple[EndQuorumE
 
 def _write_tags_end_quorum_epoch_response_1(parent: list[bytes], x: EndQuorumEpochResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.node_endpoints):
-        out: list[bytes] = []
+        out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
@@ -533,7 +536,7 @@ def _write_end_quorum_epoch_response_1(out: list[bytes], x: EndQuorumEpochRespon
 def _size_tags_end_quorum_epoch_response_1(x: EndQuorumEpochResponse) -> int:
     count = 0
     total = 0
-    if not (not len(x.node_endpoints)):
+    if len(x.node_endpoints):
         size = 1
         size += _size_all_node_endpoint_1(x.node_endpoints)
         n = len(x.node_endpoints)

@@ -193,7 +193,7 @@ class FetchTopic(StructBase):
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -230,7 +230,7 @@ class ForgottenTopic(StructBase):
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -328,9 +328,9 @@ class FetchRequest(_FetchRequestConstants):
         self.isolation_level = isolation_level
         self.session_id = session_id
         self.session_epoch = session_epoch
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.forgotten_topics_data = (
-            forgotten_topics_data if type(forgotten_topics_data) is list else list(forgotten_topics_data)
+            forgotten_topics_data if isinstance(forgotten_topics_data, list) else list(forgotten_topics_data)
         )
         self.rack_id = rack_id
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -597,8 +597,9 @@ def _read_all_fetch_partition_17(data: bytes, pos: int, count: int) -> tuple[lis
 
 def _write_tags_fetch_partition_17(parent: list[bytes], x: FetchPartition) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.replica_directory_id.int:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -635,7 +636,7 @@ def _write_all_fetch_partition_17(out: list[bytes], items: Iterable[FetchPartiti
 def _size_tags_fetch_partition_17(x: FetchPartition) -> int:
     count = 0
     total = 0
-    if not (not x.replica_directory_id.int):
+    if x.replica_directory_id.int:
         size = 16
         count += 1
         total += tagged_size(0, size)
@@ -699,12 +700,13 @@ def _read_all_fetch_partition_18(data: bytes, pos: int, count: int) -> tuple[lis
 
 def _write_tags_fetch_partition_18(parent: list[bytes], x: FetchPartition) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.replica_directory_id.int:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
         known[0] = b"".join(out)
     if x.high_watermark != 9223372036854775807:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_q(x.high_watermark))
         known[1] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -741,11 +743,11 @@ def _write_all_fetch_partition_18(out: list[bytes], items: Iterable[FetchPartiti
 def _size_tags_fetch_partition_18(x: FetchPartition) -> int:
     count = 0
     total = 0
-    if not (not x.replica_directory_id.int):
+    if x.replica_directory_id.int:
         size = 16
         count += 1
         total += tagged_size(0, size)
-    if not (x.high_watermark == 9223372036854775807):
+    if x.high_watermark != 9223372036854775807:
         size = 8
         count += 1
         total += tagged_size(1, size)
@@ -1584,14 +1586,11 @@ def _read_fetch_request_12(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_tags_fetch_request_12(parent: list[bytes], x: FetchRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.cluster_id is not None:
-        out: list[bytes] = []
-        if x.cluster_id is None:
-            s = b""
-            n = -1
-        else:
-            s = x.cluster_id.encode()
-            n = len(s)
+        out = []
+        s = x.cluster_id.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -1645,11 +1644,10 @@ def _write_fetch_request_12(out: list[bytes], x: FetchRequest) -> None:
 def _size_tags_fetch_request_12(x: FetchRequest) -> int:
     count = 0
     total = 0
-    if not (x.cluster_id is None):
+    if x.cluster_id is not None:
         size = 1
-        if x.cluster_id is not None:
-            n = string_length(len(x.cluster_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.cluster_id.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     return tags_size(count, total, x.unknown_tagged_fields)
@@ -1738,14 +1736,11 @@ def _read_fetch_request_13(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_tags_fetch_request_13(parent: list[bytes], x: FetchRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.cluster_id is not None:
-        out: list[bytes] = []
-        if x.cluster_id is None:
-            s = b""
-            n = -1
-        else:
-            s = x.cluster_id.encode()
-            n = len(s)
+        out = []
+        s = x.cluster_id.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -1799,11 +1794,10 @@ def _write_fetch_request_13(out: list[bytes], x: FetchRequest) -> None:
 def _size_tags_fetch_request_13(x: FetchRequest) -> int:
     count = 0
     total = 0
-    if not (x.cluster_id is None):
+    if x.cluster_id is not None:
         size = 1
-        if x.cluster_id is not None:
-            n = string_length(len(x.cluster_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.cluster_id.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     return tags_size(count, total, x.unknown_tagged_fields)
@@ -1893,14 +1887,11 @@ def _read_fetch_request_15(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_tags_fetch_request_15(parent: list[bytes], x: FetchRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.cluster_id is not None:
-        out: list[bytes] = []
-        if x.cluster_id is None:
-            s = b""
-            n = -1
-        else:
-            s = x.cluster_id.encode()
-            n = len(s)
+        out = []
+        s = x.cluster_id.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -1909,7 +1900,7 @@ def _write_tags_fetch_request_15(parent: list[bytes], x: FetchRequest) -> None:
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_replica_state_15(out, x.replica_state)
         known[1] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -1956,11 +1947,10 @@ def _write_fetch_request_15(out: list[bytes], x: FetchRequest) -> None:
 def _size_tags_fetch_request_15(x: FetchRequest) -> int:
     count = 0
     total = 0
-    if not (x.cluster_id is None):
+    if x.cluster_id is not None:
         size = 1
-        if x.cluster_id is not None:
-            n = string_length(len(x.cluster_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.cluster_id.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     if not (
@@ -2065,14 +2055,11 @@ def _read_fetch_request_17(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_tags_fetch_request_17(parent: list[bytes], x: FetchRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.cluster_id is not None:
-        out: list[bytes] = []
-        if x.cluster_id is None:
-            s = b""
-            n = -1
-        else:
-            s = x.cluster_id.encode()
-            n = len(s)
+        out = []
+        s = x.cluster_id.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -2081,7 +2068,7 @@ def _write_tags_fetch_request_17(parent: list[bytes], x: FetchRequest) -> None:
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_replica_state_15(out, x.replica_state)
         known[1] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -2128,11 +2115,10 @@ def _write_fetch_request_17(out: list[bytes], x: FetchRequest) -> None:
 def _size_tags_fetch_request_17(x: FetchRequest) -> int:
     count = 0
     total = 0
-    if not (x.cluster_id is None):
+    if x.cluster_id is not None:
         size = 1
-        if x.cluster_id is not None:
-            n = string_length(len(x.cluster_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.cluster_id.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     if not (
@@ -2237,14 +2223,11 @@ def _read_fetch_request_18(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_tags_fetch_request_18(parent: list[bytes], x: FetchRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.cluster_id is not None:
-        out: list[bytes] = []
-        if x.cluster_id is None:
-            s = b""
-            n = -1
-        else:
-            s = x.cluster_id.encode()
-            n = len(s)
+        out = []
+        s = x.cluster_id.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -2253,7 +2236,7 @@ def _write_tags_fetch_request_18(parent: list[bytes], x: FetchRequest) -> None:
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_replica_state_15(out, x.replica_state)
         known[1] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -2300,11 +2283,10 @@ def _write_fetch_request_18(out: list[bytes], x: FetchRequest) -> None:
 def _size_tags_fetch_request_18(x: FetchRequest) -> int:
     count = 0
     total = 0
-    if not (x.cluster_id is None):
+    if x.cluster_id is not None:
         size = 1
-        if x.cluster_id is not None:
-            n = string_length(len(x.cluster_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.cluster_id.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     if not (

@@ -269,7 +269,7 @@ class PartitionData(_PartitionDataDefaults):
         self.aborted_transactions = (
             None
             if aborted_transactions is None
-            else aborted_transactions if type(aborted_transactions) is list else list(aborted_transactions)
+            else aborted_transactions if isinstance(aborted_transactions, list) else list(aborted_transactions)
         )
         self.preferred_read_replica = preferred_read_replica
         self.records = records
@@ -317,7 +317,7 @@ class FetchableTopicResponse(StructBase):
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -434,9 +434,11 @@ class FetchResponse(_FetchResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.session_id = session_id
-        self.responses = responses if type(responses) is list else list(responses)
+        self.responses = responses if isinstance(responses, list) else list(responses)
         self.node_endpoints = (
-            node_endpoints if type(node_endpoints) is NodeEndpointCollection else NodeEndpointCollection(node_endpoints)
+            node_endpoints
+            if isinstance(node_endpoints, NodeEndpointCollection)
+            else NodeEndpointCollection(node_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -857,12 +859,13 @@ def _read_all_partition_data_12(data: bytes, pos: int, count: int) -> tuple[list
 
 def _write_tags_partition_data_12(parent: list[bytes], x: PartitionData) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if not (
         x.diverging_epoch.epoch == -1
         and x.diverging_epoch.end_offset == -1
         and not x.diverging_epoch.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_epoch_end_offset_12(out, x.diverging_epoch)
         known[0] = b"".join(out)
     if not (
@@ -870,11 +873,11 @@ def _write_tags_partition_data_12(parent: list[bytes], x: PartitionData) -> None
         and x.current_leader.leader_epoch == -1
         and not x.current_leader.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_leader_id_and_epoch_12(out, x.current_leader)
         known[1] = b"".join(out)
     if not (x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields):
-        out: list[bytes] = []
+        out = []
         _write_snapshot_id_12(out, x.snapshot_id)
         known[2] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -1598,8 +1601,9 @@ def _read_fetch_response_16(data: bytes, pos: int) -> tuple[FetchResponse, int]:
 
 def _write_tags_fetch_response_16(parent: list[bytes], x: FetchResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.node_endpoints):
-        out: list[bytes] = []
+        out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
@@ -1626,7 +1630,7 @@ def _write_fetch_response_16(out: list[bytes], x: FetchResponse) -> None:
 def _size_tags_fetch_response_16(x: FetchResponse) -> int:
     count = 0
     total = 0
-    if not (not len(x.node_endpoints)):
+    if len(x.node_endpoints):
         size = 1
         size += _size_all_node_endpoint_16(x.node_endpoints)
         n = len(x.node_endpoints)

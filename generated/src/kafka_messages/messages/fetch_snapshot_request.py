@@ -142,7 +142,7 @@ class TopicSnapshot(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -194,7 +194,7 @@ class FetchSnapshotRequest(_FetchSnapshotRequestConstants):
         self.cluster_id = cluster_id
         self.replica_id = replica_id
         self.max_bytes = max_bytes
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -330,8 +330,9 @@ def _read_all_partition_snapshot_1(data: bytes, pos: int, count: int) -> tuple[l
 
 def _write_tags_partition_snapshot_1(parent: list[bytes], x: PartitionSnapshot) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.replica_directory_id.int:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -351,7 +352,7 @@ def _write_all_partition_snapshot_1(out: list[bytes], items: Iterable[PartitionS
 def _size_tags_partition_snapshot_1(x: PartitionSnapshot) -> int:
     count = 0
     total = 0
-    if not (not x.replica_directory_id.int):
+    if x.replica_directory_id.int:
         size = 16
         count += 1
         total += tagged_size(0, size)
@@ -535,14 +536,11 @@ def _read_fetch_snapshot_request_0(data: bytes, pos: int) -> tuple[FetchSnapshot
 
 def _write_tags_fetch_snapshot_request_0(parent: list[bytes], x: FetchSnapshotRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.cluster_id is not None:
-        out: list[bytes] = []
-        if x.cluster_id is None:
-            s = b""
-            n = -1
-        else:
-            s = x.cluster_id.encode()
-            n = len(s)
+        out = []
+        s = x.cluster_id.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -567,11 +565,10 @@ def _write_fetch_snapshot_request_0(out: list[bytes], x: FetchSnapshotRequest) -
 def _size_tags_fetch_snapshot_request_0(x: FetchSnapshotRequest) -> int:
     count = 0
     total = 0
-    if not (x.cluster_id is None):
+    if x.cluster_id is not None:
         size = 1
-        if x.cluster_id is not None:
-            n = string_length(len(x.cluster_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.cluster_id.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     return tags_size(count, total, x.unknown_tagged_fields)
@@ -635,14 +632,11 @@ def _read_fetch_snapshot_request_1(data: bytes, pos: int) -> tuple[FetchSnapshot
 
 def _write_tags_fetch_snapshot_request_1(parent: list[bytes], x: FetchSnapshotRequest) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.cluster_id is not None:
-        out: list[bytes] = []
-        if x.cluster_id is None:
-            s = b""
-            n = -1
-        else:
-            s = x.cluster_id.encode()
-            n = len(s)
+        out = []
+        s = x.cluster_id.encode()
+        n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
@@ -667,11 +661,10 @@ def _write_fetch_snapshot_request_1(out: list[bytes], x: FetchSnapshotRequest) -
 def _size_tags_fetch_snapshot_request_1(x: FetchSnapshotRequest) -> int:
     count = 0
     total = 0
-    if not (x.cluster_id is None):
+    if x.cluster_id is not None:
         size = 1
-        if x.cluster_id is not None:
-            n = string_length(len(x.cluster_id.encode()))
-            size += n if n < 127 else n + uvarint_size(n + 1) - 1
+        n = string_length(len(x.cluster_id.encode()))
+        size += n if n < 127 else n + uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
     return tags_size(count, total, x.unknown_tagged_fields)

@@ -198,7 +198,7 @@ class TopicSnapshot(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -305,9 +305,11 @@ class FetchSnapshotResponse(_FetchSnapshotResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.node_endpoints = (
-            node_endpoints if type(node_endpoints) is NodeEndpointCollection else NodeEndpointCollection(node_endpoints)
+            node_endpoints
+            if isinstance(node_endpoints, NodeEndpointCollection)
+            else NodeEndpointCollection(node_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -423,12 +425,13 @@ def _read_all_partition_snapshot_0(data: bytes, pos: int, count: int) -> tuple[l
 
 def _write_tags_partition_snapshot_0(parent: list[bytes], x: PartitionSnapshot) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if not (
         x.current_leader.leader_id == 0
         and x.current_leader.leader_epoch == 0
         and not x.current_leader.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_leader_id_and_epoch_0(out, x.current_leader)
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -708,8 +711,9 @@ def _read_fetch_snapshot_response_1(data: bytes, pos: int) -> tuple[FetchSnapsho
 
 def _write_tags_fetch_snapshot_response_1(parent: list[bytes], x: FetchSnapshotResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.node_endpoints):
-        out: list[bytes] = []
+        out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
@@ -736,7 +740,7 @@ def _write_fetch_snapshot_response_1(out: list[bytes], x: FetchSnapshotResponse)
 def _size_tags_fetch_snapshot_response_1(x: FetchSnapshotResponse) -> int:
     count = 0
     total = 0
-    if not (not len(x.node_endpoints)):
+    if len(x.node_endpoints):
         size = 1
         size += _size_all_node_endpoint_1(x.node_endpoints)
         n = len(x.node_endpoints)

@@ -70,7 +70,7 @@ class FindCoordinatorRequest(_FindCoordinatorRequestConstants):
     ) -> None:
         self.key = key
         self.key_type = key_type
-        self.coordinator_keys = coordinator_keys if type(coordinator_keys) is list else list(coordinator_keys)
+        self.coordinator_keys = coordinator_keys if isinstance(coordinator_keys, list) else list(coordinator_keys)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -141,7 +141,7 @@ class FindCoordinatorResponse(_FindCoordinatorResponseConstants):
         self.node_id = node_id
         self.host = host
         self.port = port
-        self.coordinators = coordinators if type(coordinators) is list else list(coordinators)
+        self.coordinators = coordinators if isinstance(coordinators, list) else list(coordinators)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -100,12 +100,14 @@ class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConsta
         self.client_instance_id = client_instance_id
         self.subscription_id = subscription_id
         self.accepted_compression_types = (
-            accepted_compression_types if type(accepted_compression_types) is list else list(accepted_compression_types)
+            accepted_compression_types
+            if isinstance(accepted_compression_types, list)
+            else list(accepted_compression_types)
         )
         self.push_interval_ms = push_interval_ms
         self.telemetry_max_bytes = telemetry_max_bytes
         self.delta_temporality = delta_temporality
-        self.requested_metrics = requested_metrics if type(requested_metrics) is list else list(requested_metrics)
+        self.requested_metrics = requested_metrics if isinstance(requested_metrics, list) else list(requested_metrics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

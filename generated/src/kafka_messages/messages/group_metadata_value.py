@@ -159,7 +159,7 @@ class GroupMetadataValue(_GroupMetadataValueConstants):
         self.protocol = protocol
         self.leader = leader
         self.current_state_timestamp = current_state_timestamp
-        self.members = members if type(members) is list else list(members)
+        self.members = members if isinstance(members, list) else list(members)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -121,7 +121,7 @@ class AlterConfigsResource(StructBase):
     ) -> None:
         self.resource_type = resource_type
         self.resource_name = resource_name
-        self.configs = configs if type(configs) is AlterableConfigCollection else AlterableConfigCollection(configs)
+        self.configs = configs if isinstance(configs, AlterableConfigCollection) else AlterableConfigCollection(configs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -185,7 +185,7 @@ class IncrementalAlterConfigsRequest(_IncrementalAlterConfigsRequestConstants):
     ) -> None:
         self.resources = (
             resources
-            if type(resources) is AlterConfigsResourceCollection
+            if isinstance(resources, AlterConfigsResourceCollection)
             else AlterConfigsResourceCollection(resources)
         )
         self.validate_only = validate_only

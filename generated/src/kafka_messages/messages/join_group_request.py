@@ -146,7 +146,7 @@ class JoinGroupRequest(_JoinGroupRequestConstants):
         self.protocol_type = protocol_type
         self.protocols = (
             protocols
-            if type(protocols) is JoinGroupRequestProtocolCollection
+            if isinstance(protocols, JoinGroupRequestProtocolCollection)
             else JoinGroupRequestProtocolCollection(protocols)
         )
         self.reason = reason

@@ -139,7 +139,7 @@ class JoinGroupResponse(_JoinGroupResponseConstants):
         self.leader = leader
         self.skip_assignment = skip_assignment
         self.member_id = member_id
-        self.members = members if type(members) is list else list(members)
+        self.members = members if isinstance(members, list) else list(members)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -399,6 +399,8 @@ def _read_join_group_response_0(data: bytes, pos: int) -> tuple[JoinGroupRespons
 def _write_join_group_response_0(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
+    if x.protocol_name is None:
+        raise Refused
     s = x.protocol_name.encode()
     n = len(s)
     out.append(_pack_hih(x.error_code, x.generation_id, n))
@@ -419,6 +421,8 @@ def _write_join_group_response_0(out: list[bytes], x: JoinGroupResponse) -> None
 
 def _size_join_group_response_0(x: JoinGroupResponse) -> int:
     size = 16
+    if x.protocol_name is None:
+        raise Refused
     size += string_length(len(x.protocol_name.encode()))
     size += string_length(len(x.leader.encode()))
     size += string_length(len(x.member_id.encode()))
@@ -466,6 +470,8 @@ def _read_join_group_response_2(data: bytes, pos: int) -> tuple[JoinGroupRespons
 def _write_join_group_response_2(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
+    if x.protocol_name is None:
+        raise Refused
     s = x.protocol_name.encode()
     n = len(s)
     out.append(_pack_ihih(x.throttle_time_ms, x.error_code, x.generation_id, n))
@@ -486,6 +492,8 @@ def _write_join_group_response_2(out: list[bytes], x: JoinGroupResponse) -> None
 
 def _size_join_group_response_2(x: JoinGroupResponse) -> int:
     size = 20
+    if x.protocol_name is None:
+        raise Refused
     size += string_length(len(x.protocol_name.encode()))
     size += string_length(len(x.leader.encode()))
     size += string_length(len(x.member_id.encode()))
@@ -533,6 +541,8 @@ def _read_join_group_response_5(data: bytes, pos: int) -> tuple[JoinGroupRespons
 def _write_join_group_response_5(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
+    if x.protocol_name is None:
+        raise Refused
     s = x.protocol_name.encode()
     n = len(s)
     out.append(_pack_ihih(x.throttle_time_ms, x.error_code, x.generation_id, n))
@@ -553,6 +563,8 @@ def _write_join_group_response_5(out: list[bytes], x: JoinGroupResponse) -> None
 
 def _size_join_group_response_5(x: JoinGroupResponse) -> int:
     size = 20
+    if x.protocol_name is None:
+        raise Refused
     size += string_length(len(x.protocol_name.encode()))
     size += string_length(len(x.leader.encode()))
     size += string_length(len(x.member_id.encode()))
@@ -607,6 +619,8 @@ def _read_join_group_response_6(data: bytes, pos: int) -> tuple[JoinGroupRespons
 def _write_join_group_response_6(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
         raise Refused
+    if x.protocol_name is None:
+        raise Refused
     s = x.protocol_name.encode()
     n = len(s)
     if n < 127:
@@ -635,6 +649,8 @@ def _write_join_group_response_6(out: list[bytes], x: JoinGroupResponse) -> None
 
 def _size_join_group_response_6(x: JoinGroupResponse) -> int:
     size = 15
+    if x.protocol_name is None:
+        raise Refused
     n = string_length(len(x.protocol_name.encode()))
     size += n if n < 127 else n + uvarint_size(n + 1) - 1
     n = string_length(len(x.leader.encode()))

@@ -103,8 +103,8 @@ class LeaderChangeMessage(_LeaderChangeMessageConstants):
     ) -> None:
         self.version = version
         self.leader_id = leader_id
-        self.voters = voters if type(voters) is list else list(voters)
-        self.granting_voters = granting_voters if type(granting_voters) is list else list(granting_voters)
+        self.voters = voters if isinstance(voters, list) else list(voters)
+        self.granting_voters = granting_voters if isinstance(granting_voters, list) else list(granting_voters)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -102,7 +102,7 @@ class LeaveGroupRequest(_LeaveGroupRequestConstants):
     ) -> None:
         self.group_id = group_id
         self.member_id = member_id
-        self.members = members if type(members) is list else list(members)
+        self.members = members if isinstance(members, list) else list(members)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

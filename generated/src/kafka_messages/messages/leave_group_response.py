@@ -108,7 +108,7 @@ class LeaveGroupResponse(_LeaveGroupResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.members = members if type(members) is list else list(members)
+        self.members = members if isinstance(members, list) else list(members)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

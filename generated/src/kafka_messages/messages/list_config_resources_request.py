@@ -52,7 +52,7 @@ class ListConfigResourcesRequest(_ListConfigResourcesRequestConstants):
         resource_types: Iterable[int] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.resource_types = resource_types if type(resource_types) is list else list(resource_types)
+        self.resource_types = resource_types if isinstance(resource_types, list) else list(resource_types)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -99,7 +99,7 @@ class ListConfigResourcesResponse(_ListConfigResourcesResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.config_resources = config_resources if type(config_resources) is list else list(config_resources)
+        self.config_resources = config_resources if isinstance(config_resources, list) else list(config_resources)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

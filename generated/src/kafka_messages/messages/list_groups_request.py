@@ -55,8 +55,8 @@ class ListGroupsRequest(_ListGroupsRequestConstants):
         types_filter: Iterable[str] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.states_filter = states_filter if type(states_filter) is list else list(states_filter)
-        self.types_filter = types_filter if type(types_filter) is list else list(types_filter)
+        self.states_filter = states_filter if isinstance(states_filter, list) else list(states_filter)
+        self.types_filter = types_filter if isinstance(types_filter, list) else list(types_filter)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

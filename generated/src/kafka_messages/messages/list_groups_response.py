@@ -113,7 +113,7 @@ class ListGroupsResponse(_ListGroupsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

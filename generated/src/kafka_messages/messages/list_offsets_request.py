@@ -105,7 +105,7 @@ class ListOffsetsTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -156,7 +156,7 @@ class ListOffsetsRequest(_ListOffsetsRequestConstants):
     ) -> None:
         self.replica_id = replica_id
         self.isolation_level = isolation_level
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -50,7 +50,7 @@ class ListPartitionReassignmentsTopics(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partition_indexes = partition_indexes if type(partition_indexes) is list else list(partition_indexes)
+        self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -94,7 +94,7 @@ class ListPartitionReassignmentsRequest(_ListPartitionReassignmentsRequestConsta
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.timeout_ms = timeout_ms
-        self.topics = None if topics is None else topics if type(topics) is list else list(topics)
+        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -59,9 +59,9 @@ class OngoingPartitionReassignment(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition_index = partition_index
-        self.replicas = replicas if type(replicas) is list else list(replicas)
-        self.adding_replicas = adding_replicas if type(adding_replicas) is list else list(adding_replicas)
-        self.removing_replicas = removing_replicas if type(removing_replicas) is list else list(removing_replicas)
+        self.replicas = replicas if isinstance(replicas, list) else list(replicas)
+        self.adding_replicas = adding_replicas if isinstance(adding_replicas, list) else list(adding_replicas)
+        self.removing_replicas = removing_replicas if isinstance(removing_replicas, list) else list(removing_replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -95,7 +95,7 @@ class OngoingTopicReassignment(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +147,7 @@ class ListPartitionReassignmentsResponse(_ListPartitionReassignmentsResponseCons
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -71,9 +71,9 @@ class ListTransactionsRequest(_ListTransactionsRequestConstants):
         transactional_id_pattern: str | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.state_filters = state_filters if type(state_filters) is list else list(state_filters)
+        self.state_filters = state_filters if isinstance(state_filters, list) else list(state_filters)
         self.producer_id_filters = (
-            producer_id_filters if type(producer_id_filters) is list else list(producer_id_filters)
+            producer_id_filters if isinstance(producer_id_filters, list) else list(producer_id_filters)
         )
         self.duration_filter = duration_filter
         self.transactional_id_pattern = transactional_id_pattern

@@ -109,9 +109,11 @@ class ListTransactionsResponse(_ListTransactionsResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.unknown_state_filters = (
-            unknown_state_filters if type(unknown_state_filters) is list else list(unknown_state_filters)
+            unknown_state_filters if isinstance(unknown_state_filters, list) else list(unknown_state_filters)
         )
-        self.transaction_states = transaction_states if type(transaction_states) is list else list(transaction_states)
+        self.transaction_states = (
+            transaction_states if isinstance(transaction_states, list) else list(transaction_states)
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

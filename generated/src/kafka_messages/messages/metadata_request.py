@@ -115,7 +115,7 @@ class MetadataRequest(_MetadataRequestConstants):
         include_topic_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = None if topics is None else topics if type(topics) is list else list(topics)
+        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
         self.allow_auto_topic_creation = allow_auto_topic_creation
         self.include_cluster_authorized_operations = include_cluster_authorized_operations
         self.include_topic_authorized_operations = include_topic_authorized_operations
@@ -152,6 +152,8 @@ def _read_all_metadata_request_topic_0(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_metadata_request_topic_0(out: list[bytes], items: Iterable[MetadataRequestTopic]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -162,6 +164,8 @@ def _size_all_metadata_request_topic_0(items: Iterable[MetadataRequestTopic]) ->
     size = 0
     for x in items:
         size += 2
+        if x.name is None:
+            raise Refused
         size += string_length(len(x.name.encode()))
     return size
 
@@ -191,6 +195,8 @@ def _read_all_metadata_request_topic_9(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_metadata_request_topic_9(out: list[bytes], items: Iterable[MetadataRequestTopic]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
@@ -205,6 +211,8 @@ def _size_all_metadata_request_topic_9(items: Iterable[MetadataRequestTopic]) ->
     size = 0
     for x in items:
         size += 2
+        if x.name is None:
+            raise Refused
         n = string_length(len(x.name.encode()))
         size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if x.unknown_tagged_fields:
@@ -290,6 +298,8 @@ def _write_metadata_request_0(out: list[bytes], x: MetadataRequest) -> None:
         raise Refused
     if x.include_topic_authorized_operations is not False:
         raise Refused
+    if x.topics is None:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -298,6 +308,8 @@ def _write_metadata_request_0(out: list[bytes], x: MetadataRequest) -> None:
 
 def _size_metadata_request_0(x: MetadataRequest) -> int:
     size = 4
+    if x.topics is None:
+        raise Refused
     size += _size_all_metadata_request_topic_0(x.topics)
     return size
 

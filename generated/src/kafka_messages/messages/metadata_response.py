@@ -160,9 +160,9 @@ class MetadataResponsePartition(StructBase):
         self.partition_index = partition_index
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
-        self.replica_nodes = replica_nodes if type(replica_nodes) is list else list(replica_nodes)
-        self.isr_nodes = isr_nodes if type(isr_nodes) is list else list(isr_nodes)
-        self.offline_replicas = offline_replicas if type(offline_replicas) is list else list(offline_replicas)
+        self.replica_nodes = replica_nodes if isinstance(replica_nodes, list) else list(replica_nodes)
+        self.isr_nodes = isr_nodes if isinstance(isr_nodes, list) else list(isr_nodes)
+        self.offline_replicas = offline_replicas if isinstance(offline_replicas, list) else list(offline_replicas)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -216,7 +216,7 @@ class MetadataResponseTopic(StructBase):
         self.name = name
         self.topic_id = topic_id
         self.is_internal = is_internal
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -304,12 +304,14 @@ class MetadataResponse(_MetadataResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.brokers = (
-            brokers if type(brokers) is MetadataResponseBrokerCollection else MetadataResponseBrokerCollection(brokers)
+            brokers
+            if isinstance(brokers, MetadataResponseBrokerCollection)
+            else MetadataResponseBrokerCollection(brokers)
         )
         self.cluster_id = cluster_id
         self.controller_id = controller_id
         self.topics = (
-            topics if type(topics) is MetadataResponseTopicCollection else MetadataResponseTopicCollection(topics)
+            topics if isinstance(topics, MetadataResponseTopicCollection) else MetadataResponseTopicCollection(topics)
         )
         self.cluster_authorized_operations = cluster_authorized_operations
         self.error_code = error_code
@@ -844,6 +846,8 @@ def _write_all_metadata_response_topic_0(out: list[bytes], items: Iterable[Metad
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_hh(x.error_code, n))
@@ -858,6 +862,8 @@ def _size_all_metadata_response_topic_0(items: Iterable[MetadataResponseTopic]) 
     size = 0
     for x in items:
         size += 8
+        if x.name is None:
+            raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_0(x.partitions)
     return size
@@ -893,6 +899,8 @@ def _write_all_metadata_response_topic_1(out: list[bytes], items: Iterable[Metad
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_hh(x.error_code, n))
@@ -907,6 +915,8 @@ def _size_all_metadata_response_topic_1(items: Iterable[MetadataResponseTopic]) 
     size = 0
     for x in items:
         size += 9
+        if x.name is None:
+            raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_0(x.partitions)
     return size
@@ -942,6 +952,8 @@ def _write_all_metadata_response_topic_5(out: list[bytes], items: Iterable[Metad
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_hh(x.error_code, n))
@@ -956,6 +968,8 @@ def _size_all_metadata_response_topic_5(items: Iterable[MetadataResponseTopic]) 
     size = 0
     for x in items:
         size += 9
+        if x.name is None:
+            raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_5(x.partitions)
     return size
@@ -991,6 +1005,8 @@ def _write_all_metadata_response_topic_7(out: list[bytes], items: Iterable[Metad
     for x in items:
         if x.topic_authorized_operations != -2147483648:
             raise Refused
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_hh(x.error_code, n))
@@ -1005,6 +1021,8 @@ def _size_all_metadata_response_topic_7(items: Iterable[MetadataResponseTopic]) 
     size = 0
     for x in items:
         size += 9
+        if x.name is None:
+            raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_7(x.partitions)
     return size
@@ -1039,6 +1057,8 @@ def _read_all_metadata_response_topic_8(
 
 def _write_all_metadata_response_topic_8(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_hh(x.error_code, n))
@@ -1054,6 +1074,8 @@ def _size_all_metadata_response_topic_8(items: Iterable[MetadataResponseTopic]) 
     size = 0
     for x in items:
         size += 13
+        if x.name is None:
+            raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_7(x.partitions)
     return size
@@ -1093,6 +1115,8 @@ def _read_all_metadata_response_topic_9(
 
 def _write_all_metadata_response_topic_9(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         if n < 127:
@@ -1120,6 +1144,8 @@ def _size_all_metadata_response_topic_9(items: Iterable[MetadataResponseTopic]) 
     size = 0
     for x in items:
         size += 10
+        if x.name is None:
+            raise Refused
         n = string_length(len(x.name.encode()))
         size += n if n < 127 else n + uvarint_size(n + 1) - 1
         size += _size_all_metadata_response_partition_9(x.partitions)
@@ -1165,6 +1191,8 @@ def _read_all_metadata_response_topic_10(
 
 def _write_all_metadata_response_topic_10(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
+        if x.name is None:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         if n < 127:
@@ -1192,6 +1220,8 @@ def _size_all_metadata_response_topic_10(items: Iterable[MetadataResponseTopic])
     size = 0
     for x in items:
         size += 26
+        if x.name is None:
+            raise Refused
         n = string_length(len(x.name.encode()))
         size += n if n < 127 else n + uvarint_size(n + 1) - 1
         size += _size_all_metadata_response_partition_9(x.partitions)

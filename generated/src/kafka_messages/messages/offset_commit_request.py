@@ -114,7 +114,7 @@ class OffsetCommitRequestTopic(StructBase):
     ) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -177,7 +177,7 @@ class OffsetCommitRequest(_OffsetCommitRequestConstants):
         self.member_id = member_id
         self.group_instance_id = group_instance_id
         self.retention_time_ms = retention_time_ms
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -98,7 +98,7 @@ class OffsetCommitResponseTopic(StructBase):
     ) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -143,7 +143,7 @@ class OffsetCommitResponse(_OffsetCommitResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

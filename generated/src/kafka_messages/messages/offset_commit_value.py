@@ -248,8 +248,9 @@ def _read_offset_commit_value_4(data: bytes, pos: int) -> tuple[OffsetCommitValu
 
 def _write_tags_offset_commit_value_4(parent: list[bytes], x: OffsetCommitValue) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.topic_id.int:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -274,7 +275,7 @@ def _write_offset_commit_value_4(out: list[bytes], x: OffsetCommitValue) -> None
 def _size_tags_offset_commit_value_4(x: OffsetCommitValue) -> int:
     count = 0
     total = 0
-    if not (not x.topic_id.int):
+    if x.topic_id.int:
         size = 16
         count += 1
         total += tagged_size(0, size)

@@ -53,7 +53,7 @@ class OffsetDeleteRequestTopic(StructBase):
         partitions: Iterable[OffsetDeleteRequestPartition] = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OffsetDeleteRequestTopic):
@@ -107,7 +107,9 @@ class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
     ) -> None:
         self.group_id = group_id
         self.topics = (
-            topics if type(topics) is OffsetDeleteRequestTopicCollection else OffsetDeleteRequestTopicCollection(topics)
+            topics
+            if isinstance(topics, OffsetDeleteRequestTopicCollection)
+            else OffsetDeleteRequestTopicCollection(topics)
         )
 
     def __eq__(self, other: object) -> bool:

@@ -80,7 +80,7 @@ class OffsetDeleteResponseTopic(StructBase):
         self.name = name
         self.partitions = (
             partitions
-            if type(partitions) is OffsetDeleteResponsePartitionCollection
+            if isinstance(partitions, OffsetDeleteResponsePartitionCollection)
             else OffsetDeleteResponsePartitionCollection(partitions)
         )
 
@@ -141,7 +141,7 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.topics = (
             topics
-            if type(topics) is OffsetDeleteResponseTopicCollection
+            if isinstance(topics, OffsetDeleteResponseTopicCollection)
             else OffsetDeleteResponseTopicCollection(topics)
         )
 

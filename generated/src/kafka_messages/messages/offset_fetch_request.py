@@ -66,7 +66,7 @@ class OffsetFetchRequestTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partition_indexes = partition_indexes if type(partition_indexes) is list else list(partition_indexes)
+        self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -102,7 +102,7 @@ class OffsetFetchRequestTopics(StructBase):
     ) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partition_indexes = partition_indexes if type(partition_indexes) is list else list(partition_indexes)
+        self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -143,7 +143,7 @@ class OffsetFetchRequestGroup(StructBase):
         self.group_id = group_id
         self.member_id = member_id
         self.member_epoch = member_epoch
-        self.topics = None if topics is None else topics if type(topics) is list else list(topics)
+        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -197,8 +197,8 @@ class OffsetFetchRequest(_OffsetFetchRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = None if topics is None else topics if type(topics) is list else list(topics)
-        self.groups = groups if type(groups) is list else list(groups)
+        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.require_stable = require_stable
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -738,6 +738,8 @@ def _write_offset_fetch_request_1(out: list[bytes], x: OffsetFetchRequest) -> No
     n = len(s)
     out.append(_pack_h(n))
     out.append(s)
+    if x.topics is None:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -747,6 +749,8 @@ def _write_offset_fetch_request_1(out: list[bytes], x: OffsetFetchRequest) -> No
 def _size_offset_fetch_request_1(x: OffsetFetchRequest) -> int:
     size = 6
     size += string_length(len(x.group_id.encode()))
+    if x.topics is None:
+        raise Refused
     size += _size_all_offset_fetch_request_topic_1(x.topics)
     return size
 

@@ -115,7 +115,7 @@ class OffsetFetchResponseTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -198,7 +198,7 @@ class OffsetFetchResponseTopics(StructBase):
     ) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -234,7 +234,7 @@ class OffsetFetchResponseGroup(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -286,9 +286,9 @@ class OffsetFetchResponse(_OffsetFetchResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.error_code = error_code
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

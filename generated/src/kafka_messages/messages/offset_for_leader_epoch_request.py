@@ -96,7 +96,7 @@ class OffsetForLeaderTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -161,7 +161,7 @@ class OffsetForLeaderEpochRequest(_OffsetForLeaderEpochRequestConstants):
     ) -> None:
         self.replica_id = replica_id
         self.topics = (
-            topics if type(topics) is OffsetForLeaderTopicCollection else OffsetForLeaderTopicCollection(topics)
+            topics if isinstance(topics, OffsetForLeaderTopicCollection) else OffsetForLeaderTopicCollection(topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

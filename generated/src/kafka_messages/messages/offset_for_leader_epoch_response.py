@@ -99,7 +99,7 @@ class OffsetForLeaderTopicResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -162,7 +162,7 @@ class OffsetForLeaderEpochResponse(_OffsetForLeaderEpochResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.topics = (
             topics
-            if type(topics) is OffsetForLeaderTopicResultCollection
+            if isinstance(topics, OffsetForLeaderTopicResultCollection)
             else OffsetForLeaderTopicResultCollection(topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields

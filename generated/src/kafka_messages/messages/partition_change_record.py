@@ -11,6 +11,7 @@ from uuid import UUID
 from .._message import Message
 from .._wire import (
     Malformed,
+    PACK_I,
     RawTaggedField,
     RawTaggedFields,
     Refused,
@@ -103,30 +104,36 @@ class PartitionChangeRecord(_PartitionChangeRecordConstants):
     ) -> None:
         self.partition_id = partition_id
         self.topic_id = topic_id
-        self.isr = None if isr is None else isr if type(isr) is list else list(isr)
+        self.isr = None if isr is None else isr if isinstance(isr, list) else list(isr)
         self.leader = leader
-        self.replicas = None if replicas is None else replicas if type(replicas) is list else list(replicas)
+        self.replicas = None if replicas is None else replicas if isinstance(replicas, list) else list(replicas)
         self.removing_replicas = (
             None
             if removing_replicas is None
-            else removing_replicas if type(removing_replicas) is list else list(removing_replicas)
+            else removing_replicas if isinstance(removing_replicas, list) else list(removing_replicas)
         )
         self.adding_replicas = (
             None
             if adding_replicas is None
-            else adding_replicas if type(adding_replicas) is list else list(adding_replicas)
+            else adding_replicas if isinstance(adding_replicas, list) else list(adding_replicas)
         )
         self.leader_recovery_state = leader_recovery_state
         self.directories = (
-            None if directories is None else directories if type(directories) is list else list(directories)
+            None if directories is None else directories if isinstance(directories, list) else list(directories)
         )
         self.eligible_leader_replicas = (
             None
             if eligible_leader_replicas is None
-            else eligible_leader_replicas if type(eligible_leader_replicas) is list else list(eligible_leader_replicas)
+            else (
+                eligible_leader_replicas
+                if isinstance(eligible_leader_replicas, list)
+                else list(eligible_leader_replicas)
+            )
         )
         self.last_known_elr = (
-            None if last_known_elr is None else last_known_elr if type(last_known_elr) is list else list(last_known_elr)
+            None
+            if last_known_elr is None
+            else last_known_elr if isinstance(last_known_elr, list) else list(last_known_elr)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -247,40 +254,61 @@ def _read_partition_change_record_0(data: bytes, pos: int) -> tuple[PartitionCha
 
 def _write_tags_partition_change_record_0(parent: list[bytes], x: PartitionChangeRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.isr is not None:
-        out: list[bytes] = []
-        n = -1 if x.isr is None else len(x.isr)
-        out.append(VARINTS[n + 1])
-        if x.isr:
+        out = []
+        n = len(x.isr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.isr))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.isr, "i"))
         known[0] = b"".join(out)
     if x.leader != -2:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.leader))
         known[1] = b"".join(out)
     if x.replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.replicas is None else len(x.replicas)
-        out.append(VARINTS[n + 1])
-        if x.replicas:
+        out = []
+        n = len(x.replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.replicas, "i"))
         known[2] = b"".join(out)
     if x.removing_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.removing_replicas is None else len(x.removing_replicas)
-        out.append(VARINTS[n + 1])
-        if x.removing_replicas:
+        out = []
+        n = len(x.removing_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.removing_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.removing_replicas, "i"))
         known[3] = b"".join(out)
     if x.adding_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.adding_replicas is None else len(x.adding_replicas)
-        out.append(VARINTS[n + 1])
-        if x.adding_replicas:
+        out = []
+        n = len(x.adding_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.adding_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.adding_replicas, "i"))
         known[4] = b"".join(out)
     if x.leader_recovery_state != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[5] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -311,47 +339,43 @@ def _write_partition_change_record_0(out: list[bytes], x: PartitionChangeRecord)
 def _size_tags_partition_change_record_0(x: PartitionChangeRecord) -> int:
     count = 0
     total = 0
-    if not (x.isr is None):
+    if x.isr is not None:
         size = 1
-        if x.isr is not None:
-            size += len(x.isr) * 4
-            n = len(x.isr)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.isr) * 4
+        n = len(x.isr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.leader == -2):
+    if x.leader != -2:
         size = 4
         count += 1
         total += tagged_size(1, size)
-    if not (x.replicas is None):
+    if x.replicas is not None:
         size = 1
-        if x.replicas is not None:
-            size += len(x.replicas) * 4
-            n = len(x.replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.replicas) * 4
+        n = len(x.replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(2, size)
-    if not (x.removing_replicas is None):
+    if x.removing_replicas is not None:
         size = 1
-        if x.removing_replicas is not None:
-            size += len(x.removing_replicas) * 4
-            n = len(x.removing_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.removing_replicas) * 4
+        n = len(x.removing_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(3, size)
-    if not (x.adding_replicas is None):
+    if x.adding_replicas is not None:
         size = 1
-        if x.adding_replicas is not None:
-            size += len(x.adding_replicas) * 4
-            n = len(x.adding_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.adding_replicas) * 4
+        n = len(x.adding_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(4, size)
-    if not (x.leader_recovery_state == -1):
+    if x.leader_recovery_state != -1:
         size = 1
         count += 1
         total += tagged_size(5, size)
@@ -480,47 +504,68 @@ def _read_partition_change_record_1(data: bytes, pos: int) -> tuple[PartitionCha
 
 def _write_tags_partition_change_record_1(parent: list[bytes], x: PartitionChangeRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.isr is not None:
-        out: list[bytes] = []
-        n = -1 if x.isr is None else len(x.isr)
-        out.append(VARINTS[n + 1])
-        if x.isr:
+        out = []
+        n = len(x.isr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.isr))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.isr, "i"))
         known[0] = b"".join(out)
     if x.leader != -2:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.leader))
         known[1] = b"".join(out)
     if x.replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.replicas is None else len(x.replicas)
-        out.append(VARINTS[n + 1])
-        if x.replicas:
+        out = []
+        n = len(x.replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.replicas, "i"))
         known[2] = b"".join(out)
     if x.removing_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.removing_replicas is None else len(x.removing_replicas)
-        out.append(VARINTS[n + 1])
-        if x.removing_replicas:
+        out = []
+        n = len(x.removing_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.removing_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.removing_replicas, "i"))
         known[3] = b"".join(out)
     if x.adding_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.adding_replicas is None else len(x.adding_replicas)
-        out.append(VARINTS[n + 1])
-        if x.adding_replicas:
+        out = []
+        n = len(x.adding_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.adding_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.adding_replicas, "i"))
         known[4] = b"".join(out)
     if x.leader_recovery_state != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[5] = b"".join(out)
     if x.directories is not None:
-        out: list[bytes] = []
-        n = -1 if x.directories is None else len(x.directories)
+        out = []
+        n = len(x.directories)
         out.append(VARINTS[n + 1])
-        if x.directories:
+        if n:
             out.append(uuid_elements(x.directories))
         known[8] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -550,57 +595,52 @@ def _write_partition_change_record_1(out: list[bytes], x: PartitionChangeRecord)
 def _size_tags_partition_change_record_1(x: PartitionChangeRecord) -> int:
     count = 0
     total = 0
-    if not (x.isr is None):
+    if x.isr is not None:
         size = 1
-        if x.isr is not None:
-            size += len(x.isr) * 4
-            n = len(x.isr)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.isr) * 4
+        n = len(x.isr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.leader == -2):
+    if x.leader != -2:
         size = 4
         count += 1
         total += tagged_size(1, size)
-    if not (x.replicas is None):
+    if x.replicas is not None:
         size = 1
-        if x.replicas is not None:
-            size += len(x.replicas) * 4
-            n = len(x.replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.replicas) * 4
+        n = len(x.replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(2, size)
-    if not (x.removing_replicas is None):
+    if x.removing_replicas is not None:
         size = 1
-        if x.removing_replicas is not None:
-            size += len(x.removing_replicas) * 4
-            n = len(x.removing_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.removing_replicas) * 4
+        n = len(x.removing_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(3, size)
-    if not (x.adding_replicas is None):
+    if x.adding_replicas is not None:
         size = 1
-        if x.adding_replicas is not None:
-            size += len(x.adding_replicas) * 4
-            n = len(x.adding_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.adding_replicas) * 4
+        n = len(x.adding_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(4, size)
-    if not (x.leader_recovery_state == -1):
+    if x.leader_recovery_state != -1:
         size = 1
         count += 1
         total += tagged_size(5, size)
-    if not (x.directories is None):
+    if x.directories is not None:
         size = 1
-        if x.directories is not None:
-            size += len(x.directories) * 16
-            n = len(x.directories)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.directories) * 16
+        n = len(x.directories)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(8, size)
     return tags_size(count, total, x.unknown_tagged_fields)
@@ -748,61 +788,92 @@ def _read_partition_change_record_2(data: bytes, pos: int) -> tuple[PartitionCha
 
 def _write_tags_partition_change_record_2(parent: list[bytes], x: PartitionChangeRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.isr is not None:
-        out: list[bytes] = []
-        n = -1 if x.isr is None else len(x.isr)
-        out.append(VARINTS[n + 1])
-        if x.isr:
+        out = []
+        n = len(x.isr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.isr))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.isr, "i"))
         known[0] = b"".join(out)
     if x.leader != -2:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.leader))
         known[1] = b"".join(out)
     if x.replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.replicas is None else len(x.replicas)
-        out.append(VARINTS[n + 1])
-        if x.replicas:
+        out = []
+        n = len(x.replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.replicas, "i"))
         known[2] = b"".join(out)
     if x.removing_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.removing_replicas is None else len(x.removing_replicas)
-        out.append(VARINTS[n + 1])
-        if x.removing_replicas:
+        out = []
+        n = len(x.removing_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.removing_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.removing_replicas, "i"))
         known[3] = b"".join(out)
     if x.adding_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.adding_replicas is None else len(x.adding_replicas)
-        out.append(VARINTS[n + 1])
-        if x.adding_replicas:
+        out = []
+        n = len(x.adding_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.adding_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.adding_replicas, "i"))
         known[4] = b"".join(out)
     if x.leader_recovery_state != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[5] = b"".join(out)
     if x.eligible_leader_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.eligible_leader_replicas is None else len(x.eligible_leader_replicas)
-        out.append(VARINTS[n + 1])
-        if x.eligible_leader_replicas:
+        out = []
+        n = len(x.eligible_leader_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.eligible_leader_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.eligible_leader_replicas, "i"))
         known[6] = b"".join(out)
     if x.last_known_elr is not None:
-        out: list[bytes] = []
-        n = -1 if x.last_known_elr is None else len(x.last_known_elr)
-        out.append(VARINTS[n + 1])
-        if x.last_known_elr:
+        out = []
+        n = len(x.last_known_elr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.last_known_elr))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.last_known_elr, "i"))
         known[7] = b"".join(out)
     if x.directories is not None:
-        out: list[bytes] = []
-        n = -1 if x.directories is None else len(x.directories)
+        out = []
+        n = len(x.directories)
         out.append(VARINTS[n + 1])
-        if x.directories:
+        if n:
             out.append(uuid_elements(x.directories))
         known[8] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -830,75 +901,68 @@ def _write_partition_change_record_2(out: list[bytes], x: PartitionChangeRecord)
 def _size_tags_partition_change_record_2(x: PartitionChangeRecord) -> int:
     count = 0
     total = 0
-    if not (x.isr is None):
+    if x.isr is not None:
         size = 1
-        if x.isr is not None:
-            size += len(x.isr) * 4
-            n = len(x.isr)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.isr) * 4
+        n = len(x.isr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.leader == -2):
+    if x.leader != -2:
         size = 4
         count += 1
         total += tagged_size(1, size)
-    if not (x.replicas is None):
+    if x.replicas is not None:
         size = 1
-        if x.replicas is not None:
-            size += len(x.replicas) * 4
-            n = len(x.replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.replicas) * 4
+        n = len(x.replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(2, size)
-    if not (x.removing_replicas is None):
+    if x.removing_replicas is not None:
         size = 1
-        if x.removing_replicas is not None:
-            size += len(x.removing_replicas) * 4
-            n = len(x.removing_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.removing_replicas) * 4
+        n = len(x.removing_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(3, size)
-    if not (x.adding_replicas is None):
+    if x.adding_replicas is not None:
         size = 1
-        if x.adding_replicas is not None:
-            size += len(x.adding_replicas) * 4
-            n = len(x.adding_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.adding_replicas) * 4
+        n = len(x.adding_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(4, size)
-    if not (x.leader_recovery_state == -1):
+    if x.leader_recovery_state != -1:
         size = 1
         count += 1
         total += tagged_size(5, size)
-    if not (x.eligible_leader_replicas is None):
+    if x.eligible_leader_replicas is not None:
         size = 1
-        if x.eligible_leader_replicas is not None:
-            size += len(x.eligible_leader_replicas) * 4
-            n = len(x.eligible_leader_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.eligible_leader_replicas) * 4
+        n = len(x.eligible_leader_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(6, size)
-    if not (x.last_known_elr is None):
+    if x.last_known_elr is not None:
         size = 1
-        if x.last_known_elr is not None:
-            size += len(x.last_known_elr) * 4
-            n = len(x.last_known_elr)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.last_known_elr) * 4
+        n = len(x.last_known_elr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(7, size)
-    if not (x.directories is None):
+    if x.directories is not None:
         size = 1
-        if x.directories is not None:
-            size += len(x.directories) * 16
-            n = len(x.directories)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.directories) * 16
+        n = len(x.directories)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(8, size)
     return tags_size(count, total, x.unknown_tagged_fields)

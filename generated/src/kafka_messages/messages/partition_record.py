@@ -108,22 +108,28 @@ class PartitionRecord(_PartitionRecordConstants):
     ) -> None:
         self.partition_id = partition_id
         self.topic_id = topic_id
-        self.replicas = replicas if type(replicas) is list else list(replicas)
-        self.isr = isr if type(isr) is list else list(isr)
-        self.removing_replicas = removing_replicas if type(removing_replicas) is list else list(removing_replicas)
-        self.adding_replicas = adding_replicas if type(adding_replicas) is list else list(adding_replicas)
+        self.replicas = replicas if isinstance(replicas, list) else list(replicas)
+        self.isr = isr if isinstance(isr, list) else list(isr)
+        self.removing_replicas = removing_replicas if isinstance(removing_replicas, list) else list(removing_replicas)
+        self.adding_replicas = adding_replicas if isinstance(adding_replicas, list) else list(adding_replicas)
         self.leader = leader
         self.leader_recovery_state = leader_recovery_state
         self.leader_epoch = leader_epoch
         self.partition_epoch = partition_epoch
-        self.directories = directories if type(directories) is list else list(directories)
+        self.directories = directories if isinstance(directories, list) else list(directories)
         self.eligible_leader_replicas = (
             None
             if eligible_leader_replicas is None
-            else eligible_leader_replicas if type(eligible_leader_replicas) is list else list(eligible_leader_replicas)
+            else (
+                eligible_leader_replicas
+                if isinstance(eligible_leader_replicas, list)
+                else list(eligible_leader_replicas)
+            )
         )
         self.last_known_elr = (
-            None if last_known_elr is None else last_known_elr if type(last_known_elr) is list else list(last_known_elr)
+            None
+            if last_known_elr is None
+            else last_known_elr if isinstance(last_known_elr, list) else list(last_known_elr)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -225,8 +231,9 @@ def _read_partition_record_0(data: bytes, pos: int) -> tuple[PartitionRecord, in
 
 def _write_tags_partition_record_0(parent: list[bytes], x: PartitionRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.leader_recovery_state != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -295,7 +302,7 @@ def _write_partition_record_0(out: list[bytes], x: PartitionRecord) -> None:
 def _size_tags_partition_record_0(x: PartitionRecord) -> int:
     count = 0
     total = 0
-    if not (x.leader_recovery_state == 0):
+    if x.leader_recovery_state != 0:
         size = 1
         count += 1
         total += tagged_size(0, size)
@@ -408,8 +415,9 @@ def _read_partition_record_1(data: bytes, pos: int) -> tuple[PartitionRecord, in
 
 def _write_tags_partition_record_1(parent: list[bytes], x: PartitionRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.leader_recovery_state != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -483,7 +491,7 @@ def _write_partition_record_1(out: list[bytes], x: PartitionRecord) -> None:
 def _size_tags_partition_record_1(x: PartitionRecord) -> int:
     count = 0
     total = 0
-    if not (x.leader_recovery_state == 0):
+    if x.leader_recovery_state != 0:
         size = 1
         count += 1
         total += tagged_size(0, size)
@@ -619,22 +627,33 @@ def _read_partition_record_2(data: bytes, pos: int) -> tuple[PartitionRecord, in
 
 def _write_tags_partition_record_2(parent: list[bytes], x: PartitionRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.leader_recovery_state != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[0] = b"".join(out)
     if x.eligible_leader_replicas is not None:
-        out: list[bytes] = []
-        n = -1 if x.eligible_leader_replicas is None else len(x.eligible_leader_replicas)
-        out.append(VARINTS[n + 1])
-        if x.eligible_leader_replicas:
+        out = []
+        n = len(x.eligible_leader_replicas)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.eligible_leader_replicas))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.eligible_leader_replicas, "i"))
         known[1] = b"".join(out)
     if x.last_known_elr is not None:
-        out: list[bytes] = []
-        n = -1 if x.last_known_elr is None else len(x.last_known_elr)
-        out.append(VARINTS[n + 1])
-        if x.last_known_elr:
+        out = []
+        n = len(x.last_known_elr)
+        if not n:
+            out.append(b"\1")
+        elif n < 16:
+            out.append(VARINTS[n + 1])
+            out.append(PACK_I[n](*x.last_known_elr))
+        else:
+            out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.last_known_elr, "i"))
         known[2] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -709,26 +728,24 @@ def _write_partition_record_2(out: list[bytes], x: PartitionRecord) -> None:
 def _size_tags_partition_record_2(x: PartitionRecord) -> int:
     count = 0
     total = 0
-    if not (x.leader_recovery_state == 0):
+    if x.leader_recovery_state != 0:
         size = 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.eligible_leader_replicas is None):
+    if x.eligible_leader_replicas is not None:
         size = 1
-        if x.eligible_leader_replicas is not None:
-            size += len(x.eligible_leader_replicas) * 4
-            n = len(x.eligible_leader_replicas)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.eligible_leader_replicas) * 4
+        n = len(x.eligible_leader_replicas)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(1, size)
-    if not (x.last_known_elr is None):
+    if x.last_known_elr is not None:
         size = 1
-        if x.last_known_elr is not None:
-            size += len(x.last_known_elr) * 4
-            n = len(x.last_known_elr)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.last_known_elr) * 4
+        n = len(x.last_known_elr)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(2, size)
     return tags_size(count, total, x.unknown_tagged_fields)

@@ -101,7 +101,7 @@ class TopicProduceData(StructBase):
     ) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partition_data = partition_data if type(partition_data) is list else list(partition_data)
+        self.partition_data = partition_data if isinstance(partition_data, list) else list(partition_data)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -174,7 +174,7 @@ class ProduceRequest(_ProduceRequestConstants):
         self.acks = acks
         self.timeout_ms = timeout_ms
         self.topic_data = (
-            topic_data if type(topic_data) is TopicProduceDataCollection else TopicProduceDataCollection(topic_data)
+            topic_data if isinstance(topic_data, TopicProduceDataCollection) else TopicProduceDataCollection(topic_data)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

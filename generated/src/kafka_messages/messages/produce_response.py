@@ -172,7 +172,7 @@ class PartitionProduceResponse(_PartitionProduceResponseDefaults):
         self.base_offset = base_offset
         self.log_append_time_ms = log_append_time_ms
         self.log_start_offset = log_start_offset
-        self.record_errors = record_errors if type(record_errors) is list else list(record_errors)
+        self.record_errors = record_errors if isinstance(record_errors, list) else list(record_errors)
         self.error_message = error_message
         self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -217,7 +217,7 @@ class TopicProduceResponse(StructBase):
         self.name = name
         self.topic_id = topic_id
         self.partition_responses = (
-            partition_responses if type(partition_responses) is list else list(partition_responses)
+            partition_responses if isinstance(partition_responses, list) else list(partition_responses)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -343,12 +343,14 @@ class ProduceResponse(_ProduceResponseConstants):
     ) -> None:
         self.responses = (
             responses
-            if type(responses) is TopicProduceResponseCollection
+            if isinstance(responses, TopicProduceResponseCollection)
             else TopicProduceResponseCollection(responses)
         )
         self.throttle_time_ms = throttle_time_ms
         self.node_endpoints = (
-            node_endpoints if type(node_endpoints) is NodeEndpointCollection else NodeEndpointCollection(node_endpoints)
+            node_endpoints
+            if isinstance(node_endpoints, NodeEndpointCollection)
+            else NodeEndpointCollection(node_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -757,12 +759,13 @@ def _read_all_partition_produce_response_10(
 
 def _write_tags_partition_produce_response_10(parent: list[bytes], x: PartitionProduceResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if not (
         x.current_leader.leader_id == -1
         and x.current_leader.leader_epoch == -1
         and not x.current_leader.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_leader_id_and_epoch_10(out, x.current_leader)
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -1415,8 +1418,9 @@ def _read_produce_response_10(data: bytes, pos: int) -> tuple[ProduceResponse, i
 
 def _write_tags_produce_response_10(parent: list[bytes], x: ProduceResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.node_endpoints):
-        out: list[bytes] = []
+        out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
@@ -1440,7 +1444,7 @@ def _write_produce_response_10(out: list[bytes], x: ProduceResponse) -> None:
 def _size_tags_produce_response_10(x: ProduceResponse) -> int:
     count = 0
     total = 0
-    if not (not len(x.node_endpoints)):
+    if len(x.node_endpoints):
         size = 1
         size += _size_all_node_endpoint_10(x.node_endpoints)
         n = len(x.node_endpoints)
@@ -1506,8 +1510,9 @@ def _read_produce_response_13(data: bytes, pos: int) -> tuple[ProduceResponse, i
 
 def _write_tags_produce_response_13(parent: list[bytes], x: ProduceResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.node_endpoints):
-        out: list[bytes] = []
+        out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
@@ -1531,7 +1536,7 @@ def _write_produce_response_13(out: list[bytes], x: ProduceResponse) -> None:
 def _size_tags_produce_response_13(x: ProduceResponse) -> int:
     count = 0
     total = 0
-    if not (not len(x.node_endpoints)):
+    if len(x.node_endpoints):
         size = 1
         size += _size_all_node_endpoint_10(x.node_endpoints)
         n = len(x.node_endpoints)

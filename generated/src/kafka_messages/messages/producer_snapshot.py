@@ -100,7 +100,7 @@ class ProducerSnapshot(_ProducerSnapshotConstants):
         producer_entries: Iterable[ProducerEntry] = (),
     ) -> None:
         self.crc = crc
-        self.producer_entries = producer_entries if type(producer_entries) is list else list(producer_entries)
+        self.producer_entries = producer_entries if isinstance(producer_entries, list) else list(producer_entries)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ProducerSnapshot):

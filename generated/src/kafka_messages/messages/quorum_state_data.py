@@ -112,7 +112,9 @@ class QuorumStateData(_QuorumStateDataConstants):
         self.voted_directory_id = voted_directory_id
         self.applied_offset = applied_offset
         self.current_voters = (
-            None if current_voters is None else current_voters if type(current_voters) is list else list(current_voters)
+            None
+            if current_voters is None
+            else current_voters if isinstance(current_voters, list) else list(current_voters)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -116,7 +116,7 @@ class PartitionResult(StructBase):
         self.error_message = error_message
         self.state_epoch = state_epoch
         self.start_offset = start_offset
-        self.state_batches = state_batches if type(state_batches) is list else list(state_batches)
+        self.state_batches = state_batches if isinstance(state_batches, list) else list(state_batches)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -152,7 +152,7 @@ class ReadStateResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -192,7 +192,7 @@ class ReadShareGroupStateResponse(_ReadShareGroupStateResponseConstants):
         results: Iterable[ReadStateResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if type(results) is list else list(results)
+        self.results = results if isinstance(results, list) else list(results)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

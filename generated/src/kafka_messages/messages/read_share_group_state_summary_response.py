@@ -115,7 +115,7 @@ class ReadStateSummaryResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -155,7 +155,7 @@ class ReadShareGroupStateSummaryResponse(_ReadShareGroupStateSummaryResponseCons
         results: Iterable[ReadStateSummaryResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if type(results) is list else list(results)
+        self.results = results if isinstance(results, list) else list(results)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

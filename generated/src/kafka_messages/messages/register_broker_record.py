@@ -231,17 +231,17 @@ class RegisterBrokerRecord(_RegisterBrokerRecordConstants):
         self.incarnation_id = incarnation_id
         self.broker_epoch = broker_epoch
         self.end_points = (
-            end_points if type(end_points) is BrokerEndpointCollection else BrokerEndpointCollection(end_points)
+            end_points if isinstance(end_points, BrokerEndpointCollection) else BrokerEndpointCollection(end_points)
         )
-        self.features = features if type(features) is BrokerFeatureCollection else BrokerFeatureCollection(features)
+        self.features = features if isinstance(features, BrokerFeatureCollection) else BrokerFeatureCollection(features)
         self.rack = rack
         self.fenced = fenced
         self.in_controlled_shutdown = in_controlled_shutdown
-        self.log_dirs = log_dirs if type(log_dirs) is list else list(log_dirs)
+        self.log_dirs = log_dirs if isinstance(log_dirs, list) else list(log_dirs)
         self.cordoned_log_dirs = (
             None
             if cordoned_log_dirs is None
-            else cordoned_log_dirs if type(cordoned_log_dirs) is list else list(cordoned_log_dirs)
+            else cordoned_log_dirs if isinstance(cordoned_log_dirs, list) else list(cordoned_log_dirs)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -780,8 +780,9 @@ def _read_register_broker_record_3(data: bytes, pos: int) -> tuple[RegisterBroke
 
 def _write_tags_register_broker_record_3(parent: list[bytes], x: RegisterBrokerRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.log_dirs):
-        out: list[bytes] = []
+        out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
@@ -835,7 +836,7 @@ def _write_register_broker_record_3(out: list[bytes], x: RegisterBrokerRecord) -
 def _size_tags_register_broker_record_3(x: RegisterBrokerRecord) -> int:
     count = 0
     total = 0
-    if not (not len(x.log_dirs)):
+    if len(x.log_dirs):
         size = 1
         size += len(x.log_dirs) * 16
         n = len(x.log_dirs)
@@ -937,18 +938,19 @@ def _read_register_broker_record_4(data: bytes, pos: int) -> tuple[RegisterBroke
 
 def _write_tags_register_broker_record_4(parent: list[bytes], x: RegisterBrokerRecord) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.log_dirs):
-        out: list[bytes] = []
+        out = []
         n = len(x.log_dirs)
         out.append(VARINTS[n + 1])
         if n:
             out.append(uuid_elements(x.log_dirs))
         known[0] = b"".join(out)
     if x.cordoned_log_dirs is not None:
-        out: list[bytes] = []
-        n = -1 if x.cordoned_log_dirs is None else len(x.cordoned_log_dirs)
+        out = []
+        n = len(x.cordoned_log_dirs)
         out.append(VARINTS[n + 1])
-        if x.cordoned_log_dirs:
+        if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
         known[1] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -997,7 +999,7 @@ def _write_register_broker_record_4(out: list[bytes], x: RegisterBrokerRecord) -
 def _size_tags_register_broker_record_4(x: RegisterBrokerRecord) -> int:
     count = 0
     total = 0
-    if not (not len(x.log_dirs)):
+    if len(x.log_dirs):
         size = 1
         size += len(x.log_dirs) * 16
         n = len(x.log_dirs)
@@ -1005,13 +1007,12 @@ def _size_tags_register_broker_record_4(x: RegisterBrokerRecord) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(0, size)
-    if not (x.cordoned_log_dirs is None):
+    if x.cordoned_log_dirs is not None:
         size = 1
-        if x.cordoned_log_dirs is not None:
-            size += len(x.cordoned_log_dirs) * 16
-            n = len(x.cordoned_log_dirs)
-            if n > 126:
-                size += uvarint_size(n + 1) - 1
+        size += len(x.cordoned_log_dirs) * 16
+        n = len(x.cordoned_log_dirs)
+        if n > 126:
+            size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(1, size)
     return tags_size(count, total, x.unknown_tagged_fields)

@@ -194,10 +194,12 @@ class RegisterControllerRecord(_RegisterControllerRecordConstants):
         self.incarnation_id = incarnation_id
         self.zk_migration_ready = zk_migration_ready
         self.end_points = (
-            end_points if type(end_points) is ControllerEndpointCollection else ControllerEndpointCollection(end_points)
+            end_points
+            if isinstance(end_points, ControllerEndpointCollection)
+            else ControllerEndpointCollection(end_points)
         )
         self.features = (
-            features if type(features) is ControllerFeatureCollection else ControllerFeatureCollection(features)
+            features if isinstance(features, ControllerFeatureCollection) else ControllerFeatureCollection(features)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -141,7 +141,7 @@ class RemoteLogSegmentMetadataSnapshotRecord(_RemoteLogSegmentMetadataSnapshotRe
         self.max_timestamp_ms = max_timestamp_ms
         self.event_timestamp_ms = event_timestamp_ms
         self.segment_leader_epochs = (
-            segment_leader_epochs if type(segment_leader_epochs) is list else list(segment_leader_epochs)
+            segment_leader_epochs if isinstance(segment_leader_epochs, list) else list(segment_leader_epochs)
         )
         self.segment_size_in_bytes = segment_size_in_bytes
         self.custom_metadata = custom_metadata
@@ -264,8 +264,9 @@ def _write_tags_remote_log_segment_metadata_snapshot_record_0(
     parent: list[bytes], x: RemoteLogSegmentMetadataSnapshotRecord
 ) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.txn_index_empty is not False:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_B(TRUTH[x.txn_index_empty]))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -323,7 +324,7 @@ def _write_remote_log_segment_metadata_snapshot_record_0(
 def _size_tags_remote_log_segment_metadata_snapshot_record_0(x: RemoteLogSegmentMetadataSnapshotRecord) -> int:
     count = 0
     total = 0
-    if not (x.txn_index_empty is False):
+    if x.txn_index_empty is not False:
         size = 1
         count += 1
         total += tagged_size(0, size)

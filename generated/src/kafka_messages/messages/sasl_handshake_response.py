@@ -42,7 +42,7 @@ class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
         mechanisms: Iterable[str] = (),
     ) -> None:
         self.error_code = error_code
-        self.mechanisms = mechanisms if type(mechanisms) is list else list(mechanisms)
+        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list(mechanisms)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SaslHandshakeResponse):

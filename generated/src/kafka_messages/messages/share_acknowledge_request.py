@@ -70,7 +70,7 @@ class AcknowledgementBatch(StructBase):
     ) -> None:
         self.first_offset = first_offset
         self.last_offset = last_offset
-        self.acknowledge_types = acknowledge_types if type(acknowledge_types) is list else list(acknowledge_types)
+        self.acknowledge_types = acknowledge_types if isinstance(acknowledge_types, list) else list(acknowledge_types)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -104,7 +104,7 @@ class AcknowledgePartition(StructBase):
     ) -> None:
         self.partition_index = partition_index
         self.acknowledgement_batches = (
-            acknowledgement_batches if type(acknowledgement_batches) is list else list(acknowledgement_batches)
+            acknowledgement_batches if isinstance(acknowledgement_batches, list) else list(acknowledgement_batches)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -156,7 +156,7 @@ class AcknowledgeTopic(StructBase):
         self.topic_id = topic_id
         self.partitions = (
             partitions
-            if type(partitions) is AcknowledgePartitionCollection
+            if isinstance(partitions, AcknowledgePartitionCollection)
             else AcknowledgePartitionCollection(partitions)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -231,7 +231,7 @@ class ShareAcknowledgeRequest(_ShareAcknowledgeRequestConstants):
         self.member_id = member_id
         self.share_session_epoch = share_session_epoch
         self.is_renew_ack = is_renew_ack
-        self.topics = topics if type(topics) is AcknowledgeTopicCollection else AcknowledgeTopicCollection(topics)
+        self.topics = topics if isinstance(topics, AcknowledgeTopicCollection) else AcknowledgeTopicCollection(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -133,7 +133,7 @@ class ShareAcknowledgeTopicResponse(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -270,11 +270,13 @@ class ShareAcknowledgeResponse(_ShareAcknowledgeResponseConstants):
         self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
         self.responses = (
             responses
-            if type(responses) is ShareAcknowledgeTopicResponseCollection
+            if isinstance(responses, ShareAcknowledgeTopicResponseCollection)
             else ShareAcknowledgeTopicResponseCollection(responses)
         )
         self.node_endpoints = (
-            node_endpoints if type(node_endpoints) is NodeEndpointCollection else NodeEndpointCollection(node_endpoints)
+            node_endpoints
+            if isinstance(node_endpoints, NodeEndpointCollection)
+            else NodeEndpointCollection(node_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

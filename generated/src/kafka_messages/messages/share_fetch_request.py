@@ -76,7 +76,7 @@ class AcknowledgementBatch(StructBase):
     ) -> None:
         self.first_offset = first_offset
         self.last_offset = last_offset
-        self.acknowledge_types = acknowledge_types if type(acknowledge_types) is list else list(acknowledge_types)
+        self.acknowledge_types = acknowledge_types if isinstance(acknowledge_types, list) else list(acknowledge_types)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -116,7 +116,7 @@ class FetchPartition(StructBase):
         self.partition_index = partition_index
         self.partition_max_bytes = partition_max_bytes
         self.acknowledgement_batches = (
-            acknowledgement_batches if type(acknowledgement_batches) is list else list(acknowledgement_batches)
+            acknowledgement_batches if isinstance(acknowledgement_batches, list) else list(acknowledgement_batches)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -168,7 +168,7 @@ class FetchTopic(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if type(partitions) is FetchPartitionCollection else FetchPartitionCollection(partitions)
+            partitions if isinstance(partitions, FetchPartitionCollection) else FetchPartitionCollection(partitions)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -218,7 +218,7 @@ class ForgottenTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -312,9 +312,9 @@ class ShareFetchRequest(_ShareFetchRequestConstants):
         self.batch_size = batch_size
         self.share_acquire_mode = share_acquire_mode
         self.is_renew_ack = is_renew_ack
-        self.topics = topics if type(topics) is FetchTopicCollection else FetchTopicCollection(topics)
+        self.topics = topics if isinstance(topics, FetchTopicCollection) else FetchTopicCollection(topics)
         self.forgotten_topics_data = (
-            forgotten_topics_data if type(forgotten_topics_data) is list else list(forgotten_topics_data)
+            forgotten_topics_data if isinstance(forgotten_topics_data, list) else list(forgotten_topics_data)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

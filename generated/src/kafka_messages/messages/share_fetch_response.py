@@ -165,7 +165,7 @@ class PartitionData(StructBase):
         self.acknowledge_error_message = acknowledge_error_message
         self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
         self.records = records
-        self.acquired_records = acquired_records if type(acquired_records) is list else list(acquired_records)
+        self.acquired_records = acquired_records if isinstance(acquired_records, list) else list(acquired_records)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -203,7 +203,7 @@ class ShareFetchableTopicResponse(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -347,11 +347,13 @@ class ShareFetchResponse(_ShareFetchResponseConstants):
         self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
         self.responses = (
             responses
-            if type(responses) is ShareFetchableTopicResponseCollection
+            if isinstance(responses, ShareFetchableTopicResponseCollection)
             else ShareFetchableTopicResponseCollection(responses)
         )
         self.node_endpoints = (
-            node_endpoints if type(node_endpoints) is NodeEndpointCollection else NodeEndpointCollection(node_endpoints)
+            node_endpoints
+            if isinstance(node_endpoints, NodeEndpointCollection)
+            else NodeEndpointCollection(node_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -53,7 +53,7 @@ class TopicPartitions(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -106,7 +106,7 @@ class ShareGroupCurrentMemberAssignmentValue(_ShareGroupCurrentMemberAssignmentV
         self.previous_member_epoch = previous_member_epoch
         self.state = state
         self.assigned_partitions = (
-            assigned_partitions if type(assigned_partitions) is list else list(assigned_partitions)
+            assigned_partitions if isinstance(assigned_partitions, list) else list(assigned_partitions)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

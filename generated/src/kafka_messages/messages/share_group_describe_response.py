@@ -69,7 +69,7 @@ class TopicPartitions(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -98,7 +98,7 @@ class Assignment(StructBase):
         topic_partitions: Iterable[TopicPartitions] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topic_partitions = topic_partitions if type(topic_partitions) is list else list(topic_partitions)
+        self.topic_partitions = topic_partitions if isinstance(topic_partitions, list) else list(topic_partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -149,7 +149,7 @@ class Member(StructBase):
         self.client_id = client_id
         self.client_host = client_host
         self.subscribed_topic_names = (
-            subscribed_topic_names if type(subscribed_topic_names) is list else list(subscribed_topic_names)
+            subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
         )
         self.assignment = Assignment() if assignment is None else assignment
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -219,7 +219,7 @@ class DescribedGroup(StructBase):
         self.group_epoch = group_epoch
         self.assignment_epoch = assignment_epoch
         self.assignor_name = assignor_name
-        self.members = members if type(members) is list else list(members)
+        self.members = members if isinstance(members, list) else list(members)
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -273,7 +273,7 @@ class ShareGroupDescribeResponse(_ShareGroupDescribeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

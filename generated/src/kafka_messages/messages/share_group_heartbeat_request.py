@@ -77,7 +77,7 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
         self.subscribed_topic_names = (
             None
             if subscribed_topic_names is None
-            else subscribed_topic_names if type(subscribed_topic_names) is list else list(subscribed_topic_names)
+            else subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -65,7 +65,7 @@ class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
         self.client_id = client_id
         self.client_host = client_host
         self.subscribed_topic_names = (
-            subscribed_topic_names if type(subscribed_topic_names) is list else list(subscribed_topic_names)
+            subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

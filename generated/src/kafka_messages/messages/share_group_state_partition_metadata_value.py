@@ -57,7 +57,7 @@ class TopicPartitionsInfo(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -138,10 +138,12 @@ class ShareGroupStatePartitionMetadataValue(_ShareGroupStatePartitionMetadataVal
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.initializing_topics = (
-            initializing_topics if type(initializing_topics) is list else list(initializing_topics)
+            initializing_topics if isinstance(initializing_topics, list) else list(initializing_topics)
         )
-        self.initialized_topics = initialized_topics if type(initialized_topics) is list else list(initialized_topics)
-        self.deleting_topics = deleting_topics if type(deleting_topics) is list else list(deleting_topics)
+        self.initialized_topics = (
+            initialized_topics if isinstance(initialized_topics, list) else list(initialized_topics)
+        )
+        self.deleting_topics = deleting_topics if isinstance(deleting_topics, list) else list(deleting_topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -134,7 +134,7 @@ class ShareSnapshotValue(_ShareSnapshotValueConstants):
         self.delivery_complete_count = delivery_complete_count
         self.create_timestamp = create_timestamp
         self.write_timestamp = write_timestamp
-        self.state_batches = state_batches if type(state_batches) is list else list(state_batches)
+        self.state_batches = state_batches if isinstance(state_batches, list) else list(state_batches)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -226,8 +226,9 @@ def _read_share_snapshot_value_0(data: bytes, pos: int) -> tuple[ShareSnapshotVa
 
 def _write_tags_share_snapshot_value_0(parent: list[bytes], x: ShareSnapshotValue) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.delivery_complete_count != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.delivery_complete_count))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -265,7 +266,7 @@ def _write_share_snapshot_value_0(out: list[bytes], x: ShareSnapshotValue) -> No
 def _size_tags_share_snapshot_value_0(x: ShareSnapshotValue) -> int:
     count = 0
     total = 0
-    if not (x.delivery_complete_count == -1):
+    if x.delivery_complete_count != -1:
         size = 4
         count += 1
         total += tagged_size(0, size)

@@ -121,7 +121,7 @@ class ShareUpdateValue(_ShareUpdateValueConstants):
         self.leader_epoch = leader_epoch
         self.start_offset = start_offset
         self.delivery_complete_count = delivery_complete_count
-        self.state_batches = state_batches if type(state_batches) is list else list(state_batches)
+        self.state_batches = state_batches if isinstance(state_batches, list) else list(state_batches)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -208,8 +208,9 @@ def _read_share_update_value_0(data: bytes, pos: int) -> tuple[ShareUpdateValue,
 
 def _write_tags_share_update_value_0(parent: list[bytes], x: ShareUpdateValue) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.delivery_complete_count != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.delivery_complete_count))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -233,7 +234,7 @@ def _write_share_update_value_0(out: list[bytes], x: ShareUpdateValue) -> None:
 def _size_tags_share_update_value_0(x: ShareUpdateValue) -> int:
     count = 0
     total = 0
-    if not (x.delivery_complete_count == -1):
+    if x.delivery_complete_count != -1:
         size = 4
         count += 1
         total += tagged_size(0, size)

@@ -60,11 +60,11 @@ class TaskIds(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.assignment_epochs = (
             None
             if assignment_epochs is None
-            else assignment_epochs if type(assignment_epochs) is list else list(assignment_epochs)
+            else assignment_epochs if isinstance(assignment_epochs, list) else list(assignment_epochs)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -136,22 +136,22 @@ class StreamsGroupCurrentMemberAssignmentValue(_StreamsGroupCurrentMemberAssignm
         self.member_epoch = member_epoch
         self.previous_member_epoch = previous_member_epoch
         self.state = state
-        self.active_tasks = active_tasks if type(active_tasks) is list else list(active_tasks)
-        self.standby_tasks = standby_tasks if type(standby_tasks) is list else list(standby_tasks)
-        self.warmup_tasks = warmup_tasks if type(warmup_tasks) is list else list(warmup_tasks)
+        self.active_tasks = active_tasks if isinstance(active_tasks, list) else list(active_tasks)
+        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
+        self.warmup_tasks = warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
         self.active_tasks_pending_revocation = (
             active_tasks_pending_revocation
-            if type(active_tasks_pending_revocation) is list
+            if isinstance(active_tasks_pending_revocation, list)
             else list(active_tasks_pending_revocation)
         )
         self.standby_tasks_pending_revocation = (
             standby_tasks_pending_revocation
-            if type(standby_tasks_pending_revocation) is list
+            if isinstance(standby_tasks_pending_revocation, list)
             else list(standby_tasks_pending_revocation)
         )
         self.warmup_tasks_pending_revocation = (
             warmup_tasks_pending_revocation
-            if type(warmup_tasks_pending_revocation) is list
+            if isinstance(warmup_tasks_pending_revocation, list)
             else list(warmup_tasks_pending_revocation)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -234,8 +234,9 @@ def _read_all_task_ids_0(data: bytes, pos: int, count: int) -> tuple[list[TaskId
 
 def _write_tags_task_ids_0(parent: list[bytes], x: TaskIds) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if not (x.assignment_epochs is not None and not len(x.assignment_epochs)):
-        out: list[bytes] = []
+        out = []
         n = -1 if x.assignment_epochs is None else len(x.assignment_epochs)
         out.append(VARINTS[n + 1])
         if x.assignment_epochs:

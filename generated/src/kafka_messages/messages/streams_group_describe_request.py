@@ -65,7 +65,7 @@ class StreamsGroupDescribeRequest(_StreamsGroupDescribeRequestConstants):
         include_topology_description: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.group_ids = group_ids if type(group_ids) is list else list(group_ids)
+        self.group_ids = group_ids if isinstance(group_ids, list) else list(group_ids)
         self.include_authorized_operations = include_authorized_operations
         self.include_topology_description = include_topology_description
         self.unknown_tagged_fields = unknown_tagged_fields

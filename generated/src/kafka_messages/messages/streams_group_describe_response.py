@@ -118,7 +118,7 @@ class TopicInfo(StructBase):
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
-        self.topic_configs = topic_configs if type(topic_configs) is list else list(topic_configs)
+        self.topic_configs = topic_configs if isinstance(topic_configs, list) else list(topic_configs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -161,15 +161,17 @@ class Subtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.source_topics = source_topics if type(source_topics) is list else list(source_topics)
+        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
         self.repartition_sink_topics = (
-            repartition_sink_topics if type(repartition_sink_topics) is list else list(repartition_sink_topics)
+            repartition_sink_topics if isinstance(repartition_sink_topics, list) else list(repartition_sink_topics)
         )
         self.state_changelog_topics = (
-            state_changelog_topics if type(state_changelog_topics) is list else list(state_changelog_topics)
+            state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
         )
         self.repartition_source_topics = (
-            repartition_source_topics if type(repartition_source_topics) is list else list(repartition_source_topics)
+            repartition_source_topics
+            if isinstance(repartition_source_topics, list)
+            else list(repartition_source_topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -208,7 +210,7 @@ class Topology(StructBase):
     ) -> None:
         self.epoch = epoch
         self.subtopologies = (
-            None if subtopologies is None else subtopologies if type(subtopologies) is list else list(subtopologies)
+            None if subtopologies is None else subtopologies if isinstance(subtopologies, list) else list(subtopologies)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -310,7 +312,7 @@ class TaskIds(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -344,9 +346,9 @@ class Assignment(StructBase):
         warmup_tasks: Iterable[TaskIds] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.active_tasks = active_tasks if type(active_tasks) is list else list(active_tasks)
-        self.standby_tasks = standby_tasks if type(standby_tasks) is list else list(standby_tasks)
-        self.warmup_tasks = warmup_tasks if type(warmup_tasks) is list else list(warmup_tasks)
+        self.active_tasks = active_tasks if isinstance(active_tasks, list) else list(active_tasks)
+        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
+        self.warmup_tasks = warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -426,9 +428,9 @@ class Member(StructBase):
         self.topology_epoch = topology_epoch
         self.process_id = process_id
         self.user_endpoint = user_endpoint
-        self.client_tags = client_tags if type(client_tags) is list else list(client_tags)
-        self.task_offsets = task_offsets if type(task_offsets) is list else list(task_offsets)
-        self.task_end_offsets = task_end_offsets if type(task_end_offsets) is list else list(task_end_offsets)
+        self.client_tags = client_tags if isinstance(client_tags, list) else list(client_tags)
+        self.task_offsets = task_offsets if isinstance(task_offsets, list) else list(task_offsets)
+        self.task_end_offsets = task_end_offsets if isinstance(task_end_offsets, list) else list(task_end_offsets)
         self.assignment = Assignment() if assignment is None else assignment
         self.target_assignment = Assignment() if target_assignment is None else target_assignment
         self.is_classic = is_classic
@@ -491,10 +493,10 @@ class TopologyDescriptionNode(StructBase):
     ) -> None:
         self.name = name
         self.node_type = node_type
-        self.source_topics = source_topics if type(source_topics) is list else list(source_topics)
+        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
         self.sink_topic = sink_topic
-        self.stores = stores if type(stores) is list else list(stores)
-        self.successors = successors if type(successors) is list else list(successors)
+        self.stores = stores if isinstance(stores, list) else list(stores)
+        self.successors = successors if isinstance(successors, list) else list(successors)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -530,7 +532,7 @@ class TopologyDescriptionSubtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.nodes = nodes if type(nodes) is list else list(nodes)
+        self.nodes = nodes if isinstance(nodes, list) else list(nodes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -593,8 +595,8 @@ class TopologyDescription(StructBase):
         global_stores: Iterable[TopologyDescriptionGlobalStore] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.subtopologies = subtopologies if type(subtopologies) is list else list(subtopologies)
-        self.global_stores = global_stores if type(global_stores) is list else list(global_stores)
+        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
+        self.global_stores = global_stores if isinstance(global_stores, list) else list(global_stores)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -668,7 +670,7 @@ class DescribedGroup(StructBase):
         self.group_epoch = group_epoch
         self.assignment_epoch = assignment_epoch
         self.topology = topology
-        self.members = members if type(members) is list else list(members)
+        self.members = members if isinstance(members, list) else list(members)
         self.authorized_operations = authorized_operations
         self.topology_description = topology_description
         self.topology_description_status = topology_description_status
@@ -728,7 +730,7 @@ class StreamsGroupDescribeResponse(_StreamsGroupDescribeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if type(groups) is list else list(groups)
+        self.groups = groups if isinstance(groups, list) else list(groups)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -115,7 +115,7 @@ class TopicInfo(StructBase):
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
-        self.topic_configs = topic_configs if type(topic_configs) is list else list(topic_configs)
+        self.topic_configs = topic_configs if isinstance(topic_configs, list) else list(topic_configs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -151,10 +151,14 @@ class CopartitionGroup(StructBase):
         repartition_source_topics: Iterable[int] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.source_topics = source_topics if type(source_topics) is list else list(source_topics)
-        self.source_topic_regex = source_topic_regex if type(source_topic_regex) is list else list(source_topic_regex)
+        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topic_regex = (
+            source_topic_regex if isinstance(source_topic_regex, list) else list(source_topic_regex)
+        )
         self.repartition_source_topics = (
-            repartition_source_topics if type(repartition_source_topics) is list else list(repartition_source_topics)
+            repartition_source_topics
+            if isinstance(repartition_source_topics, list)
+            else list(repartition_source_topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -203,18 +207,24 @@ class Subtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.source_topics = source_topics if type(source_topics) is list else list(source_topics)
-        self.source_topic_regex = source_topic_regex if type(source_topic_regex) is list else list(source_topic_regex)
+        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topic_regex = (
+            source_topic_regex if isinstance(source_topic_regex, list) else list(source_topic_regex)
+        )
         self.state_changelog_topics = (
-            state_changelog_topics if type(state_changelog_topics) is list else list(state_changelog_topics)
+            state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
         )
         self.repartition_sink_topics = (
-            repartition_sink_topics if type(repartition_sink_topics) is list else list(repartition_sink_topics)
+            repartition_sink_topics if isinstance(repartition_sink_topics, list) else list(repartition_sink_topics)
         )
         self.repartition_source_topics = (
-            repartition_source_topics if type(repartition_source_topics) is list else list(repartition_source_topics)
+            repartition_source_topics
+            if isinstance(repartition_source_topics, list)
+            else list(repartition_source_topics)
         )
-        self.copartition_groups = copartition_groups if type(copartition_groups) is list else list(copartition_groups)
+        self.copartition_groups = (
+            copartition_groups if isinstance(copartition_groups, list) else list(copartition_groups)
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -251,7 +261,7 @@ class Topology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.epoch = epoch
-        self.subtopologies = subtopologies if type(subtopologies) is list else list(subtopologies)
+        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -283,7 +293,7 @@ class TaskIds(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -472,26 +482,26 @@ class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.topology = topology
         self.active_tasks = (
-            None if active_tasks is None else active_tasks if type(active_tasks) is list else list(active_tasks)
+            None if active_tasks is None else active_tasks if isinstance(active_tasks, list) else list(active_tasks)
         )
         self.standby_tasks = (
-            None if standby_tasks is None else standby_tasks if type(standby_tasks) is list else list(standby_tasks)
+            None if standby_tasks is None else standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
         )
         self.warmup_tasks = (
-            None if warmup_tasks is None else warmup_tasks if type(warmup_tasks) is list else list(warmup_tasks)
+            None if warmup_tasks is None else warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
         )
         self.process_id = process_id
         self.user_endpoint = user_endpoint
         self.client_tags = (
-            None if client_tags is None else client_tags if type(client_tags) is list else list(client_tags)
+            None if client_tags is None else client_tags if isinstance(client_tags, list) else list(client_tags)
         )
         self.task_offsets = (
-            None if task_offsets is None else task_offsets if type(task_offsets) is list else list(task_offsets)
+            None if task_offsets is None else task_offsets if isinstance(task_offsets, list) else list(task_offsets)
         )
         self.task_end_offsets = (
             None
             if task_end_offsets is None
-            else task_end_offsets if type(task_end_offsets) is list else list(task_end_offsets)
+            else task_end_offsets if isinstance(task_end_offsets, list) else list(task_end_offsets)
         )
         self.shutdown_application = shutdown_application
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -104,7 +104,7 @@ class TaskIds(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -168,7 +168,7 @@ class TopicPartition(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -203,8 +203,10 @@ class EndpointToPartitions(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.user_endpoint = Endpoint() if user_endpoint is None else user_endpoint
-        self.active_partitions = active_partitions if type(active_partitions) is list else list(active_partitions)
-        self.standby_partitions = standby_partitions if type(standby_partitions) is list else list(standby_partitions)
+        self.active_partitions = active_partitions if isinstance(active_partitions, list) else list(active_partitions)
+        self.standby_partitions = (
+            standby_partitions if isinstance(standby_partitions, list) else list(standby_partitions)
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -306,15 +308,15 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
         self.acceptable_recovery_lag_legacy = acceptable_recovery_lag_legacy
         self.task_offset_interval_ms = task_offset_interval_ms
         self.acceptable_recovery_lag = acceptable_recovery_lag
-        self.status = None if status is None else status if type(status) is list else list(status)
+        self.status = None if status is None else status if isinstance(status, list) else list(status)
         self.active_tasks = (
-            None if active_tasks is None else active_tasks if type(active_tasks) is list else list(active_tasks)
+            None if active_tasks is None else active_tasks if isinstance(active_tasks, list) else list(active_tasks)
         )
         self.standby_tasks = (
-            None if standby_tasks is None else standby_tasks if type(standby_tasks) is list else list(standby_tasks)
+            None if standby_tasks is None else standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
         )
         self.warmup_tasks = (
-            None if warmup_tasks is None else warmup_tasks if type(warmup_tasks) is list else list(warmup_tasks)
+            None if warmup_tasks is None else warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
         )
         self.topology_description_required = topology_description_required
         self.endpoint_information_epoch = endpoint_information_epoch
@@ -323,7 +325,7 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
             if partitions_by_user_endpoint is None
             else (
                 partitions_by_user_endpoint
-                if type(partitions_by_user_endpoint) is list
+                if isinstance(partitions_by_user_endpoint, list)
                 else list(partitions_by_user_endpoint)
             )
         )

@@ -155,7 +155,7 @@ class StreamsGroupMemberMetadataValue(_StreamsGroupMemberMetadataValueConstants)
         self.topology_epoch = topology_epoch
         self.process_id = process_id
         self.user_endpoint = user_endpoint
-        self.client_tags = client_tags if type(client_tags) is list else list(client_tags)
+        self.client_tags = client_tags if isinstance(client_tags, list) else list(client_tags)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

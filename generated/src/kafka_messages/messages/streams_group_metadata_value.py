@@ -114,7 +114,7 @@ class StreamsGroupMetadataValue(_StreamsGroupMetadataValueConstants):
         self.last_assignment_configs = (
             None
             if last_assignment_configs is None
-            else last_assignment_configs if type(last_assignment_configs) is list else list(last_assignment_configs)
+            else last_assignment_configs if isinstance(last_assignment_configs, list) else list(last_assignment_configs)
         )
         self.stored_description_topology_epoch = stored_description_topology_epoch
         self.failed_description_topology_epoch = failed_description_topology_epoch
@@ -244,23 +244,24 @@ def _read_streams_group_metadata_value_0(data: bytes, pos: int) -> tuple[Streams
 
 def _write_tags_streams_group_metadata_value_0(parent: list[bytes], x: StreamsGroupMetadataValue) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.validated_topology_epoch != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.validated_topology_epoch))
         known[0] = b"".join(out)
     if not (x.last_assignment_configs is not None and not len(x.last_assignment_configs)):
-        out: list[bytes] = []
+        out = []
         n = -1 if x.last_assignment_configs is None else len(x.last_assignment_configs)
         out.append(VARINTS[n + 1])
         if x.last_assignment_configs:
             _write_all_last_assignment_config_0(out, x.last_assignment_configs)
         known[1] = b"".join(out)
     if x.stored_description_topology_epoch != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.stored_description_topology_epoch))
         known[2] = b"".join(out)
     if x.failed_description_topology_epoch != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_i(x.failed_description_topology_epoch))
         known[3] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -284,7 +285,7 @@ def _write_streams_group_metadata_value_0(out: list[bytes], x: StreamsGroupMetad
 def _size_tags_streams_group_metadata_value_0(x: StreamsGroupMetadataValue) -> int:
     count = 0
     total = 0
-    if not (x.validated_topology_epoch == -1):
+    if x.validated_topology_epoch != -1:
         size = 4
         count += 1
         total += tagged_size(0, size)
@@ -297,11 +298,11 @@ def _size_tags_streams_group_metadata_value_0(x: StreamsGroupMetadataValue) -> i
                 size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(1, size)
-    if not (x.stored_description_topology_epoch == -1):
+    if x.stored_description_topology_epoch != -1:
         size = 4
         count += 1
         total += tagged_size(2, size)
-    if not (x.failed_description_topology_epoch == -1):
+    if x.failed_description_topology_epoch != -1:
         size = 4
         count += 1
         total += tagged_size(3, size)

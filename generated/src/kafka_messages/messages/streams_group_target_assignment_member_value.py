@@ -45,7 +45,7 @@ class TaskIds(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -91,9 +91,9 @@ class StreamsGroupTargetAssignmentMemberValue(_StreamsGroupTargetAssignmentMembe
         warmup_tasks: Iterable[TaskIds] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.active_tasks = active_tasks if type(active_tasks) is list else list(active_tasks)
-        self.standby_tasks = standby_tasks if type(standby_tasks) is list else list(standby_tasks)
-        self.warmup_tasks = warmup_tasks if type(warmup_tasks) is list else list(warmup_tasks)
+        self.active_tasks = active_tasks if isinstance(active_tasks, list) else list(active_tasks)
+        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
+        self.warmup_tasks = warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -110,8 +110,9 @@ def _write_tags_streams_group_target_assignment_metadata_value_0(
     parent: list[bytes], x: StreamsGroupTargetAssignmentMetadataValue
 ) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.assignment_timestamp != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_q(x.assignment_timestamp))
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -130,7 +131,7 @@ def _write_streams_group_target_assignment_metadata_value_0(
 def _size_tags_streams_group_target_assignment_metadata_value_0(x: StreamsGroupTargetAssignmentMetadataValue) -> int:
     count = 0
     total = 0
-    if not (x.assignment_timestamp == 0):
+    if x.assignment_timestamp != 0:
         size = 8
         count += 1
         total += tagged_size(0, size)

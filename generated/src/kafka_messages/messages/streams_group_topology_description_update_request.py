@@ -66,10 +66,10 @@ class TopologyDescriptionNode(StructBase):
     ) -> None:
         self.name = name
         self.node_type = node_type
-        self.source_topics = source_topics if type(source_topics) is list else list(source_topics)
+        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
         self.sink_topic = sink_topic
-        self.stores = stores if type(stores) is list else list(stores)
-        self.successors = successors if type(successors) is list else list(successors)
+        self.stores = stores if isinstance(stores, list) else list(stores)
+        self.successors = successors if isinstance(successors, list) else list(successors)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -105,7 +105,7 @@ class TopologyDescriptionSubtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.nodes = nodes if type(nodes) is list else list(nodes)
+        self.nodes = nodes if isinstance(nodes, list) else list(nodes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -168,8 +168,8 @@ class TopologyDescription(StructBase):
         global_stores: Iterable[TopologyDescriptionGlobalStore] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.subtopologies = subtopologies if type(subtopologies) is list else list(subtopologies)
-        self.global_stores = global_stores if type(global_stores) is list else list(global_stores)
+        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
+        self.global_stores = global_stores if isinstance(global_stores, list) else list(global_stores)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -96,7 +96,7 @@ class TopicInfo(StructBase):
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
-        self.topic_configs = topic_configs if type(topic_configs) is list else list(topic_configs)
+        self.topic_configs = topic_configs if isinstance(topic_configs, list) else list(topic_configs)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -132,10 +132,14 @@ class CopartitionGroup(StructBase):
         repartition_source_topics: Iterable[int] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.source_topics = source_topics if type(source_topics) is list else list(source_topics)
-        self.source_topic_regex = source_topic_regex if type(source_topic_regex) is list else list(source_topic_regex)
+        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topic_regex = (
+            source_topic_regex if isinstance(source_topic_regex, list) else list(source_topic_regex)
+        )
         self.repartition_source_topics = (
-            repartition_source_topics if type(repartition_source_topics) is list else list(repartition_source_topics)
+            repartition_source_topics
+            if isinstance(repartition_source_topics, list)
+            else list(repartition_source_topics)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -184,18 +188,24 @@ class Subtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.source_topics = source_topics if type(source_topics) is list else list(source_topics)
-        self.source_topic_regex = source_topic_regex if type(source_topic_regex) is list else list(source_topic_regex)
+        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topic_regex = (
+            source_topic_regex if isinstance(source_topic_regex, list) else list(source_topic_regex)
+        )
         self.state_changelog_topics = (
-            state_changelog_topics if type(state_changelog_topics) is list else list(state_changelog_topics)
+            state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
         )
         self.repartition_sink_topics = (
-            repartition_sink_topics if type(repartition_sink_topics) is list else list(repartition_sink_topics)
+            repartition_sink_topics if isinstance(repartition_sink_topics, list) else list(repartition_sink_topics)
         )
         self.repartition_source_topics = (
-            repartition_source_topics if type(repartition_source_topics) is list else list(repartition_source_topics)
+            repartition_source_topics
+            if isinstance(repartition_source_topics, list)
+            else list(repartition_source_topics)
         )
-        self.copartition_groups = copartition_groups if type(copartition_groups) is list else list(copartition_groups)
+        self.copartition_groups = (
+            copartition_groups if isinstance(copartition_groups, list) else list(copartition_groups)
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -245,7 +255,7 @@ class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.epoch = epoch
-        self.subtopologies = subtopologies if type(subtopologies) is list else list(subtopologies)
+        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -112,7 +112,7 @@ class TaskOffsetSum(StructBase):
         self.offset_sum = offset_sum
         self.named_topology = named_topology
         self.partition_to_offset_sum = (
-            partition_to_offset_sum if type(partition_to_offset_sum) is list else list(partition_to_offset_sum)
+            partition_to_offset_sum if isinstance(partition_to_offset_sum, list) else list(partition_to_offset_sum)
         )
 
     def __eq__(self, other: object) -> bool:
@@ -205,13 +205,13 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
         self.version = version
         self.latest_supported_version = latest_supported_version
         self.process_id = process_id
-        self.prev_tasks = prev_tasks if type(prev_tasks) is list else list(prev_tasks)
-        self.standby_tasks = standby_tasks if type(standby_tasks) is list else list(standby_tasks)
+        self.prev_tasks = prev_tasks if isinstance(prev_tasks, list) else list(prev_tasks)
+        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
         self.user_end_point = user_end_point
-        self.task_offset_sums = task_offset_sums if type(task_offset_sums) is list else list(task_offset_sums)
+        self.task_offset_sums = task_offset_sums if isinstance(task_offset_sums, list) else list(task_offset_sums)
         self.unique_field = unique_field
         self.error_code = error_code
-        self.client_tags = client_tags if type(client_tags) is list else list(client_tags)
+        self.client_tags = client_tags if isinstance(client_tags, list) else list(client_tags)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubscriptionInfoData):

@@ -123,7 +123,7 @@ class SyncGroupRequest(_SyncGroupRequestConstants):
         self.group_instance_id = group_instance_id
         self.protocol_type = protocol_type
         self.protocol_name = protocol_name
-        self.assignments = assignments if type(assignments) is list else list(assignments)
+        self.assignments = assignments if isinstance(assignments, list) else list(assignments)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

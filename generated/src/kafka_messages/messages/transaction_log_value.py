@@ -69,7 +69,7 @@ class PartitionsSchema(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partition_ids = partition_ids if type(partition_ids) is list else list(partition_ids)
+        self.partition_ids = partition_ids if isinstance(partition_ids, list) else list(partition_ids)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -154,7 +154,7 @@ class TransactionLogValue(_TransactionLogValueConstants):
         self.transaction_partitions = (
             None
             if transaction_partitions is None
-            else transaction_partitions if type(transaction_partitions) is list else list(transaction_partitions)
+            else transaction_partitions if isinstance(transaction_partitions, list) else list(transaction_partitions)
         )
         self.transaction_last_update_timestamp_ms = transaction_last_update_timestamp_ms
         self.transaction_start_timestamp_ms = transaction_start_timestamp_ms
@@ -389,20 +389,21 @@ def _read_transaction_log_value_1(data: bytes, pos: int) -> tuple[TransactionLog
 
 def _write_tags_transaction_log_value_1(parent: list[bytes], x: TransactionLogValue) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if x.previous_producer_id != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_q(x.previous_producer_id))
         known[0] = b"".join(out)
     if x.next_producer_id != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_q(x.next_producer_id))
         known[1] = b"".join(out)
     if x.client_transaction_version != 0:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_h(x.client_transaction_version))
         known[2] = b"".join(out)
     if x.next_producer_epoch != -1:
-        out: list[bytes] = []
+        out = []
         out.append(_pack_h(x.next_producer_epoch))
         known[3] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))
@@ -433,19 +434,19 @@ def _write_transaction_log_value_1(out: list[bytes], x: TransactionLogValue) -> 
 def _size_tags_transaction_log_value_1(x: TransactionLogValue) -> int:
     count = 0
     total = 0
-    if not (x.previous_producer_id == -1):
+    if x.previous_producer_id != -1:
         size = 8
         count += 1
         total += tagged_size(0, size)
-    if not (x.next_producer_id == -1):
+    if x.next_producer_id != -1:
         size = 8
         count += 1
         total += tagged_size(1, size)
-    if not (x.client_transaction_version == 0):
+    if x.client_transaction_version != 0:
         size = 2
         count += 1
         total += tagged_size(2, size)
-    if not (x.next_producer_epoch == -1):
+    if x.next_producer_epoch != -1:
         size = 2
         count += 1
         total += tagged_size(3, size)

@@ -136,7 +136,7 @@ class UpdateFeaturesRequest(_UpdateFeaturesRequestConstants):
         self.timeout_ms = timeout_ms
         self.feature_updates = (
             feature_updates
-            if type(feature_updates) is FeatureUpdateKeyCollection
+            if isinstance(feature_updates, FeatureUpdateKeyCollection)
             else FeatureUpdateKeyCollection(feature_updates)
         )
         self.validate_only = validate_only

@@ -135,7 +135,9 @@ class UpdateFeaturesResponse(_UpdateFeaturesResponseConstants):
         self.error_code = error_code
         self.error_message = error_message
         self.results = (
-            results if type(results) is UpdatableFeatureResultCollection else UpdatableFeatureResultCollection(results)
+            results
+            if isinstance(results, UpdatableFeatureResultCollection)
+            else UpdatableFeatureResultCollection(results)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

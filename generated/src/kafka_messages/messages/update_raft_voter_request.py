@@ -170,7 +170,7 @@ class UpdateRaftVoterRequest(_UpdateRaftVoterRequestConstants):
         self.current_leader_epoch = current_leader_epoch
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
-        self.listeners = listeners if type(listeners) is ListenerCollection else ListenerCollection(listeners)
+        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
         self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -209,6 +209,7 @@ def _read_update_raft_voter_response_0(data: bytes, pos: int) -> tuple[UpdateRaf
 
 def _write_tags_update_raft_voter_response_0(parent: list[bytes], x: UpdateRaftVoterResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if not (
         x.current_leader.leader_id == -1
         and x.current_leader.leader_epoch == -1
@@ -216,7 +217,7 @@ def _write_tags_update_raft_voter_response_0(parent: list[bytes], x: UpdateRaftV
         and x.current_leader.port == 0
         and not x.current_leader.unknown_tagged_fields
     ):
-        out: list[bytes] = []
+        out = []
         _write_current_leader_0(out, x.current_leader)
         known[0] = b"".join(out)
     parent.append(tags(known, x.unknown_tagged_fields))

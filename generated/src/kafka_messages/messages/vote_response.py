@@ -110,7 +110,7 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -211,9 +211,11 @@ class VoteResponse(_VoteResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.node_endpoints = (
-            node_endpoints if type(node_endpoints) is NodeEndpointCollection else NodeEndpointCollection(node_endpoints)
+            node_endpoints
+            if isinstance(node_endpoints, NodeEndpointCollection)
+            else NodeEndpointCollection(node_endpoints)
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -480,8 +482,9 @@ def _read_vote_response_1(data: bytes, pos: int) -> tuple[VoteResponse, int]:
 
 def _write_tags_vote_response_1(parent: list[bytes], x: VoteResponse) -> None:
     known: dict[int, bytes] = {}
+    out: list[bytes] = []
     if len(x.node_endpoints):
-        out: list[bytes] = []
+        out = []
         n = len(x.node_endpoints)
         out.append(VARINTS[n + 1])
         if n:
@@ -508,7 +511,7 @@ def _write_vote_response_1(out: list[bytes], x: VoteResponse) -> None:
 def _size_tags_vote_response_1(x: VoteResponse) -> int:
     count = 0
     total = 0
-    if not (not len(x.node_endpoints)):
+    if len(x.node_endpoints):
         size = 1
         size += _size_all_node_endpoint_1(x.node_endpoints)
         n = len(x.node_endpoints)

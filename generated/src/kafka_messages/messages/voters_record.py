@@ -152,7 +152,7 @@ class Voter(StructBase):
     ) -> None:
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
-        self.endpoints = endpoints if type(endpoints) is EndpointCollection else EndpointCollection(endpoints)
+        self.endpoints = endpoints if isinstance(endpoints, EndpointCollection) else EndpointCollection(endpoints)
         self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -199,7 +199,7 @@ class VotersRecord(_VotersRecordConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.version = version
-        self.voters = voters if type(voters) is list else list(voters)
+        self.voters = voters if isinstance(voters, list) else list(voters)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

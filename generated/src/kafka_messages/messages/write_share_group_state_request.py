@@ -118,7 +118,7 @@ class PartitionData(StructBase):
         self.leader_epoch = leader_epoch
         self.start_offset = start_offset
         self.delivery_complete_count = delivery_complete_count
-        self.state_batches = state_batches if type(state_batches) is list else list(state_batches)
+        self.state_batches = state_batches if isinstance(state_batches, list) else list(state_batches)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -154,7 +154,7 @@ class WriteStateData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -198,7 +198,7 @@ class WriteShareGroupStateRequest(_WriteShareGroupStateRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

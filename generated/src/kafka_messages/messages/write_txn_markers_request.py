@@ -57,7 +57,7 @@ class WritableTxnMarkerTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partition_indexes = partition_indexes if type(partition_indexes) is list else list(partition_indexes)
+        self.partition_indexes = partition_indexes if isinstance(partition_indexes, list) else list(partition_indexes)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -107,7 +107,7 @@ class WritableTxnMarker(StructBase):
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self.transaction_result = transaction_result
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.coordinator_epoch = coordinator_epoch
         self.transaction_version = transaction_version
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -153,7 +153,7 @@ class WriteTxnMarkersRequest(_WriteTxnMarkersRequestConstants):
         markers: Iterable[WritableTxnMarker] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.markers = markers if type(markers) is list else list(markers)
+        self.markers = markers if isinstance(markers, list) else list(markers)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

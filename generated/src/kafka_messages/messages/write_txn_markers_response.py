@@ -81,7 +81,7 @@ class WritableTxnMarkerTopicResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if type(partitions) is list else list(partitions)
+        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -113,7 +113,7 @@ class WritableTxnMarkerResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.producer_id = producer_id
-        self.topics = topics if type(topics) is list else list(topics)
+        self.topics = topics if isinstance(topics, list) else list(topics)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -153,7 +153,7 @@ class WriteTxnMarkersResponse(_WriteTxnMarkersResponseConstants):
         markers: Iterable[WritableTxnMarkerResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.markers = markers if type(markers) is list else list(markers)
+        self.markers = markers if isinstance(markers, list) else list(markers)
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -1,0 +1,95 @@
+"""Which version to speak: what a broker announces (KIP-35, KIP-584) against what this package has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._message import Message
+from .._tables import ApiKey
+from ..errors import UnsupportedVersionError
+from ._apis import Api, Versions
+from ._apis import api as api_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+    from ._shapes import ApiVersionsResponse
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerVersions:
+    """What one broker supports. Brokers of one cluster may differ, above all during an upgrade."""
+
+    versions: dict[int, Versions]
+    """By API key, keys that this package does not know included."""
+    supported_features: dict[str, Versions]
+    """Levels that the broker can run, by feature; empty before version 3 of the response."""
+    finalized_features: dict[str, Versions]
+    """Levels in force across the cluster, by feature; empty when they are not known."""
+    finalized_features_epoch: int | None
+    """Grows with the finalized features; None when they are not known, and ``finalized_features`` says nothing."""
+
+    @classmethod
+    def from_response(cls, response: ApiVersionsResponse) -> Self:
+        """What an ApiVersionsResponse says.
+
+        Its error code is not looked at: also the answer to an unsupported version (KIP-511) tells the versions of
+        ApiVersions, to ask again. Of entries with the same key the last counts, as in Kafka's clients.
+        """
+        epoch = response.finalized_features_epoch
+        return cls(
+            versions={entry.api_key: Versions(entry.min_version, entry.max_version) for entry in response.api_keys},
+            supported_features={f.name: Versions(f.min_version, f.max_version) for f in response.supported_features},
+            finalized_features={
+                f.name: Versions(f.min_version_level, f.max_version_level) for f in response.finalized_features
+            },
+            finalized_features_epoch=epoch if epoch >= 0 else None,
+        )
+
+    def supports(self, api: ApiKey | int | type[Message] | Api, version: int) -> bool:
+        """Whether the broker has this version of an API; the key may be one that this package does not know."""
+        return version in self._of(api)
+
+    def highest_common(self, api: ApiKey | int | type[Message] | Api, *, allow_unstable: bool = False) -> int:
+        """The highest version of an API that broker and package both have.
+
+        An unstable latest version counts only with ``allow_unstable``. Raises UnsupportedVersionError with both ranges
+        when there is none, and UnknownApiError for an API that this package does not know.
+        """
+        api = api_of(api)
+        theirs = self._of(api)
+        ours = api.valid_versions if allow_unstable else api.stable_versions
+        version = min(theirs.highest, ours.highest)
+        if version in theirs and version in ours:
+            return version
+        raise UnsupportedVersionError(f"{api}: no common version: {_broker(theirs)}, {_package(api, ours)}")
+
+    def _of(self, api: ApiKey | int | type[Message] | Api) -> Versions:
+        key = api if isinstance(api, int) else api_of(api).key
+        return self.versions.get(key, _NONE)
+
+
+_NONE = Versions(0, -1)
+
+
+def _broker(theirs: Versions) -> str:
+    return "the broker does not offer this API" if theirs == _NONE else f"the broker has {theirs}"
+
+
+def _package(api: Api, ours: Versions) -> str:
+    if api.is_removed:
+        return "this package has none since the API was removed"
+    hidden = "" if ours == api.valid_versions else f" (and version {api.valid_versions.highest}, which is unstable)"
+    return f"this package has {ours}{hidden}"
+
+
+def negotiate(
+    response: ApiVersionsResponse, api: ApiKey | int | type[Message] | Api, *, allow_unstable: bool = False
+) -> int:
+    """The highest version of an API that the sender of an ApiVersionsResponse and this package both have.
+
+    The same as ``BrokerVersions.from_response(response).highest_common(api)``, which is better for more than one API.
+    Raises UnsupportedVersionError with both ranges when there is none, and UnknownApiError.
+    """
+    return BrokerVersions.from_response(response).highest_common(api, allow_unstable=allow_unstable)

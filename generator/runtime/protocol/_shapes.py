@@ -1,0 +1,78 @@
+"""Shapes of the generated classes that this package reads; only type checkers import this.
+
+A package generated from other definitions may lack these messages, so their classes cannot be named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from .._wire import RawTaggedFields
+
+
+class RequestHeader(Protocol):
+    """The message RequestHeader."""
+
+    request_api_key: int
+    request_api_version: int
+    correlation_id: int
+    client_id: str | None
+    unknown_tagged_fields: RawTaggedFields
+
+    def write(self, version: int) -> bytes: ...
+
+
+class ResponseHeader(Protocol):
+    """The message ResponseHeader."""
+
+    correlation_id: int
+    unknown_tagged_fields: RawTaggedFields
+
+    def write(self, version: int) -> bytes: ...
+
+
+class ApiVersion(Protocol):
+    """An element of ApiVersionsResponse.api_keys."""
+
+    @property
+    def api_key(self) -> int: ...
+    @property
+    def min_version(self) -> int: ...
+    @property
+    def max_version(self) -> int: ...
+
+
+class SupportedFeature(Protocol):
+    """An element of ApiVersionsResponse.supported_features."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def min_version(self) -> int: ...
+    @property
+    def max_version(self) -> int: ...
+
+
+class FinalizedFeature(Protocol):
+    """An element of ApiVersionsResponse.finalized_features."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def min_version_level(self) -> int: ...
+    @property
+    def max_version_level(self) -> int: ...
+
+
+class ApiVersionsResponse(Protocol):
+    """The message ApiVersionsResponse."""
+
+    @property
+    def api_keys(self) -> Iterable[ApiVersion]: ...
+    @property
+    def supported_features(self) -> Iterable[SupportedFeature]: ...
+    @property
+    def finalized_features(self) -> Iterable[FinalizedFeature]: ...
+    @property
+    def finalized_features_epoch(self) -> int: ...

@@ -1,0 +1,90 @@
+"""Sessions of the project; ``nox -l`` lists them. Each makes its own environment from PyPI."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2026.1"
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.sessions = ["check", "lint", "types", "tests"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+GENERATOR = PYPROJECT["project"]["dependencies"]
+KAFKA = ("--specs", "specs/kafka", "--output", "generated")
+
+
+def groups(*names: str) -> list[str]:
+    return [requirement for name in names for requirement in nox.project.dependency_groups(PYPROJECT, name)]
+
+
+@nox.session
+def regenerate(session: nox.Session) -> None:
+    """Write generated/ from specs/; nothing is touched when it is up to date."""
+    session.install(*GENERATOR)
+    session.run("python", "-m", "generator", "generate", *KAFKA)
+
+
+@nox.session
+def check(session: nox.Session) -> None:
+    """Regenerate in memory; print the difference and fail when generated/ is not what specs/ gives."""
+    session.install(*GENERATOR)
+    session.run("python", "-m", "generator", "check", *KAFKA)
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Show a response that Kafka's own classes wrote, decoded by the generated package."""
+    session.install("./generated")
+    session.run("python", "examples/decode_response.py")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Formatting and lint of everything written by hand."""
+    session.install(*GENERATOR, *groups("lint"))
+    folders = ("generator", "tests", "benchmarks", "examples", "noxfile.py")
+    session.run("black", "--check", "--quiet", *folders)
+    session.run("ruff", "check", *folders)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
+    session.install(*GENERATOR, *groups("types", "tests"), "nox", "./generated")
+    session.run("mypy", "generator", "tests/support", "noxfile.py", "benchmarks/compare.py", "benchmarks/imports.py")
+    session.run("mypy", "generated/src/kafka_messages")
+    session.run("mypy", "tests/typing/client.py")
+    session.run("pyright", "-p", "tests/typing")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Every test of the generator and of the generated package."""
+    session.install(*GENERATOR, *groups("tests", "types"), "./generated")
+    session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
+
+
+@nox.session(name="import-specs")
+def import_specs(session: nox.Session) -> None:
+    """Take the definitions of a Kafka release from Maven Central: nox -s import-specs -- 4.4.0"""
+    if len(session.posargs) != 1:
+        session.error("name the release, for example: nox -s import-specs -- 4.4.0")
+    session.install(*GENERATOR)
+    work = f".work/jars-{session.posargs[0]}"
+    session.run("python", "-m", "generator", "import-specs", session.posargs[0], "--work", work)
+
+
+@nox.session
+def vectors(session: nox.Session) -> None:
+    """Have Kafka's own classes write tests/vectors/ anew; needs Maven and a JDK."""
+    session.install(*GENERATOR)
+    paths = ("--specs", "specs/kafka", "--work", ".work/vectors", "--target", "tests/vectors")
+    session.run("python", "-m", "generator.vectors.write", *paths)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure side by side with kafka-python and kio; options go to benchmarks/compare.py."""
+    session.run("python", "benchmarks/compare.py", *session.posargs)
+    session.run("python", "benchmarks/imports.py")

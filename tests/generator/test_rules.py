@@ -1,0 +1,195 @@
+"""Everything the generator refuses or warns of: one broken definition each, and the whole line a user reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import generator
+from generator import cli
+from tests.support.broken import CASES
+from tests.support.broken.case import Case, common, request, sub
+from tests.support.building import build_package, print_module
+from tests.support.lines import calls, recording
+from tests.support.specs import field, problems_of, text
+
+GENERATOR = Path(generator.__file__).parent
+CHECKED = [GENERATOR / "spec" / "reader.py", *sorted((GENERATOR / "rules").glob("*.py"))]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_broken_definition_is_refused_with_these_words(case: Case) -> None:
+    """A message is right when it names the place, the thing and what to do; so it is compared to the last letter."""
+    assert problems_of(case.files) == case.lines
+
+
+def test_names_of_cases_are_unique() -> None:
+    """Two cases of one name would be one in a report."""
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_every_problem_the_generator_knows_has_a_case() -> None:
+    """A new rule without a broken definition that meets it is a rule nobody has seen work."""
+    with recording(*CHECKED) as lines:
+        for case in CASES:
+            problems_of(case.files)
+    assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []
+
+
+def test_a_sound_definition_has_no_problems() -> None:
+    """The definition that every case starts from has nothing wrong itself."""
+    assert problems_of({"Test.json": text(field("A"))}) == []
+
+
+@pytest.mark.xfail(strict=True, reason="validVersions is listed twice")
+def test_unknown_properties_of_a_message_are_refused() -> None:
+    """A property that is not understood may change the wire; the message lists what is known, each once."""
+    known = "about, apiKey, commonStructs, deprecatedVersions, fields, flexibleVersions, headerVersions"
+    known += ", latestVersionUnstable, listeners, name, type, validVersions"
+    line = f"Test.json:1: $.comment: unknown property 'comment' of message Probe; known are {known}"
+    assert problems_of({"Test.json": text(comment="x")}) == [line]
+
+
+@pytest.mark.xfail(strict=True, reason="versions is listed twice")
+def test_unknown_properties_of_a_common_struct_are_refused() -> None:
+    """As for messages; the versions of a common struct are among what is known, once."""
+    known = "about, deprecatedVersions, fields, name, versions"
+    line = f"unknown property 'comment' of common struct Sub; known are {known}"
+    definition = text(field("A", "Sub"), commonStructs=[{**common("Sub", field("X")), "comment": "x"}])
+    assert problems_of({"Test.json": definition}) == [f"Test.json:1: $.commonStructs[0].comment: {line}"]
+
+
+@pytest.mark.xfail(strict=True, reason="a second line says that int32 becomes a class")
+def test_fields_inside_a_primitive_are_one_problem() -> None:
+    """A second line about a class int32, which nobody asked for, sends the author the wrong way."""
+    line = "Test.json:2: $.fields[0].fields: field A of type int32 cannot have fields"
+    assert problems_of({"Test.json": text(field("A", fields=[field("X")]))}) == [line]
+
+
+ODD_NAMES = {
+    "two structs, one function": [sub("A", field("X"), type="ABc"), sub("B", field("X", "bool"), type="Abc")],
+    "struct and array functions": [sub("A", field("X"), type="[]Topic"), sub("B", field("X"), type="AllTopic")],
+    "struct and tag functions": [
+        sub("A", field("X", tag=0, taggedVersions="0+"), type="Topic"),
+        sub("B", field("X", tag=0, taggedVersions="0+"), type="TagsTopic"),
+    ],
+    "struct and collection": [sub("A", field("X", mapKey=True), type="[]Sub"), sub("B", type="SubCollection")],
+    "Struct": [sub("A", field("X"), type="Struct")],
+    "StructBase": [sub("A", field("X"), type="StructBase")],
+    "TRUTH": [sub("A", field("X", "bool"), type="TRUTH")],
+    "Malformed": [sub("A", field("X", "string", flexibleVersions="none"), type="Malformed")],
+    "ZERO_UUID": [sub("A", field("X", "uuid"), type="ZERO_UUID")],
+    "UUID without fields": [sub("A", type="UUID"), field("B", "uuid")],
+    "self": [field("Self")],
+    "type": [field("Type"), field("B", "[]int32")],
+}
+
+
+def bound_names(module: str) -> Iterator[str]:
+    """Every name that the statements of a module bind at its top, as often as they do."""
+    for node in ast.parse(module).body:
+        if isinstance(node, (ast.ImportFrom, ast.Import)):
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+@pytest.mark.xfail(strict=True, reason="accepted, and the printed module is broken")
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
+    """Either a problem says that the name cannot be, or the module binds each name once and works."""
+    definition = text(*ODD_NAMES[name], flexibleVersions="0+")
+    if problems_of({"Test.json": definition}):
+        return
+    names = list(bound_names(print_module(definition)))
+    assert sorted(names) == sorted(set(names))
+    message = build_package(tmp_path, definition).Probe
+    for version in range(4):
+        assert message.read(message().write(version), version) == message()
+
+
+@pytest.mark.xfail(strict=True, reason="accepted; the package's own exception is then not to be had")
+def test_a_message_cannot_take_a_name_that_the_package_exports() -> None:
+    """``from package import DecodeError`` can only be one thing."""
+    assert problems_of({"Test.json": text(name="DecodeError")}) != []
+
+
+UNCHECKED = {
+    "request and response differ in versions": {
+        "a.json": request(),
+        "b.json": text(name="AskResponse", type="response", apiKey=1, validVersions="0-2"),
+    },
+    "versions outside the struct's": {"a.json": text(sub("A", field("X", versions="0-1"), versions="2+"))},
+    "tagged versions outside the message's": {"a.json": text(field("A", tag=0, taggedVersions="9+"))},
+    "nullable versions outside the message's": {"a.json": text(field("A", "string", nullableVersions="9+"))},
+    "flexible above every valid version": {"a.json": text(flexibleVersions="9+")},
+    "deprecated above every valid version": {"a.json": text(deprecatedVersions="7")},
+    "map key of a struct that is in no array": {"a.json": text(sub("A", field("X", mapKey=True)))},
+}
+
+
+@pytest.mark.xfail(strict=True, reason="section 1.11 of the rules: not checked yet")
+@pytest.mark.parametrize("slip", UNCHECKED)
+def test_what_java_does_not_check_is_said(slip: str) -> None:
+    """Each of these is accepted by Kafka's generator and most likely a slip: at least a warning belongs here."""
+    assert problems_of(UNCHECKED[slip]) != []
+
+
+BROKEN = {
+    "b/Two.json": text(field("A", default="x"), field("B", nullableVersions="0+"), name="Two"),
+    "a/Syntax.json": '{\n"name": "Syntax"\n"type": "data"}',
+    "c/Reader.json": text(field("A", comment="x"), name="Reader", apiKey=70000),
+    "c/Across.json": text(name="AcrossRequest", type="request", apiKey=3),
+    "a/Warned.json": text(field("A", versions="9+"), name="Warned"),
+}
+
+
+def test_one_run_reports_every_problem_of_every_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody wants to repair forty definitions one run at a time; the order is that of files and lines."""
+    monkeypatch.chdir(tmp_path)
+    for name, contents in BROKEN.items():
+        path = Path("specs") / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(contents)
+    assert cli.main(["generate", "--specs", "specs", "--output", "out"]) == 1
+    known = "about, default, entityType, fields, flexibleVersions, ignorable, mapKey, name, nullableVersions, tag"
+    known += ", taggedVersions, type, versions, zeroCopy"
+    number = "use a decimal, 0x hexadecimal or 0 octal number"
+    printed = capsys.readouterr()
+    assert printed.err.splitlines() == [
+        "specs/a/Syntax.json:3: $: expected ',' or '}', found '\"'",
+        f"specs/b/Two.json:2: $.fields[0].default: invalid default 'x' for int32 field A: {number}",
+        "specs/b/Two.json:3: $.fields[1].nullableVersions: type int32 cannot be nullable; remove nullableVersions",
+        "specs/c/Across.json:1: $.apiKey: request AcrossRequest with apiKey 3 has no response",
+        "specs/c/Reader.json:1: $.apiKey: 70000 is out of range for apiKey, an int16",
+        f"specs/c/Reader.json:2: $.fields[0].comment: unknown property 'comment' of field A; known are {known}",
+        "6 problem(s); nothing was generated",
+    ]
+    assert printed.out == ""
+    assert not Path("out").exists()
+
+
+def test_warnings_are_printed_and_do_not_stop_generation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Released definitions carry slips that lose nothing; a run names them and goes on."""
+    monkeypatch.chdir(tmp_path)
+    Path("specs").mkdir()
+    Path("specs/Warned.json").write_text(BROKEN["a/Warned.json"])
+    assert cli.main(["generate", "--specs", "specs", "--output", "out"]) == 0
+    line = "field A has versions 9+, but the message has 0-3; it is never sent"
+    assert capsys.readouterr().err.splitlines() == [f"specs/Warned.json:2: $.fields[0].versions: warning: {line}"]
+    assert Path("out/MANIFEST").exists()
+
+
+def test_what_is_refused_twice_is_said_once() -> None:
+    """A struct is met along several paths; the same line again would only be noise."""
+    definition = text(field("A", "Com"), field("B", "Com"), commonStructs=[common("Com", field("X", default="x"))])
+    assert len(problems_of({"Test.json": definition})) == 1

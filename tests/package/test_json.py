@@ -1,0 +1,615 @@
+"""Kafka's JSON form of messages: what ``to_json`` writes, what ``from_json`` reads, and the words of every refusal."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kafka_messages import (
+    AlterClientQuotasRequest,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    BrokerHeartbeatRequest,
+    CreateTopicsRequest,
+    DescribeTopicPartitionsRequest,
+    EncodeError,
+    FetchRequest,
+    HeartbeatRequest,
+    KafkaMessageError,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    ProducerSnapshot,
+    RawTaggedField,
+    RegisterBrokerRecord,
+    SaslAuthenticateRequest,
+    ShareFetchResponse,
+    UnsupportedVersionError,
+)
+from kafka_messages._message import Message
+from kafka_messages.json import JsonError, from_json, to_json
+from kafka_messages.messages.alter_client_quotas_request import EntityData, EntryData, OpData
+from kafka_messages.messages.api_versions_response import ApiVersion
+from kafka_messages.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicCollection,
+    CreatableTopicConfig,
+)
+from kafka_messages.messages.describe_topic_partitions_request import Cursor
+from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic, ReplicaState
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.messages.metadata_response import MetadataResponseTopic
+from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
+from kafka_messages.messages.register_broker_record import BrokerEndpoint
+from kafka_messages.messages.share_fetch_response import PartitionData, ShareFetchableTopicResponse
+
+ID = UUID("c7b0f70a-4fd9-440d-b6f9-dcc8beefe99d")
+ID_TEXT = "x7D3Ck_ZRA22-dzIvu_pnQ"
+
+
+def topics_request() -> CreateTopicsRequest:
+    """A message with structs in structs, a null and a keyed collection."""
+    topic = CreatableTopic(
+        name="orders",
+        num_partitions=1,
+        replication_factor=3,
+        assignments=[CreatableReplicaAssignment(partition_index=0, broker_ids=[1, 2])],
+        configs=[CreatableTopicConfig(name="cleanup.policy", value=None)],
+    )
+    return CreateTopicsRequest(topics=[topic], timeout_ms=5)
+
+
+TOPICS_JSON: dict[str, Any] = {
+    "topics": [
+        {
+            "name": "orders",
+            "numPartitions": 1,
+            "replicationFactor": 3,
+            "assignments": [{"partitionIndex": 0, "brokerIds": [1, 2]}],
+            "configs": [{"name": "cleanup.policy", "value": None}],
+        }
+    ],
+    "timeoutMs": 5,
+    "validateOnly": False,
+}
+
+
+def produce_request(records: bytes | None) -> ProduceRequest:
+    """A message with a records field."""
+    partition = PartitionProduceData(index=1, records=records)
+    return ProduceRequest(acks=-1, topic_data=[TopicProduceData(name="t", partition_data=[partition])])
+
+
+def partition_json(message: ProduceRequest, **options: Any) -> object:
+    """What ``to_json`` says about the one partition of a produce request."""
+    written: Any = to_json(message, 12, **options)
+    return written["topicData"][0]["partitionData"][0]
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def test_nested_structs_and_collections() -> None:
+    """Structs are objects, arrays and keyed collections are lists, keys are the camelCase names in their order."""
+    written = to_json(topics_request(), 7)
+
+    assert written == TOPICS_JSON
+    assert list(written) == ["topics", "timeoutMs", "validateOnly"]
+    assert json.loads(json.dumps(written)) == written
+
+
+def test_fields_of_the_version_only() -> None:
+    """A field is written at the versions that have it, and an ignorable one is dropped elsewhere, as on the wire."""
+    message = FetchRequest(replica_id=-1, session_id=4, rack_id="r", topics=[FetchTopic(topic="t")])
+
+    assert to_json(message, 4) == {
+        "replicaId": -1,
+        "maxWaitMs": 0,
+        "minBytes": 0,
+        "maxBytes": 2147483647,
+        "isolationLevel": 0,
+        "topics": [{"topic": "t", "partitions": []}],
+    }
+    assert {"sessionId", "sessionEpoch", "forgottenTopicsData"} <= to_json(message, 7).keys()
+    assert to_json(message, 13)["topics"] == [{"topicId": "AAAAAAAAAAAAAAAAAAAAAA", "partitions": []}]
+
+
+def test_tagged_fields_only_away_from_their_default() -> None:
+    """A tagged field at its default is left out, as on the wire: scalars, nulls, arrays and whole structs."""
+    assert "replicaState" not in to_json(FetchRequest(), 17)
+    assert "clusterId" not in to_json(FetchRequest(), 17)
+    assert BrokerHeartbeatRequest().offline_log_dirs == []
+    assert to_json(BrokerHeartbeatRequest(), 2).keys().isdisjoint({"offlineLogDirs", "cordonedLogDirs"})
+
+    state = ReplicaState(replica_id=3)
+    assert to_json(FetchRequest(replica_state=state), 17)["replicaState"] == {"replicaId": 3, "replicaEpoch": -1}
+    assert to_json(FetchRequest(cluster_id=""), 17)["clusterId"] == ""
+    heartbeat = BrokerHeartbeatRequest(offline_log_dirs=[ID], cordoned_log_dirs=[])
+    assert to_json(heartbeat, 2)["offlineLogDirs"] == [ID_TEXT]
+    assert to_json(heartbeat, 2)["cordonedLogDirs"] == []
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "key", "expected"),
+    [
+        (HeartbeatRequest(group_id='é"\n'), 4, "groupId", 'é"\n'),
+        (HeartbeatRequest(generation_id=-(2**31)), 4, "generationId", -(2**31)),
+        (HeartbeatRequest(group_instance_id=None), 4, "groupInstanceId", None),
+        (RegisterBrokerRecord(broker_epoch=2**63 - 1), 4, "brokerEpoch", 2**63 - 1),
+        (RegisterBrokerRecord(incarnation_id=ID), 4, "incarnationId", ID_TEXT),
+        (RegisterBrokerRecord(fenced=False), 4, "fenced", False),
+        (SaslAuthenticateRequest(auth_bytes=b"\xff\xfe"), 2, "authBytes", "//4="),
+        (SaslAuthenticateRequest(auth_bytes=b""), 2, "authBytes", ""),
+        (ProducerSnapshot(crc=2**32 - 1), 1, "crc", 2**32 - 1),
+        (MetadataRequest(topics=None), 12, "topics", None),
+        (DescribeTopicPartitionsRequest(cursor=None), 0, "cursor", None),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_scalars(message: Message, version: int, key: str, expected: object) -> None:
+    """Each type in the form of Kafka's converters, and back."""
+    written = to_json(message, version)
+
+    assert written[key] == expected
+    assert type(written[key]) is type(expected)
+    assert from_json(type(message), written, version) == message
+
+
+@pytest.mark.parametrize("value", [1.0, -0.0, 5e-324, 1.7976931348623157e308, math.inf, -math.inf, math.nan])
+def test_floats(value: float) -> None:
+    """A float64 is a float in the dict even when it is whole, infinite or no number, so nothing is lost."""
+    message = AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(key="k", value=value)])])
+    written: Any = to_json(message, 1)
+
+    assert repr(written["entries"][0]["ops"][0]["value"]) == repr(value)
+    again = from_json(AlterClientQuotasRequest, json.loads(json.dumps(written)), 1)
+    assert again.write(1) == message.write(1)
+
+
+def test_values_of_near_types() -> None:
+    """What ``write`` takes for a field is written as the field's own type: JSON has no IntEnum, bytearray or tuple."""
+    sasl = SaslAuthenticateRequest(auth_bytes=bytearray(b"ab"))  # type: ignore[arg-type]  # works, though not typed
+    assert to_json(sasl, 2) == {"authBytes": "YWI="}
+
+    quota = AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(value=3)])])
+    written: Any = to_json(quota, 1)
+    assert repr(written["entries"][0]["ops"][0]["value"]) == "3.0"
+
+
+def test_records_as_data() -> None:
+    """By default records are their bytes in base64, so that a message survives JSON; Kafka's own form loses them."""
+    message = produce_request(b"\x00\xff")
+
+    assert partition_json(message) == {"index": 1, "records": "AP8="}
+    assert from_json(ProduceRequest, to_json(message, 12), 12) == message
+
+
+def test_records_as_kafka_writes_them() -> None:
+    """Both lossy forms of Kafka's converters: an empty text, or the size under a key of its own."""
+    message = produce_request(b"\x00\xff\x00")
+
+    assert partition_json(message, records="empty") == {"index": 1, "records": ""}
+    assert partition_json(message, records="size") == {"index": 1, "recordsSizeInBytes": 3}
+
+
+@pytest.mark.parametrize("form", ["data", "empty", "size"])
+def test_null_records(form: str) -> None:
+    """Null is no records at all and stays a null, in every form; empty records are something else."""
+    assert partition_json(produce_request(None), records=form) == {"index": 1, "records": None}
+    assert partition_json(produce_request(b""), records=form) in (
+        {"index": 1, "records": ""},
+        {"index": 1, "recordsSizeInBytes": 0},
+    )
+
+
+def test_unknown_form_of_records() -> None:
+    """A misspelled form must not fall back to a lossy one."""
+    with pytest.raises(ValueError, match=r"^records is one of 'data', 'size', 'empty', not 'bytes'$"):
+        to_json(ProduceRequest(), 12, records="bytes")  # type: ignore[arg-type]  # that is the point
+
+
+def test_unknown_tagged_fields() -> None:
+    """Kafka's form has no place for them, so they are written only on demand, and then come back."""
+    raw = (RawTaggedField(900, b"\x01\x02"), RawTaggedField(7, b""))
+    topic = MetadataRequestTopic(name="t", unknown_tagged_fields=raw[:1])
+    message = MetadataRequest(topics=[topic], unknown_tagged_fields=raw)
+    without = to_json(message, 12)
+    written = to_json(message, 12, unknown_tagged_fields=True)
+
+    assert from_json(MetadataRequest, without, 12) == MetadataRequest(topics=[MetadataRequestTopic(name="t")])
+    assert written["_unknownTaggedFields"] == [{"tag": 900, "data": "AQI="}, {"tag": 7, "data": ""}]
+    assert written["topics"] == [
+        {
+            "topicId": "AAAAAAAAAAAAAAAAAAAAAA",
+            "name": "t",
+            "_unknownTaggedFields": [{"tag": 900, "data": "AQI="}],
+        }
+    ]
+    assert from_json(MetadataRequest, json.loads(json.dumps(written)), 12) == message
+
+
+def test_no_key_without_unknown_tagged_fields() -> None:
+    """Asking for unknown tagged fields changes nothing where there are none, nor in versions without tags."""
+    message = topics_request()
+
+    assert to_json(message, 7, unknown_tagged_fields=True) == to_json(message, 7)
+    assert to_json(message, 2, unknown_tagged_fields=True) == to_json(message, 2)
+
+
+def test_writing_changes_nothing() -> None:
+    """Writing looks at defaults that reading left unset; the message is still the same afterwards."""
+    message = FetchRequest.read(FetchRequest(replica_id=1).write(14), 14)
+    twin = copy.deepcopy(message)
+    to_json(message, 14)
+
+    assert message == twin
+    assert message.write(14) == twin.write(14)
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "text"),
+    [
+        (
+            CreateTopicsRequest(topics=[CreatableTopic(name="a"), CreatableTopic(replication_factor=40000)]),
+            7,
+            "CreateTopicsRequest v7: topics[1].replication_factor: 40000 is out of range for INT16, -32768 to 32767",
+        ),
+        (
+            MetadataRequest(topics=None),
+            0,
+            "MetadataRequest v0: topics: is None, but this version has no null here",
+        ),
+        (
+            HeartbeatRequest(group_instance_id="i"),
+            2,
+            "HeartbeatRequest v2: group_instance_id: is set, but version 2 does not have this field",
+        ),
+        (
+            ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),
+            2,
+            "ApiVersionsRequest v2: unknown_tagged_fields: is set, but this version has no tagged fields",
+        ),
+    ],
+    ids=["range", "null", "version", "tags"],
+)
+def test_what_cannot_be_written(message: Message, version: int, text: str) -> None:
+    """JSON refuses what ``write`` refuses, with its words: else a field of the message would vanish silently."""
+    with pytest.raises(EncodeError) as caught:
+        to_json(message, version)
+
+    assert str(caught.value) == text
+
+
+def test_unsupported_version() -> None:
+    """Both directions refuse a version that the message does not have, and say which it has."""
+    text = r"^HeartbeatRequest has no version 5, only versions 0 to 4$"
+    with pytest.raises(UnsupportedVersionError, match=text):
+        to_json(HeartbeatRequest(), 5)
+    with pytest.raises(UnsupportedVersionError, match=text):
+        from_json(HeartbeatRequest, {}, 5)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def test_reads_what_was_written() -> None:
+    """Structs, lists and keyed collections come back as the classes of the message."""
+    message = from_json(CreateTopicsRequest, TOPICS_JSON, 7)
+
+    assert message == topics_request()
+    assert type(message.topics) is CreatableTopicCollection
+    topic = message.topics.find("orders")
+    assert topic is not None
+    assert topic.configs.find("cleanup.policy") == CreatableTopicConfig(name="cleanup.policy", value=None)
+
+
+def test_duplicates_and_order_of_keyed_arrays() -> None:
+    """Brokers do send a key twice; JSON must not lose the second one."""
+    keys = [ApiVersion(api_key=3, max_version=1), ApiVersion(api_key=1), ApiVersion(api_key=3, max_version=2)]
+    message = ApiVersionsResponse(api_keys=keys)
+
+    assert list(from_json(ApiVersionsResponse, to_json(message, 0), 0).api_keys) == keys
+
+
+def test_absent_fields_get_their_defaults() -> None:
+    """What a version does not have, and tagged fields that are not given, start from the default."""
+    given = {"replicaId": 1, "maxWaitMs": 2, "minBytes": 3, "maxBytes": 4, "isolationLevel": 1, "topics": []}
+    message = from_json(FetchRequest, given, 4)
+
+    assert message == FetchRequest(replica_id=1, max_wait_ms=2, min_bytes=3, max_bytes=4, isolation_level=1)
+    assert message.session_epoch == -1
+    assert message.replica_state == ReplicaState()
+
+
+def test_given_defaults_of_tagged_fields() -> None:
+    """A tagged field may be given at its default; it is not on the wire all the same."""
+    given = to_json(FetchRequest(), 17) | {"clusterId": None, "replicaState": {"replicaId": -1, "replicaEpoch": -1}}
+
+    assert from_json(FetchRequest, given, 17).write(17) == FetchRequest().write(17)
+
+
+def test_nullable_struct() -> None:
+    """A struct that may be null is read as null and as a struct."""
+    given: dict[str, object] = {"topics": [], "responsePartitionLimit": 1, "cursor": None}
+    assert from_json(DescribeTopicPartitionsRequest, given, 0).cursor is None
+
+    given["cursor"] = {"topicName": "t", "partitionIndex": 2}
+    assert from_json(DescribeTopicPartitionsRequest, given, 0).cursor == Cursor(topic_name="t", partition_index=2)
+
+
+def test_integers_for_floats() -> None:
+    """Kafka refuses ``1`` for a float64, which other JSON writers print for 1.0; it is read here."""
+    entry = {"entity": [], "ops": [{"key": "k", "value": 1, "remove": False}]}
+    message = from_json(AlterClientQuotasRequest, {"entries": [entry], "validateOnly": False}, 0)
+
+    assert repr(message.entries[0].ops[0].value) == "1.0"
+
+
+def test_tuples_for_arrays() -> None:
+    """``json.dumps`` writes tuples as arrays, so a dict made by hand may hold them."""
+    message = from_json(CreateTopicsRequest, {"topics": (), "timeoutMs": 1, "validateOnly": True}, 2)
+
+    assert message == CreateTopicsRequest(timeout_ms=1, validate_only=True)
+
+
+@pytest.mark.parametrize("text", [ID_TEXT, ID_TEXT + "==", "x7D3Ck_ZRA22-dzIvu_pnR"])
+def test_forms_of_uuids(text: str) -> None:
+    """As in Kafka, padding may be there and the four bits after the last byte say nothing."""
+    given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
+    message = from_json(MetadataRequest, given | {"includeTopicAuthorizedOperations": False}, 12)
+
+    assert message.topics == [MetadataRequestTopic(topic_id=ID, name=None)]
+
+
+# --- refusing ---------------------------------------------------------------------------------------------------------
+
+
+def changed(path: str, value: object) -> dict[str, Any]:
+    """TOPICS_JSON with the value at a dotted path (numbers are positions) put in place of the one there."""
+    result = copy.deepcopy(TOPICS_JSON)
+    inner: Any = result
+    *outer, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    for part in outer:
+        inner = inner[part]
+    if value is ...:
+        del inner[last]
+    else:
+        inner[last] = value
+    return result
+
+
+def refusal(cls: type[Message], given: Any, version: int, **options: Any) -> str:
+    """The text of the error with which JSON is refused."""
+    with pytest.raises(JsonError) as caught:
+        from_json(cls, given, version, **options)
+    assert caught.value.message == cls.NAME
+    assert caught.value.version == version
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "text"),
+    [
+        ("timeoutMs", ..., "timeoutMs: is missing, but version 7 has this field"),
+        ("topics.0.configs.0.value", ..., "topics[0].configs[0].value: is missing, but version 7 has this field"),
+        ("timeoutMs", "5", 'timeoutMs: expected an integer, not "5"'),
+        ("timeoutMs", 5.0, "timeoutMs: expected an integer, not 5.0"),
+        ("timeoutMs", True, "timeoutMs: expected an integer, not true"),
+        ("timeoutMs", [], "timeoutMs: expected an integer, not an array"),
+        ("timeoutMs", {}, "timeoutMs: expected an integer, not an object"),
+        ("timeoutMs", b"5", "timeoutMs: expected an integer, not b'5'"),
+        ("timeoutMs", None, "timeoutMs: is null, but this version has no null here"),
+        ("timeoutMs", 2**31, "timeoutMs: 2147483648 is out of range for INT32, -2147483648 to 2147483647"),
+        ("validateOnly", 0, "validateOnly: expected true or false, not 0"),
+        ("validateOnly", "true", 'validateOnly: expected true or false, not "true"'),
+        ("topics", {}, "topics: expected an array, not an object"),
+        ("topics", "orders", 'topics: expected an array, not "orders"'),
+        ("topics", None, "topics: is null, but this version has no null here"),
+        ("topics.0", [], "topics[0]: expected an object, not an array"),
+        ("topics.0", None, "topics[0]: expected an object, not null"),
+        ("topics.0.name", 3, "topics[0].name: expected a text, not 3"),
+        ("topics.0.name", None, "topics[0].name: is null, but this version has no null here"),
+        ("topics.0.name", "é" * 16384, "topics[0].name: has 32768 bytes of UTF-8, a string holds at most 32767"),
+        ("topics.0.name", "a\ud800", "topics[0].name: cannot be UTF-8: surrogates not allowed at character 1"),
+        (
+            "topics.0.replicationFactor",
+            -32769,
+            "topics[0].replicationFactor: -32769 is out of range for INT16, -32768 to 32767",
+        ),
+        (
+            "topics.0.assignments.0.brokerIds.1",
+            None,
+            "topics[0].assignments[0].brokerIds[1]: expected an integer, not null",
+        ),
+        ("timeout_ms", 5, "timeout_ms: no field has this key"),
+        ("topics.0.configs.0.Value", "x", "topics[0].configs[0].Value: no field has this key"),
+        ("timeoutMs", "x" * 99, f'timeoutMs: expected an integer, not "{"x" * 56}...'),
+    ],
+)
+def test_wrong_json(path: str, value: object, text: str) -> None:
+    """Each kind of wrong value is refused with its place in the JSON, what was expected and what stands there."""
+    assert refusal(CreateTopicsRequest, changed(path, value), 7) == f"CreateTopicsRequest v7: {text}"
+
+
+@pytest.mark.parametrize(("given", "shown"), [([], "an array"), (None, "null"), ("{}", '"{}"')])
+def test_no_object_at_all(given: object, shown: str) -> None:
+    """The text of JSON, say, is no message; there is no path to name."""
+    assert refusal(HeartbeatRequest, given, 0) == f"HeartbeatRequest v0: expected an object, not {shown}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["YQ", "YQ=", "YQ===", "Y", "Y-_=", "YQ==YQ==", " YQ==", "YQ==\n", "é", 5, "YWJ=j", "=YQ="],
+)
+def test_bad_base64(text: object) -> None:
+    """Only whole base64 of the standard alphabet is bytes; Python's lenient reading would drop characters."""
+    expected = f"SaslAuthenticateRequest v2: authBytes: expected bytes as base64, not {json.dumps(text)}"
+    assert refusal(SaslAuthenticateRequest, {"authBytes": text}, 2) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x7D3Ck", ID_TEXT + "A", ID_TEXT + "AA", "x7D3Ck/ZRA22+dzIvu/pnQ", str(ID), 7, "é" * 9, "é" + ID_TEXT[1:]],
+)
+def test_bad_uuid(text: object) -> None:
+    """A UUID is 16 bytes of URL-safe base64, in which Kafka prints it; the dashed form is not understood."""
+    given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
+    expected = f"topics[0].topicId: expected a UUID as 22 characters of URL-safe base64, not {json.dumps(text)}"
+    assert refusal(MetadataRequest, given, 12) == f"MetadataRequest v12: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("1.5", 'expected a number, not "1.5"'),
+        (True, "expected a number, not true"),
+        (2**1024, f"{str(2**1024)[:57]}... is out of range for FLOAT64"),
+        (None, "is null, but this version has no null here"),
+    ],
+)
+def test_bad_float(value: object, text: str) -> None:
+    """A float64 is a JSON number that fits."""
+    given = {"entries": [{"entity": [], "ops": [{"key": "k", "value": value, "remove": False}]}], "validateOnly": False}
+    assert (
+        refusal(AlterClientQuotasRequest, given, 1) == f"AlterClientQuotasRequest v1: entries[0].ops[0].value: {text}"
+    )
+
+
+@pytest.mark.parametrize(("value", "text"), [(-1, "-1"), (65536, "65536")])
+def test_unsigned_ranges(value: int, text: str) -> None:
+    """Unsigned integers have their own range, which Kafka checks too."""
+    broker = RegisterBrokerRecord(end_points=[BrokerEndpoint(name="a", host="h", port=1)])
+    given: Any = to_json(broker, 4)
+    given["endPoints"][0]["port"] = value
+    expected = f"RegisterBrokerRecord v4: endPoints[0].port: {text} is out of range for UINT16, 0 to 65535"
+    assert refusal(RegisterBrokerRecord, given, 4) == expected
+
+
+def test_null_only_where_the_version_has_it() -> None:
+    """Kafka takes a null at any version as soon as one has it, and fails later; here the version counts."""
+    expected = "MetadataRequest v0: topics: is null, but this version has no null here"
+    assert refusal(MetadataRequest, {"topics": None}, 0) == expected
+    assert from_json(MetadataRequest, {"topics": None}, 1).topics is None
+
+
+def test_field_of_another_version() -> None:
+    """A field that this version does not have would be lost on the wire; ``ignore_unknown`` does not change that."""
+    given = {"groupId": "g", "generationId": 1, "memberId": "m", "groupInstanceId": "i"}
+    expected = "HeartbeatRequest v2: groupInstanceId: is given, but version 2 does not have this field"
+
+    assert refusal(HeartbeatRequest, given, 2) == expected
+    assert refusal(HeartbeatRequest, given, 2, ignore_unknown=True) == expected
+    assert from_json(HeartbeatRequest, given, 3).group_instance_id == "i"
+
+
+def test_unknown_keys_may_be_ignored() -> None:
+    """Kafka skips keys it does not know, at every depth; here only on demand."""
+    given = changed("topics.0.comment", "mine") | {"comment": {"at": "top"}}
+    expected = "CreateTopicsRequest v7: topics[0].comment: no field has this key"
+
+    assert refusal(CreateTopicsRequest, given, 7) == expected
+    assert from_json(CreateTopicsRequest, given, 7, ignore_unknown=True) == topics_request()
+
+
+def test_sizes_of_records_are_no_records() -> None:
+    """Kafka's form with sizes has no data to read; the refusal says so, for the other key is not even misspelled."""
+    written = to_json(produce_request(b"abc"), 12, records="size")
+    expected = (
+        "ProduceRequest v12: topicData[0].partitionData[0].records: is missing, but version 12 has this field; "
+        "recordsSizeInBytes alone cannot give back its bytes"
+    )
+    assert refusal(ProduceRequest, written, 12) == expected
+    assert refusal(ProduceRequest, written, 12, ignore_unknown=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ({}, ": expected an array, not an object"),
+        ([5], '[0]: expected an object with "tag" and "data", not 5'),
+        ([{"tag": 1}], '[0]: expected an object with "tag" and "data", not an object'),
+        ([{"tag": "1", "data": ""}], '[0]: expected an integer, not "1"'),
+        ([{"tag": 9, "data": None}], "[0]: expected bytes as base64, not null"),
+        ([{"tag": 9, "data": ""}, {"tag": -1, "data": ""}], "[1]: tag -1 is not an unsigned 32-bit integer"),
+        ([{"tag": 2**32, "data": ""}], "[0]: tag 4294967296 is not an unsigned 32-bit integer"),
+        ([{"tag": 9, "data": ""}, {"tag": 9, "data": ""}], "[1]: tag 9 is used twice"),
+        ([{"tag": 1, "data": ""}], "[0]: tag 1 is a field of the definition"),
+    ],
+)
+def test_bad_unknown_tagged_fields(raw: object, text: str) -> None:
+    """Unknown tagged fields that could not be written are refused when they are read."""
+    given = to_json(FetchRequest(), 17) | {"_unknownTaggedFields": raw}
+    assert refusal(FetchRequest, given, 17) == f"FetchRequest v17: _unknownTaggedFields{text}"
+
+
+def test_unknown_tagged_fields_without_tags() -> None:
+    """A version without tagged fields has no place for them, even for none of them."""
+    given = {"groupId": "g", "generationId": 1, "memberId": "m", "_unknownTaggedFields": []}
+    expected = "HeartbeatRequest v0: _unknownTaggedFields: version 0 has no tagged fields"
+    assert refusal(HeartbeatRequest, given, 0) == expected
+
+
+def test_the_error() -> None:
+    """The error is a ValueError and the package's own, has the place as data, and survives a process boundary."""
+    with pytest.raises(JsonError) as caught:
+        from_json(CreateTopicsRequest, changed("topics.0.name", 3), 7)
+    error = caught.value
+
+    assert isinstance(error, ValueError)
+    assert isinstance(error, KafkaMessageError)
+    assert error.path == "topics[0].name"
+    assert error.reason == "expected a text, not 3"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_nullable_key_of_a_collection() -> None:
+    """A key field may be null; the element is found by it like any other."""
+    message = MetadataResponse(topics=[MetadataResponseTopic(name=None, topic_id=ID)])
+    again = from_json(MetadataResponse, to_json(message, 12), 12)
+
+    assert again == message
+    assert again.topics.find(None) == message.topics[0]
+
+
+def test_records_that_cannot_be_null() -> None:
+    """Records are nullable only at some versions of some messages; the version decides about a null."""
+    partition = PartitionData(records=b"")
+    message = ShareFetchResponse(responses=[ShareFetchableTopicResponse(partitions=[partition])])
+    written: Any = to_json(message, 1)
+    written["responses"][0]["partitions"][0]["records"] = None
+    expected = "responses[0].partitions[0].records: is null, but this version has no null here"
+    assert refusal(ShareFetchResponse, written, 1) == f"ShareFetchResponse v1: {expected}"
+
+
+def test_large_integers_in_errors() -> None:
+    """Python refuses to print very large integers; the error is still one of ours."""
+    given = {"groupId": "g", "generationId": 10**5000, "memberId": "m"}
+    text = refusal(HeartbeatRequest, given, 0)
+    expected = "generationId: an unprintable int is out of range for INT32, -2147483648 to 2147483647"
+    assert text == f"HeartbeatRequest v0: {expected}"
+
+
+def test_entities() -> None:
+    """A nullable text inside two levels of arrays, in both states."""
+    entity = [EntityData(entity_type="user", entity_name=None), EntityData(entity_type="user", entity_name="a")]
+    message = AlterClientQuotasRequest(entries=[EntryData(entity=entity)])
+    assert from_json(AlterClientQuotasRequest, to_json(message, 0), 0) == message
+
+
+def test_inner_fields_of_the_version_only() -> None:
+    """The version decides inside structs too, tagged fields of elements included."""
+    partition = FetchPartition(partition=1, replica_directory_id=ID)
+    message = FetchRequest(topics=[FetchTopic(partitions=[partition])])
+    new, old = to_json(message, 17)["topics"], to_json(message, 16)["topics"]
+    common = {"partition": 1, "currentLeaderEpoch": -1, "fetchOffset": 0, "lastFetchedEpoch": -1}
+    common |= {"logStartOffset": -1, "partitionMaxBytes": 0}
+
+    nowhere = "AAAAAAAAAAAAAAAAAAAAAA"
+    assert old == [{"topicId": nowhere, "partitions": [common]}]
+    assert new == [{"topicId": nowhere, "partitions": [common | {"replicaDirectoryId": ID_TEXT}]}]

@@ -1,0 +1,323 @@
+"""The package against Kafka's own classes: every committed vector, and those of an older snapshot of Kafka."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from kafka_messages._collection import KeyedCollection
+from kafka_messages._message import Message
+from kafka_messages.json import from_json, to_json
+from kafka_messages.schema import Schema, Struct
+
+from tests.support import vectors
+from tests.support.vectors import Vector
+
+MESSAGES = vectors.message_names()
+UNKNOWN = "unknown_tagged_fields"
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_every_version_has_vectors(name: str) -> None:
+    """Nothing is proved for a version without vectors, so each has at least the default message and another one."""
+    samples: dict[int, set[str]] = {}
+    for vector in vectors.committed()[name]:
+        samples.setdefault(vector.version, set()).add(vector.sample)
+
+    message = vectors.message_class(name)
+    assert samples.keys() == set(vectors.versions_of(message))
+    for version, schema in message.schemas().items():
+        assert "default" in samples[version], f"{name} v{version}"
+        # Of a version without fields there is only one message.
+        assert len(samples[version]) > 1 or not schema.names, f"{name} v{version}"
+
+
+def test_no_vector_is_of_an_unknown_message() -> None:
+    """A message that was lost on the way from the definitions to the package would otherwise go unnoticed."""
+    assert sorted(vectors.committed()) == MESSAGES
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_bytes(name: str) -> None:
+    """What Kafka writes is read, and written again byte for byte; the size is known without writing."""
+    for vector in vectors.committed()[name]:
+        message = vector.cls.read(vector.data, vector.version)
+        assert message.write(vector.version) == vector.data, vector
+        assert message.size(vector.version) == len(vector.data), vector
+        framed = b"\xff\xff" + vector.data + b"\xff"
+        assert vector.cls.read_from(framed, 2, vector.version) == (message, 2 + len(vector.data)), vector
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_json(name: str) -> None:
+    """The JSON form is Kafka's in both directions, and goes through JSON text and back without a loss."""
+    for vector in vectors.committed()[name]:
+        version = vector.version
+        assert created(vector).write(version) == vector.data, vector
+        message = vector.cls.read(vector.data, version)
+        as_json = to_json(message, version)
+        assert as_json == vector.json_out, vector
+        again = from_json(vector.cls, json.loads(json.dumps(as_json)), version)
+        assert again == message, vector
+        assert again.write(version) == vector.data, vector
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_second_round_trip(name: str) -> None:
+    """A message that was read, written and read again is the same message: no default creeps in on the way."""
+    for vector in vectors.committed()[name]:
+        message = vector.cls.read(vector.data, vector.version)
+        again = vector.cls.read(message.write(vector.version), vector.version)
+        assert again == message, vector
+        assert repr(again) == repr(message), vector
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_copies(name: str) -> None:
+    """Messages are plain data: copied, pickled or replaced they are equal, and a deep copy shares nothing."""
+    for vector in vectors.committed()[name]:
+        message = vector.cls.read(vector.data, vector.version)
+        twins: list[Message] = [
+            copy.copy(message),
+            copy.deepcopy(message),
+            pickle.loads(pickle.dumps(message)),
+            pickle.loads(pickle.dumps(message, protocol=2)),
+            dataclasses.replace(message),  # type: ignore[type-var]  # every message class is a dataclass
+        ]
+        for twin in twins:
+            assert twin == message, vector
+            assert twin.write(vector.version) == vector.data, vector
+        assert _containers(twins[1]).isdisjoint(_containers(message)), vector
+
+
+def _containers(value: Any) -> set[int]:
+    """The identities of everything in a message that can be changed."""
+    if dataclasses.is_dataclass(value):
+        inner: Iterable[Any] = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    elif isinstance(value, (list, KeyedCollection)):
+        inner = value
+    else:
+        return set()
+    return {id(value)}.union(*map(_containers, inner))
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_schema_codec_agrees(name: str) -> None:
+    """The dynamic codec, which shares no code with the printed functions, reads and writes the same."""
+    for vector in vectors.committed()[name]:
+        message = vector.cls.read(vector.data, vector.version)
+        schema = vector.cls.schemas()[vector.version]
+        struct, end = schema.read(vector.data)
+        assert end == len(vector.data), vector
+        for value in (struct, message):
+            out = bytearray()
+            schema.write(out, value)
+            assert out == vector.data, vector
+            assert schema.size_of(value) == len(vector.data), vector
+        assert list(_differences(struct, message)) == [], vector
+
+
+def _differences(mine: object, theirs: object, path: str = "") -> Iterator[str]:
+    """Where the schema codec's values differ from a message's."""
+    if isinstance(mine, Struct):
+        if mine.unknown_tagged_fields != getattr(theirs, UNKNOWN, ()):
+            yield f"{path}.{UNKNOWN}"
+        for name in mine:
+            yield from _differences(mine[name], getattr(theirs, name), f"{path}.{name}")
+    elif isinstance(mine, list):
+        elements: list[Any] = list(theirs)  # type: ignore[call-overload]  # an array of the message
+        if len(mine) != len(elements):
+            yield f"{path}: {len(mine)} != {len(elements)} elements"
+        for index, pair in enumerate(zip(mine, elements, strict=False)):
+            yield from _differences(*pair, f"{path}[{index}]")
+    elif mine != theirs or type(mine) is not type(theirs):
+        yield f"{path}: {mine!r} != {theirs!r}"
+
+
+def test_schemas_are_shared() -> None:
+    """Versions that look the same on the wire share one schema object, so comparing schemas shows what changed."""
+    for name in MESSAGES:
+        schemas: Mapping[int, Schema] = vectors.message_class(name).schemas()
+        texts = {str(schema) for schema in schemas.values()}
+        assert len({id(schema) for schema in schemas.values()}) == len(texts), name
+
+
+def created(vector: Vector) -> Message:
+    """The message that ``json_in`` describes; without it, a newly created one."""
+    if vector.json_in is None:
+        return vector.cls()
+    return from_json(vector.cls, vector.json_in, vector.version)
+
+
+# --- the older snapshot -----------------------------------------------------------------------------------------------
+
+RENAMED_MESSAGES = {
+    "ListClientMetricsResourcesRequest": "ListConfigResourcesRequest",
+    "ListClientMetricsResourcesResponse": "ListConfigResourcesResponse",
+}
+"""Messages with another name today, and the same bytes."""
+
+RENAMED_FIELDS = {
+    "ListConfigResourcesResponse": {"clientMetricsResources": "configResources", "name": "resourceName"},
+    "TxnOffsetCommitRequest": {"generationId": "generationIdOrMemberEpoch"},
+    "VoteRequest": {
+        "candidateEpoch": "replicaEpoch",
+        "candidateId": "replicaId",
+        "candidateDirectoryId": "replicaDirectoryId",
+    },
+}
+"""Fields with another name today, and the same bytes, by today's name of their message."""
+
+OLD_VERSIONS = "versions that brokers no longer speak were removed from the definition"
+EARLY_ACCESS = "version 0 was an early form of the share group protocol, removed when its successor came"
+ZOOKEEPER = "the API served clusters with ZooKeeper and has no versions any more"
+UNRELEASED = "the record had another layout before its first release"
+TEST_DEFINITION = "a definition of Kafka's own tests, which no released jar holds"
+
+MISSES: dict[str, dict[str, Sequence[int]]] = {
+    OLD_VERSIONS: {
+        "AlterPartitionRequest": range(2),
+        "AlterPartitionResponse": range(2),
+        "AlterReplicaLogDirsRequest": [0],
+        "AlterReplicaLogDirsResponse": [0],
+        "CreateAclsRequest": [0],
+        "CreateAclsResponse": [0],
+        "CreateDelegationTokenRequest": [0],
+        "CreateDelegationTokenResponse": [0],
+        "CreateTopicsRequest": range(2),
+        "CreateTopicsResponse": range(2),
+        "DeleteAclsRequest": [0],
+        "DeleteAclsResponse": [0],
+        "DeleteTopicsRequest": [0],
+        "DeleteTopicsResponse": [0],
+        "DescribeAclsRequest": [0],
+        "DescribeAclsResponse": [0],
+        "DescribeConfigsRequest": [0],
+        "DescribeConfigsResponse": [0],
+        "DescribeDelegationTokenRequest": [0],
+        "DescribeDelegationTokenResponse": [0],
+        "DescribeLogDirsRequest": [0],
+        "DescribeLogDirsResponse": [0],
+        "ExpireDelegationTokenRequest": [0],
+        "ExpireDelegationTokenResponse": [0],
+        "FetchRequest": range(4),
+        "FetchResponse": range(4),
+        "ListOffsetsRequest": [0],
+        "ListOffsetsResponse": [0],
+        "OffsetCommitRequest": range(2),
+        "OffsetCommitResponse": range(2),
+        "OffsetFetchRequest": [0],
+        "OffsetFetchResponse": [0],
+        "OffsetForLeaderEpochRequest": range(2),
+        "OffsetForLeaderEpochResponse": range(2),
+        "ProduceRequest": range(3),
+        "ProduceResponse": range(3),
+        "RenewDelegationTokenRequest": [0],
+        "RenewDelegationTokenResponse": [0],
+        "RequestHeader": [0],
+        "WriteTxnMarkersRequest": [0],
+        "WriteTxnMarkersResponse": [0],
+    },
+    EARLY_ACCESS: {
+        "ShareAcknowledgeRequest": [0],
+        "ShareAcknowledgeResponse": [0],
+        "ShareFetchRequest": [0],
+        "ShareFetchResponse": [0],
+        "ShareGroupDescribeRequest": [0],
+        "ShareGroupDescribeResponse": [0],
+        "ShareGroupHeartbeatRequest": [0],
+        "ShareGroupHeartbeatResponse": [0],
+    },
+    ZOOKEEPER: {
+        "ControlledShutdownRequest": range(4),
+        "ControlledShutdownResponse": range(4),
+        "LeaderAndIsrRequest": range(8),
+        "LeaderAndIsrResponse": range(8),
+        "StopReplicaRequest": range(5),
+        "StopReplicaResponse": range(5),
+        "UpdateMetadataRequest": range(9),
+        "UpdateMetadataResponse": range(9),
+    },
+    UNRELEASED: {
+        "ReadShareGroupStateSummaryResponse": [0],
+        "ShareGroupMetadataValue": [0],
+        "ShareGroupPartitionMetadataKey": [9],
+        "ShareGroupPartitionMetadataValue": [0],
+        "ShareGroupStatePartitionMetadataValue": [0],
+        "ShareSnapshotValue": [0],
+        "ShareUpdateValue": [0],
+    },
+    TEST_DEFINITION: {
+        "NullableStructMessage": range(3),
+        "SimpleArraysMessage": range(3),
+        "SimpleExampleMessage": range(3),
+        "SimpleRecordsMessage": range(2),
+    },
+}
+"""The vectors of the snapshot that cannot pass today, by reason, message and version."""
+
+
+def allowed_misses(name: str) -> dict[int, str]:
+    """The reason of each version of a message that is listed in MISSES."""
+    return {version: reason for reason, group in MISSES.items() for version in group.get(name, ())}
+
+
+needs_snapshot = pytest.mark.skipif(not vectors.SNAPSHOT.exists(), reason=f"{vectors.SNAPSHOT} is not on this machine")
+
+
+@needs_snapshot
+@pytest.mark.parametrize("name", sorted(vectors.snapshot()))
+def test_snapshot(name: str) -> None:
+    """An older Kafka wrote the same bytes and JSON; what changed since is listed, and nothing is listed in vain."""
+    missed: dict[int, list[str]] = {}
+    for vector in vectors.snapshot()[name]:
+        problem = _problem(vector)
+        if problem is not None:
+            missed.setdefault(vector.version, []).append(f"{vector}: {problem}")
+
+    assert {version: missed[version] for version in missed if version not in allowed_misses(name)} == {}
+    assert sorted(missed) == sorted(allowed_misses(name)), "MISSES lists a version that passes"
+
+
+@needs_snapshot
+def test_misses_are_of_the_snapshot() -> None:
+    """A misspelled name in the list of allowed misses would otherwise never be noticed."""
+    listed = {name for group in MISSES.values() for name in group}
+    assert listed <= vectors.snapshot().keys()
+    assert sum(len(group) for group in MISSES.values()) == len(listed), "a message has two reasons"
+
+
+def _problem(vector: Vector) -> str | None:
+    """What keeps a vector of the snapshot from passing; None when it passes."""
+    name = RENAMED_MESSAGES.get(vector.message, vector.message)
+    if name not in MESSAGES:
+        return "there is no such message"
+    cls, version = vectors.message_class(name), vector.version
+    if name.endswith("Key") and version == cls.API_KEY:
+        version = 0  # the version of a coordinator's key became the API key of its definition, with the same bytes
+    if version not in vectors.versions_of(cls):
+        return "there is no such version"
+    try:
+        message = cls.read(vector.data, version)
+        assert message.write(version) == vector.data
+        assert message.size(version) == len(vector.data)
+        names = RENAMED_FIELDS.get(name, {})
+        assert to_json(message, version, records="empty") == _renamed(vector.json_out, names)
+        described: Any = vector.json_in and _renamed(vector.json_in, names)
+        source = cls() if described is None else from_json(cls, described, version)
+        assert source.write(version) == vector.data
+    except (ValueError, AssertionError) as error:
+        return f"{type(error).__name__}: {str(error)[:300]}"
+    return None
+
+
+def _renamed(value: object, names: Mapping[str, str]) -> object:
+    """The JSON with other keys."""
+    if isinstance(value, Mapping):
+        return {names.get(key, key): _renamed(inner, names) for key, inner in value.items()}
+    return [_renamed(inner, names) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,40 @@
+"""A definition with something wrong in it, and the lines that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.support.specs import field, text
+
+ASK: dict[str, object] = {"name": "AskRequest", "type": "request"}
+"""Properties of a request without an API key, which needs no response."""
+
+
+class Case:
+    """One definition, or several by file name, and every line the generator has to say about them."""
+
+    def __init__(self, name: str, definition: str | Mapping[str, str], *lines: str) -> None:
+        self.name = name
+        self.files = {"Test.json": definition} if isinstance(definition, str) else dict(definition)
+        # Lines about a single definition are written without its name, which is the same everywhere.
+        self.lines = [f"Test.json:{line}" for line in lines] if isinstance(definition, str) else list(lines)
+
+
+def sub(name: str, *fields: object, type: str = "Sub", versions: str = "0+", **more: object) -> dict[str, object]:
+    """A field of a struct type with the struct's fields inside."""
+    return field(name, type, versions, fields=list(fields), **more)
+
+
+def common(name: str, *fields: object) -> dict[str, object]:
+    """A common struct of all versions."""
+    return {"name": name, "versions": "0+", "fields": list(fields)}
+
+
+def request(name: str = "AskRequest") -> str:
+    """A request with API key 1."""
+    return text(field("A"), name=name, type="request", apiKey=1)
+
+
+def response() -> str:
+    """The response with API key 1."""
+    return text(field("A"), name="AskResponse", type="response", apiKey=1)

@@ -1,0 +1,212 @@
+"""Names that Python reserves, and rules for whole messages and for the set of all messages."""
+
+# ruff: noqa: E501 -- each expected line is whole, as a user reads it
+
+from __future__ import annotations
+
+from tests.support.broken.case import ASK, Case, common, request, response, sub
+from tests.support.specs import field, text
+
+NAMES: tuple[Case, ...] = (
+    Case(
+        "message is lower case",
+        text(name="probe"),
+        "1: $.name: probe becomes a class, so its first letter must be a capital",
+    ),
+    Case(
+        "message takes a name of modules",
+        text(name="UUID"),
+        "1: $.name: UUID is a name that generated modules need; rename it",
+    ),
+    Case("message is a keyword", text(name="None"), "1: $.name: None is a name that generated modules need; rename it"),
+    Case(
+        "message is a keyword as a module",
+        text(name="Class"),
+        "1: $.name: message Class would be the module class; rename it",
+    ),
+    Case(
+        "struct takes a name of modules",
+        text(sub("A", field("X"), type="Message")),
+        "2: $.fields[0].type: Message is a name that generated modules need; rename it",
+    ),
+    Case(
+        "struct is no identifier",
+        text(sub("A", field("X"), type="A²")),
+        "2: $.fields[0].type: 'A²' is no identifier in Python; rename it",
+    ),
+    Case(
+        "common struct is lower case",
+        text(commonStructs=[common("sub")]),
+        "1: $.commonStructs[0]: sub becomes a class, so its first letter must be a capital",
+        "1: $.commonStructs[0]: warning: common struct sub is never used",
+    ),
+    Case(
+        "field name twice",
+        text(field("A"), field("A", "int8")),
+        "3: $.fields[1].name: in Probe, field name A is used twice; field names must be unique",
+    ),
+    Case(
+        "field names fold",
+        text(field("Abc"), field("abc"), field("ABC")),
+        "3: $.fields[1].name: in Probe, fields Abc and abc are both abc in Python; rename one",
+        "4: $.fields[2].name: in Probe, fields Abc and ABC are both abc in Python; rename one",
+    ),
+    Case(
+        "field names fold in structs",
+        text(
+            sub("A", field("X"), field("x")), field("B", "Com"), commonStructs=[common("Com", field("Y"), field("Y"))]
+        ),
+        "1: $.commonStructs[0].fields[1].name: in Com, field name Y is used twice; field names must be unique",
+        "2: $.fields[0].fields[1].name: in Sub, fields X and x are both x in Python; rename one",
+    ),
+    Case(
+        "field is a keyword",
+        text(field("From"), field("Class")),
+        "2: $.fields[0].name: field From would be from in Python, which is reserved there; rename it",
+        "3: $.fields[1].name: field Class would be class in Python, which is reserved there; rename it",
+    ),
+    Case(
+        "field hides a builtin",
+        text(field("Bytes"), field("List")),
+        "2: $.fields[0].name: field Bytes would be bytes in Python, which is reserved there; rename it",
+        "3: $.fields[1].name: field List would be list in Python, which is reserved there; rename it",
+    ),
+    Case(
+        "field hides a method",
+        text(field("Write"), field("readFrom")),
+        "2: $.fields[0].name: field Write would be write in Python, which is reserved there; rename it",
+        "3: $.fields[1].name: field readFrom would be read_from in Python, which is reserved there; rename it",
+    ),
+    Case(
+        "field is unknownTaggedFields",
+        text(field("UnknownTaggedFields"), sub("S", field("unknownTaggedFields"))),
+        "2: $.fields[0].name: field UnknownTaggedFields would be unknown_tagged_fields in Python, which is reserved there; rename it",
+        "3: $.fields[1].fields[0].name: field unknownTaggedFields would be unknown_tagged_fields in Python, which is reserved there; rename it",
+    ),
+)
+
+MESSAGES: tuple[Case, ...] = (
+    Case(
+        "validVersions open-ended",
+        text(validVersions="0+"),
+        "1: $.validVersions: message Probe has validVersions 0+, which name no highest version; write for example 0-3",
+    ),
+    Case(
+        "flexibleVersions closed",
+        text(flexibleVersions="2-3"),
+        "1: $.flexibleVersions: message Probe has flexibleVersions 2-3; they must be none or open-ended, like 2+",
+    ),
+    Case(
+        "deprecatedVersions outside",
+        text(validVersions="2-3", deprecatedVersions="0-1"),
+        "1: $.deprecatedVersions: warning: deprecatedVersions 0-1 are not all valid versions",
+    ),
+    Case(
+        "listeners on data",
+        text(listeners=["broker"]),
+        "1: $.listeners: listeners belong to a request; Probe is a data",
+    ),
+    Case(
+        "latestVersionUnstable on data",
+        text(latestVersionUnstable=True),
+        "1: $.latestVersionUnstable: latestVersionUnstable belongs to a request; Probe is a data",
+    ),
+    Case(
+        "coordinator-key",
+        text(name="Probe", type="coordinator-key"),
+        "1: $: coordinator-key Probe has no apiKey; it is the record's type number",
+        "1: $.flexibleVersions: coordinator-key Probe cannot have flexibleVersions; write none",
+        "1: $.name: coordinator-key Probe must end in Key, to be paired with its other half",
+        "1: $.validVersions: coordinator-key Probe has validVersions 0-3; a key has only version 0",
+    ),
+    Case(
+        "coordinator-value",
+        text(name="Probe", type="coordinator-value", validVersions="0-1"),
+        "1: $: coordinator-value Probe has no apiKey; it is the record's type number",
+        "1: $.name: coordinator-value Probe must end in Value, to be paired with its other half",
+    ),
+    Case(
+        "headerVersions on data",
+        text(headerVersions={"0+": 1}),
+        "1: $.headerVersions: headerVersions belong to requests and responses; Probe is a data",
+    ),
+    Case(
+        "headerVersions empty",
+        text(**ASK, headerVersions={}),
+        "1: $.headerVersions: headerVersions is empty; remove it or map every version to a header version",
+    ),
+    Case(
+        "headerVersions no range",
+        text(**ASK, headerVersions={"x": 1}),
+        "1: $.headerVersions: headerVersions: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+    ),
+    Case(
+        "headerVersions no number",
+        text(**ASK, headerVersions={"0+": "one"}),
+        "1: $.headerVersions: headerVersions maps 0+ to 'one'; a header version is a number",
+    ),
+    Case(
+        "headerVersions gap",
+        text(**ASK, headerVersions={"0": 0, "2+": 1}),
+        "1: $.headerVersions: headerVersions range 2+ must start at version 1; ranges are contiguous from 0",
+    ),
+    Case(
+        "headerVersions not from 0",
+        text(**ASK, headerVersions={"1+": 1}),
+        "1: $.headerVersions: headerVersions range 1+ must start at version 0; ranges are contiguous from 0",
+    ),
+    Case(
+        "headerVersions backwards",
+        text(**ASK, headerVersions={"0": 1, "1+": 0}),
+        "1: $.headerVersions: headerVersions range 1+ goes back to header version 0; it never decreases",
+    ),
+    Case(
+        "headerVersions above valid",
+        text(**ASK, headerVersions={"0-3": 1, "4+": 2}),
+        "1: $.headerVersions: headerVersions range 4+ starts above the highest valid version 3",
+    ),
+    Case(
+        "headerVersions closed",
+        text(**ASK, headerVersions={"0-3": 1}),
+        "1: $.headerVersions: the last range of headerVersions must be open-ended, like 2+",
+    ),
+    Case(
+        "message twice",
+        {"a.json": text(), "b.json": text()},
+        "b.json:1: $.name: message Probe is already defined at a.json:1; names (as Python modules) must be unique",
+    ),
+    Case(
+        "messages fold",
+        {"a.json": text(), "b.json": text(name="PROBE")},
+        "b.json:1: $.name: message PROBE is already defined at a.json:1; names (as Python modules) must be unique",
+    ),
+    Case(
+        "request without response",
+        {"a.json": request()},
+        "a.json:1: $.apiKey: request AskRequest with apiKey 1 has no response",
+    ),
+    Case(
+        "response without request",
+        {"a.json": response()},
+        "a.json:1: $.apiKey: response AskResponse with apiKey 1 has no request",
+    ),
+    Case(
+        "request suffix",
+        {"a.json": request(name="Ask"), "b.json": response()},
+        "a.json:1: $.name: request Ask must end in Request, to name its API",
+    ),
+    Case(
+        "apiKey twice",
+        {"a.json": request(), "b.json": request(name="AskAgainRequest"), "c.json": response()},
+        "b.json:1: $.apiKey: request AskAgainRequest has apiKey 1, which is already AskRequest's; each needs its own",
+    ),
+    Case(
+        "record type twice",
+        {
+            "x/a.json": text(name="R1", type="metadata", apiKey=3),
+            "x/b.json": text(name="R2", type="metadata", apiKey=3),
+            "y/c.json": text(name="R3", type="metadata", apiKey=3),
+        },
+        "x/b.json:1: $.apiKey: metadata R2 has apiKey 3, which is already R1's; each needs its own",
+    ),
+)

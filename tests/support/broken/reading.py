@@ -1,0 +1,149 @@
+"""What the reader refuses: properties, their JSON types and the small grammars inside texts."""
+
+# ruff: noqa: E501 -- each expected line is whole, as a user reads it
+
+from __future__ import annotations
+
+from tests.support.broken.case import ASK, Case
+from tests.support.specs import field, text
+
+READER: tuple[Case, ...] = (
+    Case("message is an array", {"Test.json": "[]"}, "Test.json:1: $: a message must be a JSON object, found array"),
+    Case("field is a text", text("A"), "2: $.fields[0]: a field must be a JSON object, found string"),
+    Case(
+        "common struct is a number",
+        text(commonStructs=[5]),
+        "1: $.commonStructs[0]: a common struct must be a JSON object, found number",
+    ),
+    Case("name missing", text(name=...), "1: $: a message has no name; add it"),
+    Case("name null", text(name=None), "1: $: a message has no name; add it"),
+    Case("name blank", text(name=" "), "1: $: a message has no name; add it"),
+    Case("name is an object", text(name={"a": 1}), "1: $.name: expected a string, found object {'a': 1}"),
+    Case(
+        "type missing",
+        text(type=...),
+        "1: $: message Probe has no type; use one of request, response, header, metadata, data, coordinator-key, coordinator-value",
+    ),
+    Case(
+        "type unknown",
+        text(type="Data"),
+        "1: $.type: unknown type 'Data'; use one of request, response, header, metadata, data, coordinator-key, coordinator-value",
+    ),
+    Case(
+        "message name",
+        text(name="A-B"),
+        "1: $.name: 'A-B' is no identifier in Python; rename it",
+        "1: $.name: invalid message name 'A-B'; use letters and digits",
+    ),
+    Case("validVersions missing", text(validVersions=...), "1: $: message Probe has no validVersions; add it"),
+    Case(
+        "validVersions no range",
+        text(validVersions="a-b"),
+        "1: $.validVersions: validVersions: 'a-b' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
+    ),
+    Case(
+        "versions backwards",
+        text(field("A", versions="3-1")),
+        "2: $.fields[0].versions: versions: version range '3-1' runs backwards; write 1-3 or none",
+    ),
+    Case(
+        "versions too high",
+        text(field("A", versions="0-40000")),
+        "2: $.fields[0].versions: versions: version 40000 in '0-40000' is above 32767, the largest int16",
+    ),
+    Case(
+        "flexibleVersions missing",
+        text(flexibleVersions=...),
+        "1: $: message Probe has no flexibleVersions; say 0+ for a new message, or none",
+    ),
+    Case(
+        "flexibleVersions is a list",
+        text(flexibleVersions=["2+"]),
+        "1: $.flexibleVersions: expected a string, found array ['2+']",
+    ),
+    Case("apiKey is a fraction", text(apiKey=1.9), "1: $.apiKey: expected an int16, found number 1.9"),
+    Case("apiKey is true", text(apiKey=True), "1: $.apiKey: expected an int16, found boolean True"),
+    Case("apiKey too large", text(apiKey=70000), "1: $.apiKey: 70000 is out of range for apiKey, an int16"),
+    Case("apiKey too small", text(apiKey=-32769), "1: $.apiKey: -32769 is out of range for apiKey, an int16"),
+    Case("tag hexadecimal", text(field("A", tag="0x0")), "2: $.fields[0].tag: expected an int32, found string '0x0'"),
+    Case(
+        "tag beyond int32",
+        text(field("A", versions="2+", tag=1 << 31, taggedVersions="2+")),
+        "2: $.fields[0].tag: 2147483648 is out of range for tag, an int32",
+        "2: $.fields[0].taggedVersions: field A has taggedVersions 2+, but no tag; add one or remove the taggedVersions",
+    ),
+    Case(
+        "boolean yes",
+        text(field("A", ignorable="yes")),
+        "2: $.fields[0].ignorable: expected true or false, found string 'yes'",
+    ),
+    Case(
+        "boolean fraction",
+        text(field("A", ignorable=1.0)),
+        "2: $.fields[0].ignorable: expected true or false, found number 1.0",
+    ),
+    Case(
+        "listener unknown",
+        text(**ASK, listeners=["broker", "Controller"]),
+        "1: $.listeners[1]: unknown listener 'Controller'; use one of zkBroker, broker, controller",
+    ),
+    Case(
+        "listener is a list",
+        text(**ASK, listeners=[["broker"]]),
+        "1: $.listeners[0]: unknown listener ['broker']; use one of zkBroker, broker, controller",
+    ),
+    Case(
+        "headerVersions is a text",
+        text(**ASK, headerVersions="0+"),
+        "1: $.headerVersions: expected an object of version range to header version, found string '0+'",
+    ),
+    Case(
+        "unknown property of a field",
+        text(field("A", comment="x")),
+        "2: $.fields[0].comment: unknown property 'comment' of field A; known are about, default, entityType, fields, flexibleVersions, ignorable, mapKey, name, nullableVersions, tag, taggedVersions, type, versions, zeroCopy",
+    ),
+    Case(
+        "common struct name missing",
+        text(commonStructs=[{"versions": "0+"}]),
+        "1: $.commonStructs[0]: a common struct has no name; add it",
+    ),
+    Case(
+        "common struct versions missing",
+        text(field("A", "Sub"), commonStructs=[{"name": "Sub"}]),
+        "1: $.commonStructs[0]: common struct Sub has no versions; add it",
+        "2: $.fields[0].type: unknown struct Sub; give its fields here or as a common struct",
+    ),
+    Case("field name missing", text({"type": "int8", "versions": "0+"}), "2: $.fields[0]: a field has no name; add it"),
+    Case(
+        "field name",
+        text(field("_a"), field("1a"), field("a_b"), field("é")),
+        "2: $.fields[0].name: invalid field name '_a'; use letters and digits",
+        "3: $.fields[1].name: invalid field name '1a'; use letters and digits",
+        "4: $.fields[2].name: invalid field name 'a_b'; use letters and digits",
+        "5: $.fields[3].name: invalid field name 'é'; use letters and digits",
+    ),
+    Case("field type missing", text({"name": "A", "versions": "0+"}), "2: $.fields[0]: field A has no type; add it"),
+    Case(
+        "field type unknown",
+        text(field("A", "int128"), field("B", "float32"), field("C", "[]int"), field("D", "[]")),
+        "2: $.fields[0].type: unknown type 'int128'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a struct name with a capital, or [] and one of these",
+        "3: $.fields[1].type: unknown type 'float32'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a struct name with a capital, or [] and one of these",
+        "4: $.fields[2].type: unknown type '[]int'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a struct name with a capital, or [] and one of these",
+        "5: $.fields[3].type: the array type [] names no element type; write for example []int32",
+    ),
+    Case(
+        "array of arrays",
+        text(field("A", "[][]int8")),
+        "2: $.fields[0].type: arrays of arrays cannot be written; use an array of structs that hold an array",
+    ),
+    Case(
+        "field versions missing",
+        text({"name": "A", "type": "int8"}),
+        "2: $.fields[0]: field A has no versions; add them, for example 0+",
+    ),
+    Case(
+        "entityType unknown",
+        text(field("A", "string", entityType="topicname")),
+        "2: $.fields[0].entityType: unknown entityType 'topicname'; use one of unknown, transactionalId, producerId, groupId, topicName, brokerId",
+    ),
+)

@@ -1,0 +1,56 @@
+"""A client as users write it; strict mypy and pyright check it, and pytest runs it (see test_typing_client)."""
+
+from __future__ import annotations
+
+from typing import assert_type
+from uuid import UUID
+
+from kafka_messages import ApiVersionsRequest, DecodeError, FetchResponse, MetadataRequest, MetadataResponse
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.messages.metadata_response import (
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+    MetadataResponseTopicCollection,
+)
+
+
+def request_for(names: list[str]) -> bytes:
+    topics = [MetadataRequestTopic(name=name) for name in names]
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=False).write(12)
+
+
+def leaders(data: bytes, topic_name: str) -> list[int]:
+    try:
+        response = MetadataResponse.read(data, 12)
+    except DecodeError as error:
+        raise SystemExit(f"at byte {error.offset}: {error}") from error
+    assert_type(response, MetadataResponse)
+    assert_type(response.topics, MetadataResponseTopicCollection)
+    topic = response.topics.find(topic_name)
+    if topic is None:
+        return []
+    assert_type(topic, MetadataResponseTopic)
+    assert_type(topic.topic_id, UUID)
+    assert_type(topic.name, str | None)
+    assert_type(topic.partitions, list[MetadataResponsePartition])
+    return [partition.leader_id for partition in topic.partitions]
+
+
+def records(response: FetchResponse) -> list[bytes]:
+    partitions = [partition for topic in response.responses for partition in topic.partitions]
+    return [partition.records for partition in partitions if partition.records is not None]
+
+
+def main() -> None:
+    partition = MetadataResponsePartition(partition_index=0, leader_id=3, replica_nodes=(3, 4))
+    response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])])
+    assert leaders(response.write(12), "t") == [3]
+    assert MetadataRequest.read(request_for(["t"]), 12).topics == [MetadataRequestTopic(name="t")]
+    message, end = ApiVersionsRequest.read_from(b"\x00\x01\x01\x00", 1, 3)
+    assert_type(message, ApiVersionsRequest)
+    assert_type(end, int)
+    assert records(FetchResponse()) == []
+
+
+if __name__ == "__main__":
+    main()
