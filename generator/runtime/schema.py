@@ -159,7 +159,7 @@ class TagSection(Type):
         self.absent = absent
 
     def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
-        """Read known fields into ``values``; returns the unknown ones and the offset after the section."""
+        """Read known fields into ``values``; returns the unknown ones by tag and the offset after the section."""
         count, at = UNSIGNED_VARINT.read(data, pos)
         unknown, seen = [], set()
         for _ in range(count):
@@ -173,17 +173,17 @@ class TagSection(Type):
             if tag in self.absent:
                 raise SchemaError(f"tag {tag} at offset {start} is not valid in this version", start)
             if tag in self.fields:
-                self._read_known(self.fields[tag], tag, data[:end], at, values)
+                self._read_known(tag, data, at, size, values)
             else:
                 unknown.append(RawTaggedField(tag, data[at:end]))
             at = end
-        return tuple(unknown), at
+        return tuple(sorted(unknown, key=lambda raw: raw.tag)), at
 
-    def _read_known(self, field: Field, tag: int, data: bytes, at: int, values: dict[str, object]) -> None:
+    def _read_known(self, tag: int, data: bytes, at: int, size: int, values: dict[str, object]) -> None:
+        field = self.fields[tag]
         try:
             values[field.name], after = field.type.read(data, at)
-            if after != len(data):
-                size = len(data) - at
+            if after != at + size:
                 raise SchemaError(f"tagged field {tag} has size {size} at offset {at}, but its value {after - at}", at)
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None

@@ -30,6 +30,13 @@ class StructBase:
         names = [name for name in self.__slots__ if name != "unknown_tagged_fields" or getattr(self, name)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
+    if not TYPE_CHECKING:  # checkers know it from the dataclass
+
+        def __replace__(self, **changes):
+            import dataclasses
+
+            return dataclasses.replace(self, **changes)
+
 
 class LazyDefaults(StructBase):
     """Base of structs with tagged struct fields: readers leave those at their default unset, to be made when asked."""

@@ -15,10 +15,10 @@ from generator.spec.versions import MAX_VERSION
 
 IMPORTS = {
     "collections.abc": "Iterable",
-    "dataclasses": "dataclass field",
     "struct": "Struct",
     "uuid": "UUID",
     ".._collection": "KeyedCollection adopt",
+    ".._dataclass": "dataclass field",
     ".._message": "LazyDefaults Message StructBase",
     ".._wire": (
         "Malformed PACK_B PACK_H PACK_I PACK_Q RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH "

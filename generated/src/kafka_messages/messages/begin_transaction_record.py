@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
+from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     Malformed,

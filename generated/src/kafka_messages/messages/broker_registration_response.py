@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 
+from .._dataclass import dataclass
 from .._message import Message
 from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 

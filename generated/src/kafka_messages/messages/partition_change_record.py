@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from struct import Struct
 from uuid import UUID
 
+from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     Malformed,

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from struct import Struct
 from uuid import UUID
 
 from .._collection import KeyedCollection, adopt
+from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from struct import Struct
 from uuid import UUID
 
+from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     PACK_I,

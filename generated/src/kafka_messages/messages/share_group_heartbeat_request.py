@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from struct import Struct
 
+from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     RawTaggedFields,

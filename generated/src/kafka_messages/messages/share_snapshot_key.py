@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from uuid import UUID
 
+from .._dataclass import dataclass
 from .._message import Message
 from .._wire import Malformed, ZERO_UUID, new, string_length, uuid_from
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
 
+from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
 from .._wire import (
     Malformed,

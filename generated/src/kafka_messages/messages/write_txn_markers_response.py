@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from struct import Struct
 
+from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,

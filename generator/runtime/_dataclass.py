@@ -1,0 +1,62 @@
+"""``dataclass`` and ``field`` as type checkers know them, without the cost of importing ``dataclasses``.
+
+That import takes longer than everything else a message needs. The classes here are printed with their own constructor
+and equality; what is left is the table of fields, which is made when ``dataclasses`` first asks for it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
+else:
+
+    class field:  # noqa: N801  # stands for the function of the same name
+        """The default of a field that needs a new object each time."""
+
+        __slots__ = ("default_factory",)
+
+        def __init__(self, default_factory):
+            self.default_factory = default_factory
+
+    class _Fields:
+        """The table of fields of one class, made and stored on first access."""
+
+        __slots__ = ("annotations", "defaults", "owner")
+
+        def __init__(self, annotations, defaults):
+            self.annotations = annotations
+            self.defaults = defaults
+
+        def __set_name__(self, owner, name):
+            self.owner = owner
+
+        def __get__(self, instance, owner):
+            import dataclasses
+
+            namespace = {"__annotations__": self.annotations, "__module__": owner.__module__}
+            for name, default in self.defaults.items():
+                is_factory = isinstance(default, field)
+                made = dataclasses.field(default_factory=default.default_factory) if is_factory else default
+                namespace[name] = made
+            make = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=True)
+            table = make(type(owner.__name__, (), namespace)).__dataclass_fields__
+            self.owner.__dataclass_fields__ = table
+            return table
+
+    def dataclass(**options):
+        """Make the annotated names of a class its slots."""
+        return _with_slots
+
+    def _with_slots(cls):
+        annotations = cls.__dict__.get("__annotations__", {})
+        namespace = dict(cls.__dict__)
+        defaults = {name: namespace.pop(name) for name in annotations}
+        for name in ("__dict__", "__weakref__"):
+            namespace.pop(name, None)
+        namespace["__slots__"] = tuple(annotations)
+        namespace["__match_args__"] = ()  # every field is keyword-only
+        namespace["__dataclass_fields__"] = _Fields(annotations, defaults)
+        namespace["__qualname__"] = cls.__qualname__
+        return type(cls)(cls.__name__, cls.__bases__, namespace)

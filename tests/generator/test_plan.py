@@ -1,0 +1,234 @@
+"""The plan: which operations each struct has at each version, printed for small definitions and kept as goldens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from generator.plan.model import Array, MessagePlan
+from tests.support.building import plan_of
+from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.specs import field, message
+
+FOLDER = GOLDENS / "plans"
+
+PLANS = {
+    # Fixed-width fields that follow each other are one operation, cut by whatever has no fixed width.
+    "fixed_runs": message(
+        *(field(f"F{kind}", kind) for kind in ("bool", "int8", "int16", "uint16", "int32", "uint32")),
+        field("Text", "string"),
+        *(field(f"G{kind}", kind) for kind in ("int64", "float64", "uuid")),
+        field("Since1", "int8", "1+"),
+        field("Blob", "bytes"),
+        field("Last", "int8"),
+    ),
+    # A field in the middle comes and goes: the runs beside it join while it is away.
+    "run_with_a_gap": message(
+        field("A", "int8"), field("B", "string", "1-2"), field("C", "int16"), flexibleVersions="none"
+    ),
+    # Versions that look the same share a layout, also when other versions lie between them.
+    "shared_layouts": message(
+        field("A"), field("Old", versions="1-2"), validVersions="0-5", flexibleVersions="none", name="Shared"
+    ),
+    # The message changes with each version while the struct inside it has one layout for all of them.
+    "struct_shared_by_versions": message(
+        field("Part", "Part", fields=[field("X", "int8"), field("Y", "string", "0+")]),
+        field("New1", versions="1+"),
+        field("New2", versions="2+"),
+        flexibleVersions="none",
+    ),
+    # What a layout does not have: refused on write, or dropped where the definition allows it.
+    "absent_fields": message(
+        field("Kept", versions="1+"),
+        field("Dropped", versions="1+", ignorable=True),
+        field("Never", versions="none"),
+        field("Later", versions="9+"),
+        flexibleVersions="none",
+    ),
+    # A regular field that becomes tagged, one that is new as a tag, and one of a later release.
+    "tags_entering_later": message(
+        field("Mixed", versions="0+", tag=2, taggedVersions="3+"),
+        field("New", "string", "2+", tag=0, taggedVersions="2+", ignorable=True),
+        field("Ahead", "bool", "5+", tag=1, taggedVersions="5+"),
+        validVersions="1-3",
+    ),
+    # Every kind of value in a tag section, in the order of tags.
+    "tag_section": message(
+        field("Structs", "[]Deep", tag=4, taggedVersions="0+", fields=[field("X", "int8")]),
+        field("Struct", "Single", tag=3, taggedVersions="0+", nullableVersions="0+", fields=[field("X", "int8")]),
+        field("Numbers", "[]int32", tag=2, taggedVersions="0+", nullableVersions="0+"),
+        field("Blob", "bytes", tag=1, taggedVersions="0+"),
+        field("Fixed", "uuid", tag=0, taggedVersions="0+"),
+        flexibleVersions="0+",
+    ),
+    # Null is a matter of the version, for every type that has it.
+    "nullable_per_version": message(
+        *(
+            field(name, kind, nullableVersions=versions)
+            for name, kind, versions in (
+                ("Text", "string", "1+"),
+                ("Blob", "bytes", "2+"),
+                ("Batch", "records", "1-2"),
+                ("Numbers", "[]int64", "3+"),
+                ("Names", "[]string", "0-1"),
+            )
+        ),
+        field("Part", "Part", nullableVersions="1+", fields=[field("X", "string", nullableVersions="2+")]),
+        flexibleVersions="3+",
+    ),
+    # The client id of request headers: classic strings inside flexible versions, and the other way round never.
+    "flexible_versions_of_a_field": message(
+        field("Inherited", "string"),
+        field("Never", "string", flexibleVersions="none", nullableVersions="0+"),
+        field("Later", "bytes", flexibleVersions="3+"),
+        flexibleVersions="1+",
+    ),
+    # Common structs are planned once, for single fields and arrays alike; those a struct needs stand before it.
+    "common_structs": message(
+        field("One", "Outer"),
+        field("Many", "[]Outer", "1+"),
+        field("Direct", "[]Inner"),
+        commonStructs=[
+            {"name": "Outer", "versions": "0+", "fields": [field("Inner", "Inner"), field("N", versions="2+")]},
+            {"name": "Inner", "versions": "0+", "fields": [field("X", "int8")]},
+            {"name": "Unused", "versions": "0+", "fields": [field("X", "int8")]},
+        ],
+    ),
+    # Keys change nothing on the wire.
+    "map_keys": message(
+        field(
+            "Topics",
+            "[]Topic",
+            fields=[
+                field("Name", "string", mapKey=True),
+                field("Partition", mapKey=True, versions="1+"),
+                field("Data", "bytes"),
+            ],
+        ),
+    ),
+    # Elements that take no bytes: nothing that follows bounds their number.
+    "empty_structs": message(
+        field("Nothing", "[]Empty", fields=[]),
+        field("Single", "Nested", fields=[field("Inside", "Other", fields=[])]),
+        flexibleVersions="2+",
+    ),
+    "no_fields": message(),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_plan(name: str) -> None:
+    """Every decision about the wire is in the plan; a change of one has to be seen and meant."""
+    matches_golden(FOLDER / f"{name}.txt", str(plan_of(PLANS[name])))
+
+
+def test_no_plan_is_stale() -> None:
+    """A golden that no test compares with proves nothing."""
+    assert strays(FOLDER, (f"{name}.txt" for name in PLANS)) == []
+
+
+@pytest.fixture(scope="module")
+def plans() -> dict[str, MessagePlan]:
+    return {name: plan_of(definition) for name, definition in PLANS.items()}
+
+
+def test_versions_are_covered_once(plans: dict[str, MessagePlan]) -> None:
+    """Dispatch is by version: each valid version of a message has exactly one layout, and no other version has any."""
+    for plan in plans.values():
+        versions = sorted(version for layout in plan.body.layouts for version in layout.versions)
+        assert versions == list(plan.valid)
+
+
+def test_equal_layouts_are_one(plans: dict[str, MessagePlan]) -> None:
+    """Versions that look the same share their functions; that is what keeps a package of 780 versions small."""
+    for plan in plans.values():
+        for struct in plan.structs:
+            operations = [layout.operations for layout in struct.layouts]
+            assert len(set(operations)) == len(operations)
+
+
+def test_a_struct_stands_before_those_that_need_it(plans: dict[str, MessagePlan]) -> None:
+    """Classes are printed in this order, and a field's default calls the class of its struct."""
+    assert [struct.name for struct in plans["common_structs"].structs] == ["Inner", "Outer", "Probe"]
+    for plan in plans.values():
+        names = [struct.name for struct in plan.structs]
+        for struct in plan.structs:
+            for each in struct.fields:
+                assert not each.is_struct or names.index(each.type) < names.index(struct.name)
+
+
+def test_layouts_know_how_they_are_used(plans: dict[str, MessagePlan]) -> None:
+    """A layout is printed for single structs, for arrays or for both: no function is printed that nobody calls."""
+    plan = plans["common_structs"]
+    outer, inner = plan.struct("Outer"), plan.struct("Inner")
+    assert (outer.singles, outer.arrays) == ({0, 2}, {0, 2})
+    assert (inner.singles, inner.arrays) == ({0, 2}, {0, 2})
+    topics = plans["map_keys"].struct("Topic")
+    assert (topics.singles, topics.arrays) == (frozenset(), {0, 1, 2})
+
+
+def test_keys_make_collections(plans: dict[str, MessagePlan]) -> None:
+    """Keys in the order of the definition; only arrays of such structs become collections."""
+    plan = plans["map_keys"]
+    assert [key.name for key in plan.struct("Topic").keys] == ["name", "partition"]
+    assert plan.body.field("topics").collection
+    assert not plans["common_structs"].body.field("many").collection
+
+
+def test_elements_without_bytes_are_known(plans: dict[str, MessagePlan]) -> None:
+    """Where an element may take no bytes, the reader needs a bound of its own; a tag section is a byte already."""
+    by_version = {}
+    for layout in plans["empty_structs"].body.layouts:
+        array = layout.operations[0]
+        assert isinstance(array, Array)
+        by_version[layout.ref.version] = array.empty_elements
+    assert by_version == {0: True, 2: False}
+
+
+@pytest.mark.parametrize(
+    ("kind", "versions", "nullable", "default", "is_nullable"),
+    [
+        ("string", "0+", "none", "", False),
+        ("string", "0+", "1+", "", True),
+        ("string", "0+", "9+", "", False),
+        ("string", "2+", "0-1", "", False),
+        ("string", "9+", "9+", "null", True),
+        ("[]int32", "0+", "3+", "", True),
+    ],
+)
+def test_a_field_is_optional_where_any_version_says_null(
+    kind: str, versions: str, nullable: str, default: str, is_nullable: bool
+) -> None:
+    """One class serves all versions, so its annotations must hold for each; versions that do not exist do not count."""
+    plan = plan_of(message(field("A", kind, versions, nullableVersions=nullable, default=default)))
+    assert plan.body.field("a").nullable is is_nullable
+
+
+@pytest.mark.parametrize(
+    ("versions", "shown"),
+    [("0+", "0+"), ("2-3", "2-3"), ("2-9", "2-9"), ("0-1", "0-1"), ("9+", "9+"), ("none", "none")],
+)
+def test_versions_of_a_field_as_a_reader_sees_them(versions: str, shown: str) -> None:
+    """Docstrings say in which versions a field is; a range that reaches the newest version goes on."""
+    assert str(plan_of(message(field("A", versions=versions))).body.field("a").versions) == shown
+
+
+def test_goldens_are_written_only_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison that writes what it misses would pass for ever; writing is a separate, visible act."""
+    golden = tmp_path / "sub" / "new.txt"
+    monkeypatch.delenv("UPDATE_GOLDENS", raising=False)
+    with pytest.raises(pytest.fail.Exception, match="UPDATE_GOLDENS=1"):
+        matches_golden(golden, "text\n")
+    assert not golden.parent.exists()
+    monkeypatch.setenv("UPDATE_GOLDENS", "1")
+    with pytest.raises(pytest.skip.Exception, match=r"new\.txt was written"):
+        matches_golden(golden, "text\n")
+    monkeypatch.delenv("UPDATE_GOLDENS")
+    matches_golden(golden, "text\n")
+    with pytest.raises(pytest.fail.Exception, match=r"-text\n\+other"):
+        matches_golden(golden, "other\n")
+    with pytest.raises(pytest.fail.Exception, match="only line ends differ"):
+        matches_golden(golden, "text")
+    assert golden.read_bytes() == b"text\n"
+    assert strays(golden.parent, []) == ["new.txt"]

@@ -1,0 +1,36 @@
+"""Golden files: what the generator prints, kept as text to be read in reviews; written only when asked for."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+GOLDENS = Path(__file__).parents[1] / "generator" / "goldens"
+HINT = "if this is what you want: UPDATE_GOLDENS=1 python -m pytest tests/generator"
+
+
+def matches_golden(path: Path, text: str) -> None:
+    """Fail with a diff unless the file has exactly this text.
+
+    With UPDATE_GOLDENS=1 in the environment the file is written instead, and the test is reported as skipped, so that
+    a run that changed what it compares with never looks like one that compared.
+    """
+    old = path.read_bytes().decode("utf-8") if path.exists() else ""
+    if path.exists() and old == text:
+        return
+    if os.environ.get("UPDATE_GOLDENS") == "1":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+        pytest.skip(f"{path.name} was written")
+    names = f"{path.name} (golden)", f"{path.name} (printed now)"
+    diff = "\n".join(difflib.unified_diff(old.splitlines(), text.splitlines(), *names, lineterm=""))
+    pytest.fail(f"{diff or 'only line ends differ'}\n{HINT}", pytrace=False)
+
+
+def strays(folder: Path, names: Iterable[str]) -> list[str]:
+    """Golden files that belong to no test any more."""
+    return sorted({path.name for path in folder.iterdir()} - set(names))
