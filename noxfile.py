@@ -11,7 +11,11 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 GENERATOR = PYPROJECT["project"]["dependencies"]
-KAFKA = ("--specs", "specs/kafka", "--output", "generated")
+PACKAGES = (
+    ("--specs", "specs/kafka", "--output", "generated"),
+    ("--specs", "specs/proposals", "--output", "generated_proposals", "--package", "kafka_messages_proposals"),
+)
+GENERATED = ("./generated", "./generated_proposals")
 
 
 def groups(*names: str) -> list[str]:
@@ -20,16 +24,18 @@ def groups(*names: str) -> list[str]:
 
 @nox.session
 def regenerate(session: nox.Session) -> None:
-    """Write generated/ from specs/; nothing is touched when it is up to date."""
+    """Write the generated packages from specs/; nothing is touched when they are up to date."""
     session.install(*GENERATOR)
-    session.run("python", "-m", "generator", "generate", *KAFKA)
+    for package in PACKAGES:
+        session.run("python", "-m", "generator", "generate", *package)
 
 
 @nox.session
 def check(session: nox.Session) -> None:
-    """Regenerate in memory; print the difference and fail when generated/ is not what specs/ gives."""
+    """Regenerate in memory; print the difference and fail when a package is not what specs/ gives."""
     session.install(*GENERATOR)
-    session.run("python", "-m", "generator", "check", *KAFKA)
+    for package in PACKAGES:
+        session.run("python", "-m", "generator", "check", *package)
 
 
 @nox.session
@@ -51,9 +57,10 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    session.install(*GENERATOR, *groups("types", "tests"), "nox", "./generated")
+    session.install(*GENERATOR, *groups("types", "tests"), "nox", *GENERATED)
     session.run("mypy", "generator", "tests/support", "noxfile.py", "benchmarks/compare.py", "benchmarks/imports.py")
     session.run("mypy", "generated/src/kafka_messages")
+    session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py")
     session.run("pyright", "-p", "tests/typing")
 
@@ -61,7 +68,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Every test of the generator and of the generated package."""
-    session.install(*GENERATOR, *groups("tests", "types"), "./generated")
+    session.install(*GENERATOR, *groups("tests", "types"), *GENERATED)
     session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
 
 

@@ -16,7 +16,11 @@ from generator.plan.model import (
     Layout,
     LayoutRef,
     MessagePlan,
+    NoSection,
     Operation,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
     Payload,
     Single,
     StructPlan,
@@ -27,7 +31,7 @@ from generator.plan.model import (
 from generator.rules import Checked
 from generator.rules.defaults import default_of
 from generator.rules.names import snake_case
-from generator.spec.model import Field, Message, Struct
+from generator.spec.model import Encoding, Field, Message, Struct
 from generator.spec.versions import Versions
 
 
@@ -38,7 +42,14 @@ def build(checked: Checked, file: str) -> MessagePlan:
 
 def _with_body(checked: Checked) -> dict[str, Struct]:
     message = checked.message
-    body = Struct(message.name, message.valid, message.fields, message.location, message.about)
+    body = Struct(
+        message.name,
+        message.valid,
+        message.fields,
+        message.location,
+        message.about,
+        optional_fields=message.optional_fields,
+    )
     return {**checked.structs, message.name: body}
 
 
@@ -76,12 +87,18 @@ class _Builder:
             about=message.about,
         )
 
+    @property
+    def is_extensible(self) -> bool:
+        """Whether structs of some version can carry fields that the definition does not name."""
+        versions = (self.message.flexible, self.message.with_optional)
+        return any(not each.intersect(self.message.valid).empty for each in versions)
+
     def dependency_order(self) -> list[str]:
         order: list[str] = []
 
         def visit(name: str) -> None:
             if name not in order:
-                for member in self.structs[name].fields:
+                for member in self.structs[name].members:
                     if member.type.is_struct:
                         visit(member.type.name)
                 order.append(name)
@@ -100,19 +117,31 @@ class _Builder:
         return known.by_version[version]
 
     def operations(self, struct: Struct, version: int) -> Iterator[Operation]:
-        absent = [f for f in struct.fields if version not in f.versions]
+        absent = [f for f in struct.members if version not in f.versions]
         tagged = [f for f in struct.fields if version in f.tagged]
         regular = [f for f in struct.fields if version in f.versions and version not in f.tagged]
+        if version in self.message.with_optional:
+            yield self.optional_buffer(struct, version)
         yield from _merge_runs(self.payload(member, version, is_tagged=False) for member in regular)
         for member in absent:
             yield Default(snake_case(member.name), refuse=not member.ignorable)
         if version in self.message.flexible:
             yield self.tag_section(struct, tagged, version)
+        elif self.is_extensible and version not in self.message.with_optional:
+            yield NoSection()
 
     def tag_section(self, struct: Struct, tagged: list[Field], version: int) -> TagSection:
         fields = [Tagged(_tag(f), snake_case(f.name), self.payload(f, version, is_tagged=True)) for f in tagged]
         absent = [_tag(f) for f in struct.fields if f.tag is not None and f not in tagged]
-        return TagSection(tuple(sorted(fields, key=lambda f: f.tag)), tuple(sorted(absent)))
+        interleaved = self.message.tagged_field_format == "interleaved"
+        return TagSection(tuple(sorted(fields, key=lambda f: f.tag)), tuple(sorted(absent)), interleaved)
+
+    def optional_buffer(self, struct: Struct, version: int) -> OptionalBuffer:
+        fields = [
+            Tagged(_tag(f), snake_case(f.name), self.payload(f, version, is_tagged=False))
+            for f in struct.optional_fields
+        ]
+        return OptionalBuffer(tuple(sorted(fields, key=lambda f: f.tag)))
 
     def payload(self, member: Field, version: int, is_tagged: bool) -> Payload:
         name = snake_case(member.name)
@@ -123,19 +152,22 @@ class _Builder:
         if member.type.is_struct:
             return Single(name, self.layout(member.type.name, version), nullable)
         if member.type.is_fixed:
-            return FixedRun((Fixed(name, member.type.name),))
+            encoding = _encoding(member.encodings, version)
+            if encoding is not None and encoding.form != "fixed":
+                return Packed(name, encoding.bits, encoding.form == "packed")
+            return FixedRun((Fixed(name, member.type.name if encoding is None else f"int{encoding.bits}"),))
         return (Text if member.type.name == "string" else Blob)(name, compact, nullable)
 
     def array(self, name: str, member: Field, compact: bool, nullable: bool, version: int) -> Array:
         if not member.type.is_struct:
-            return Array(name, member.type.name, compact, nullable)
+            return Array(name, _element(member, version), compact, nullable)
         layout = self.layout(member.type.name, version)
         is_empty = self.layouts[member.type.name].minimum_size[version] == 0
         return Array(name, layout, compact, nullable, is_empty)
 
     def struct_plan(self, name: str) -> StructPlan:
         struct, layouts = self.structs[name], self.layouts[name]
-        fields = tuple(self.field_plan(member) for member in struct.fields)
+        fields = tuple(self.field_plan(member) for member in struct.members)
         uses = list(self.uses(name))
         refs = sorted(set(layouts.by_version.values()), key=lambda ref: ref.version)
         operations = {ref: ops for ops, ref in layouts.by_operations.items()}
@@ -144,12 +176,12 @@ class _Builder:
             name=name,
             about=struct.about,
             fields=fields,
-            keys=tuple(plan for plan, member in zip(fields, struct.fields, strict=True) if member.map_key),
+            keys=tuple(plan for plan, member in zip(fields, struct.members, strict=True) if member.map_key),
             layouts=tuple(Layout(ref, operations[ref], versions[ref]) for ref in refs),
             is_message=name == self.message.name,
             singles=frozenset(ref.version for ref, is_array in uses if not is_array),
             arrays=frozenset(ref.version for ref, is_array in uses if is_array),
-            is_flexible=not self.message.flexible.intersect(self.message.valid).empty,
+            is_flexible=self.is_extensible,
         )
 
     def uses(self, name: str) -> Iterator[tuple[LayoutRef, bool]]:
@@ -178,7 +210,7 @@ class _Builder:
             collection=member.type.is_array and is_keyed,
             versions=_bounded(member.versions, self.message.valid),
             about=member.about,
-            is_tagged=not member.tagged.empty,
+            is_tagged=not member.tagged.empty or member.is_optional,
         )
 
 
@@ -190,6 +222,19 @@ def _bounded(versions: Versions, valid: Versions) -> Versions:
 def _tag(member: Field) -> int:
     assert member.tag is not None  # the rules demand a tag wherever there are tagged versions
     return member.tag
+
+
+def _encoding(encodings: tuple[Encoding, ...], version: int) -> Encoding | None:
+    return next((encoding for encoding in encodings if version in encoding.versions), None)
+
+
+def _element(member: Field, version: int) -> str | PackedElement:
+    encoding = _encoding(member.element_encodings, version)
+    if encoding is None:
+        return member.type.name
+    if encoding.form == "fixed":
+        return f"int{encoding.bits}"
+    return PackedElement(encoding.bits, encoding.form == "packed")
 
 
 def _merge_runs(payloads: Iterable[Payload]) -> Iterator[Payload]:
@@ -208,7 +253,7 @@ def _merge_runs(payloads: Iterable[Payload]) -> Iterator[Payload]:
 
 def _flatten(operations: Iterable[Operation]) -> Iterator[Operation]:
     for operation in operations:
-        if isinstance(operation, TagSection):
+        if isinstance(operation, TagSection | OptionalBuffer):
             yield from (tagged.payload for tagged in operation.fields)
         else:
             yield operation
@@ -218,7 +263,7 @@ def _minimum(operation: Operation) -> int:
     """The least bytes an operation takes, as far as it matters: none or some."""
     if isinstance(operation, FixedRun):
         return operation.width
-    if isinstance(operation, Default):
+    if isinstance(operation, Default | NoSection):
         return 0
     if isinstance(operation, Single):
         return 1 if operation.nullable else 0  # a struct of only empty structs is rare enough to bound by count

@@ -14,14 +14,18 @@ from generator.spec.model import Field, Message, Struct
 
 def of(message: Message, structs: dict[str, Struct]) -> str:
     """JSON of a checked message with resolved structs and parsed defaults; ``_facts`` in the runtime reads it."""
-    table = {name: [_field(f) for f in struct.fields] for name, struct in structs.items() if name != message.name}
+    table = {name: [_field(f) for f in struct.members] for name, struct in structs.items() if name != message.name}
     facts: dict[str, object] = {
         "name": message.name,
         "type": message.kind,
         "validVersions": str(message.valid),
         "flexibleVersions": str(message.flexible),
-        "fields": [_field(member) for member in message.fields],
+        "fields": [_field(member) for member in message.fields + message.optional_fields],
     }
+    if message.tagged_field_format != "sequential":
+        facts["taggedFieldFormat"] = message.tagged_field_format
+    if not message.with_optional.empty:
+        facts["versionsWithOptional"] = str(message.with_optional)
     if table:
         facts["structs"] = table
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
@@ -39,6 +43,11 @@ def _field(member: Field) -> dict[str, object]:
     if member.tag is not None:
         facts["tag"] = member.tag
         facts["taggedVersions"] = str(member.tagged)
+    if member.is_optional:
+        facts["optional"] = True
+    for key, encodings in (("encoding", member.encodings), ("elementEncoding", member.element_encodings)):
+        if encodings:
+            facts[key] = {str(encoding.versions): encoding.name for encoding in encodings}
     if member.flexible is not None:
         facts["flexibleVersions"] = str(member.flexible)
     for key, value in (("ignorable", member.ignorable), ("mapKey", member.map_key)):

@@ -54,6 +54,29 @@ class FixedRun:
 
 
 @dataclass(frozen=True)
+class Packed:
+    """An integer as a varint of at most ``bits`` bits: zig-zag when ``signed``, else the two's complement as it is."""
+
+    name: str
+    bits: int
+    signed: bool
+
+    def __str__(self) -> str:
+        return f"Packed({self.name}, {'' if self.signed else 'u'}{self.bits})"
+
+
+@dataclass(frozen=True)
+class PackedElement:
+    """An element of an array of ``Packed`` integers."""
+
+    bits: int
+    signed: bool
+
+    def __str__(self) -> str:
+        return f"{'' if self.signed else 'u'}packed{self.bits}"
+
+
+@dataclass(frozen=True)
 class Text:
     """A string field."""
 
@@ -79,10 +102,10 @@ class Blob:
 
 @dataclass(frozen=True)
 class Array:
-    """An array; ``element`` is a primitive type name or the layout of a struct."""
+    """An array; ``element`` is the name of a primitive wire type, a packed integer, or the layout of a struct."""
 
     name: str
-    element: str | LayoutRef
+    element: str | LayoutRef | PackedElement
     compact: bool
     nullable: bool
     empty_elements: bool = False
@@ -115,7 +138,7 @@ class Default:
         return f"Default({self.name}{', refuse' if self.refuse else ''})"
 
 
-Payload = FixedRun | Text | Blob | Array | Single
+Payload = FixedRun | Packed | Text | Blob | Array | Single
 
 
 @dataclass(frozen=True)
@@ -137,13 +160,34 @@ class TagSection:
     fields: tuple[Tagged, ...]
     absent: tuple[int, ...] = ()
     """Tags of the definition that this version does not have; met on the wire they are an error."""
+    interleaved: bool = False
+    """Whether tag and size of a field share one varlong, bit by bit."""
 
     def __str__(self) -> str:
         absent = f"; not {', '.join(map(str, self.absent))}" if self.absent else ""
-        return f"TagSection({', '.join(map(str, self.fields))}{absent})"
+        kind = "InterleavedTagSection" if self.interleaved else "TagSection"
+        return f"{kind}({', '.join(map(str, self.fields))}{absent})"
 
 
-Operation = Payload | Default | TagSection
+@dataclass(frozen=True)
+class OptionalBuffer:
+    """The optional-field buffer at the start of a struct: length, tag and value of each field; length 0 ends it."""
+
+    fields: tuple[Tagged, ...]
+
+    def __str__(self) -> str:
+        return f"OptionalBuffer({', '.join(map(str, self.fields))})"
+
+
+@dataclass(frozen=True)
+class NoSection:
+    """A version without tagged or optional fields, of a message that has them in others: unknown ones are refused."""
+
+    def __str__(self) -> str:
+        return "NoSection()"
+
+
+Operation = Payload | Default | TagSection | OptionalBuffer | NoSection
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 
-from generator.plan.model import FieldPlan, MessagePlan, StructPlan
+from generator.plan.model import FieldPlan, MessagePlan, Packed, StructPlan
 from generator.render import naming
 from generator.rules.defaults import Empty
 
@@ -124,3 +124,8 @@ def negated(tests: list[str]) -> str:
         if positive in test:
             return test.replace(positive, negative)
     return test.removeprefix("not ") if test.startswith("not ") else f"not {test}"
+
+
+def packed(operation: Packed, value: str) -> str:
+    """The bytes of a packed integer. The table knows numbers by value; ``| 0`` keeps floats out of it."""
+    return f"{'' if operation.signed else 'U'}PACKED{operation.bits}[{value} | 0]"

@@ -53,7 +53,7 @@ class Unpack(Step):
 
 @dataclass(frozen=True)
 class Function:
-    """A printed function; ``loop`` names the array whose elements the body handles, if it does."""
+    """A printed function; ``loop`` is the head of the loop around its body, if there is one."""
 
     name: str
     parameters: str

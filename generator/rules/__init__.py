@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.rules import fields, messages, names, structs
+from generator.rules import fields, messages, names, proposals, structs
 from generator.spec.model import Message
 from generator.spec.source import Problems
 
@@ -24,6 +24,7 @@ def check(definitions: list[Message], problems: Problems) -> list[Checked]:
         messages.check(message, problems)
         names.check(message, problems)
         fields.check(message, problems)
+        proposals.check(message, problems)
         own = Problems()
         checked.append(Checked(message, structs.resolve(message, own)))
         problems.found += own.found

@@ -70,6 +70,8 @@ def tag_sign(message: Message, member: Field, problems: Problems) -> None:
 
 
 def tag_and_tagged_versions(message: Message, member: Field, problems: Problems) -> None:
+    if member.is_optional:
+        return
     if member.tag is not None and member.tagged.empty:
         what = f"field {member.name} has tag {member.tag}, but no taggedVersions; add them or remove the tag"
         problems.error(member.at("tag"), what)
@@ -104,7 +106,8 @@ def tagged_versions(message: Message, member: Field, problems: Problems) -> None
 
 
 def tagged_type(message: Message, member: Field, problems: Problems) -> None:
-    if member.tag is not None and member.type.name == "records" and not member.type.is_array:
+    is_tagged = member.tag is not None and not member.is_optional
+    if is_tagged and member.type.name == "records" and not member.type.is_array:
         problems.error(member.at("tag"), f"field {member.name} is of type records, which cannot be tagged; use bytes")
 
 

@@ -37,14 +37,14 @@ def check(message: Message, problems: Problems) -> None:
         problems.error(
             message.at("name"), f"message {message.name} would be the module {snake_case(message.name)}; rename it"
         )
-    _fields(message.name, message.fields, MESSAGE_MEMBERS, problems)
+    _fields(message.name, message.fields + message.optional_fields, MESSAGE_MEMBERS, problems)
     for struct in message.common_structs:
         _class_name(struct.name, struct.location, problems)
-        _fields(struct.name, struct.fields, frozenset(), problems)
+        _fields(struct.name, struct.members, frozenset(), problems)
     for member in message.walk():
-        if member.fields:
+        if member.fields or member.optional_fields:
             _class_name(member.type.name, member.at("type"), problems)
-            _fields(member.type.name, member.fields, frozenset(), problems)
+            _fields(member.type.name, member.fields + member.optional_fields, frozenset(), problems)
 
 
 def _class_name(name: str, location: Location, problems: Problems) -> None:

@@ -17,7 +17,7 @@ def resolve(message: Message, problems: Problems) -> StructTable:
         if struct.name in table:
             problems.error(struct.location, f"common struct {struct.name} is specified twice; remove one")
         table[struct.name] = struct
-    _register_inline(message.fields, table, problems)
+    _register_inline(message.fields + message.optional_fields, table, problems)
     for struct in message.common_structs:
         _refuse_inline(struct, table, problems)
     _check_references(message, table, problems)
@@ -37,15 +37,26 @@ def _register_inline(fields: tuple[Field, ...], table: StructTable, problems: Pr
         elif known is not None:
             advice = "a struct used twice must be a common struct"
             problems.error(member.at("type"), f"struct {name} is specified twice; {advice}")
-        elif "fields" in member.places:
-            table[name] = Struct(name, member.versions, member.fields, member.location, member.about)
-            _register_inline(member.fields, table, problems)
+        elif "fields" in member.places or member.optional_fields:
+            table[name] = _inline(member)
+            _register_inline(member.fields + member.optional_fields, table, problems)
         else:
             problems.error(member.at("type"), f"unknown struct {name}; give its fields here or as a common struct")
 
 
+def _inline(member: Field) -> Struct:
+    return Struct(
+        member.type.name,
+        member.versions,
+        member.fields,
+        member.location,
+        member.about,
+        optional_fields=member.optional_fields,
+    )
+
+
 def _refuse_inline(struct: Struct, table: StructTable, problems: Problems) -> None:
-    for member in struct.fields:
+    for member in struct.members:
         if not member.type.is_struct:
             continue
         if member.fields:
@@ -62,15 +73,25 @@ def _check_references(message: Message, table: StructTable, problems: Problems) 
             problems.error(struct.location, f"struct {name} has the name of its message; rename it")
         if struct.is_common and name not in used:
             problems.warn(struct.location, f"common struct {name} is never used")
-        _check_tags(name, struct.fields, problems)
-    _check_tags(message.name, message.fields, problems)
-    _check_versions(message.valid, message.fields, table, message, problems)
+        _check_tags(name, struct, problems)
+    _check_tags(message.name, message, problems)
+    _check_versions(message.valid, message.fields + message.optional_fields, table, message, problems)
     for member in message.fields:
         if member.map_key:
             problems.error(member.at("mapKey"), f"field {member.name}: mapKey cannot be set on top level fields")
 
 
-def _check_tags(owner: str, fields: tuple[Field, ...], problems: Problems) -> None:
+def _check_tags(owner: str, body: Struct | Message, problems: Problems) -> None:
+    tagged = _unique_tags(owner, body.fields, problems)
+    missing = sorted(set(range(len(tagged))) - set(tagged))
+    if missing:
+        highest = tagged[max(tagged)]
+        what = f"in {owner}, the tags are not contiguous: {missing[0]} is not used but {highest.tag} is"
+        problems.error(highest.at("tag"), f"{what}; use the lower tags first")
+    _unique_tags(owner, body.optional_fields, problems)  # any int16 will do there, it is never a position
+
+
+def _unique_tags(owner: str, fields: tuple[Field, ...], problems: Problems) -> dict[int, Field]:
     tagged: dict[int, Field] = {}
     for member in fields:
         if member.tag is None:
@@ -81,11 +102,7 @@ def _check_tags(owner: str, fields: tuple[Field, ...], problems: Problems) -> No
                 f"in {owner}, field {member.name} has a duplicate tag {member.tag}, already the tag of {earlier.name}"
             )
             problems.error(member.at("tag"), f"{what}; tags must be unique")
-    missing = sorted(set(range(len(tagged))) - set(tagged))
-    if missing:
-        highest = tagged[max(tagged)]
-        what = f"in {owner}, the tags are not contiguous: {missing[0]} is not used but {highest.tag} is"
-        problems.error(highest.at("tag"), f"{what}; use the lower tags first")
+    return tagged
 
 
 def _check_versions(
@@ -101,7 +118,7 @@ def _check_versions(
             problems.error(member.at("versions"), what)
         struct = table.get(member.type.name)
         if struct is not None and not struct.is_common:
-            _check_versions(present, member.fields, table, message, problems)
+            _check_versions(present, member.fields + member.optional_fields, table, message, problems)
 
 
 def _check_recursion(message: Message, table: StructTable, problems: Problems) -> None:
@@ -112,7 +129,7 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
             circle = " -> ".join((*path[path.index(name) :], name))
             problems.error(location, f"struct {name} contains itself ({circle}); a message needs a fixed depth")
         elif name not in finished:
-            for member in table[name].fields:
+            for member in table[name].members:
                 if member.type.is_struct:
                     visit(member.type.name, (*path, name), member.at("type"))
             finished.add(name)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ._build import Builder
 from ._facts import FieldFacts, MessageFacts, facts_of
 from ._message import Message
+from ._struct import is_default
 from .errors import DecodeError, EncodeError
-from .schema import Builder, SchemaError, is_default, schemas_of
+from .schema import SchemaError, schemas_of
 
 
 def explain_read(message: type[Message], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:

@@ -53,6 +53,11 @@ class FieldFacts:
     map_key: bool
     default_fact: object
     """The default as JSON; absent (``...``) for the type's own default."""
+    optional: bool
+    """Whether the field lives in an optional-field buffer, where ``tag`` is its key."""
+    encodings: tuple[tuple[Range, str], ...]
+    """How an integer is written, by versions."""
+    element_encodings: tuple[tuple[Range, str], ...]
 
     @property
     def is_struct(self) -> bool:
@@ -100,6 +105,10 @@ class MessageFacts:
     flexible: Range
     fields: tuple[FieldFacts, ...]
     structs: dict[str, tuple[FieldFacts, ...]]
+    with_optional: Range = NO_VERSIONS
+    """Versions in which every struct starts with an optional-field buffer."""
+    is_interleaved: bool = False
+    """Whether tagged fields have one varlong of tag and size in front."""
 
     def flexible_at(self, field: FieldFacts) -> Range:
         return self.flexible if field.flexible is None else field.flexible
@@ -126,6 +135,8 @@ def _parse(message: type[Message]) -> MessageFacts:
         flexible=Range.parse(data["flexibleVersions"]),
         fields=tuple(map(_field, data["fields"])),
         structs=structs,
+        with_optional=Range.parse(data.get("versionsWithOptional", "none")),
+        is_interleaved=data.get("taggedFieldFormat") == "interleaved",
     )
 
 
@@ -145,4 +156,13 @@ def _field(data: dict[str, object]) -> FieldFacts:
         ignorable=bool(data.get("ignorable")),
         map_key=bool(data.get("mapKey")),
         default_fact=data.get("default", ...),
+        optional=bool(data.get("optional")),
+        encodings=_encodings(data.get("encoding")),
+        element_encodings=_encodings(data.get("elementEncoding")),
     )
+
+
+def _encodings(data: object) -> tuple[tuple[Range, str], ...]:
+    if not isinstance(data, dict):
+        return ()
+    return tuple((Range.parse(versions), str(name)) for versions, name in data.items())

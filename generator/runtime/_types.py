@@ -85,7 +85,7 @@ def _bytes(count: int) -> str:
     return "1 byte" if count == 1 else f"{count} bytes"
 
 
-def _wrong(value: object, expected: str) -> SchemaError:
+def wrong(value: object, expected: str) -> SchemaError:
     return SchemaError(f"expected {expected}, not {shown(value)}")
 
 
@@ -111,6 +111,11 @@ class Fixed(Type):
         end = need(data, pos, self.width, self.name)
         return self._struct.unpack_from(data, pos)[0], end
 
+    def read_int(self, data: bytes, pos: int) -> tuple[int, int]:
+        """The same, as a type checker knows it."""
+        end = need(data, pos, self.width, self.name)
+        return int(self._struct.unpack_from(data, pos)[0]), end
+
     def write(self, out: bytearray, value: object) -> None:
         out += self._struct.pack(_integer(value, self))
 
@@ -126,7 +131,7 @@ class Boolean(Type):
 
     def write(self, out: bytearray, value: object) -> None:
         if value not in (0, 1):
-            raise _wrong(value, "True or False")
+            raise wrong(value, "True or False")
         out.append(1 if value else 0)
 
 
@@ -142,10 +147,10 @@ class Float64(Type):
     def write(self, out: bytearray, value: object) -> None:
         try:
             out += struct.pack(">d", value)
-        except struct.error:
-            raise _wrong(value, "a number") from None
-        except OverflowError:
-            raise SchemaError(f"{shown(value)} is out of range for {self.name}") from None
+        except (struct.error, OverflowError):
+            if isinstance(value, int):
+                raise SchemaError(f"{shown(value)} is out of range for {self.name}") from None
+            raise wrong(value, "a number") from None
 
 
 class Uuid(Type):
@@ -159,7 +164,7 @@ class Uuid(Type):
 
     def write(self, out: bytearray, value: object) -> None:
         if not isinstance(value, UUIDValue):
-            raise _wrong(value, "a uuid.UUID")
+            raise wrong(value, "a uuid.UUID")
         out += value.bytes
 
 
@@ -170,7 +175,7 @@ class VarInt(Type):
         self.name = name
         self.bits = bits
         self.is_signed = is_signed
-        self.longest = 5 if bits == 32 else 10
+        self.longest = (bits + 6) // 7
         self.lowest = -(1 << bits - 1) if is_signed else 0
         self.highest = (1 << bits - 1) - 1 if is_signed else (1 << bits) - 1
 
@@ -201,7 +206,7 @@ def _integer(value: object, kind: Fixed | VarInt) -> int:
     try:
         number = operator.index(cast(SupportsIndex, value))
     except TypeError:
-        raise _wrong(value, f"an integer for {kind.name}") from None
+        raise wrong(value, f"an integer for {kind.name}") from None
     if not kind.lowest <= number <= kind.highest:
         raise SchemaError(f"{shown(number)} is out of range for {kind.name}, {kind.lowest} to {kind.highest}")
     return number
@@ -285,7 +290,7 @@ class Text(_Sized):
             self.write_null(out)
             return
         if not isinstance(value, str):
-            raise _wrong(value, "a str")
+            raise wrong(value, "a str")
         try:
             data = value.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -311,7 +316,7 @@ class Blob(_Sized):
             self.write_null(out)
             return
         if not isinstance(value, (bytes, bytearray, memoryview)):
-            raise _wrong(value, "bytes")
+            raise wrong(value, "bytes")
         data = bytes(value)
         self._length.write(out, len(data))
         out += data
@@ -363,9 +368,9 @@ class ArrayOf(_Sized):
         if value is None:
             self.write_null(out)
             return
-        elements = _elements(value)
-        self._length.write(out, len(elements))
-        for index, element in enumerate(elements):
+        values = elements(value)
+        self._length.write(out, len(values))
+        for index, element in enumerate(values):
             try:
                 self.element.write(out, element)
             except SchemaError as error:
@@ -378,11 +383,11 @@ class CompactArrayOf(ArrayOf):
     _prefix, _count = "COMPACT_ARRAY", _COMPACT
 
 
-def _elements(value: object) -> list[object]:
+def elements(value: object) -> list[object]:
     if isinstance(value, (str, bytes, bytearray, memoryview)):
-        raise _wrong(value, "a list")
+        raise wrong(value, "a list")
     if not isinstance(value, Iterable):
-        raise _wrong(value, "a list")
+        raise wrong(value, "a list")
     return list(value)
 
 

@@ -406,13 +406,21 @@ def compact_bytes_array_size(values: Iterable[bytes]) -> int:
     return sum(uvarint_size(len(value) + 1) + len(value) for value in values)
 
 
-def tags(known: dict[int, bytes], unknown: RawTaggedFields) -> bytes:
-    """A tag section: known and unknown fields merged in ascending order of their tags."""
+def merged(
+    known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...], bound: int
+) -> dict[int, bytes]:
+    """Known and unknown tagged fields together; a tag comes once, is below ``bound``, and is its field's alone."""
     fields = dict(known)
     for raw in unknown:
-        if not 0 <= raw.tag < 1 << 32 or raw.tag in fields:
+        if not 0 <= raw.tag < bound or raw.tag in reserved or raw.tag in fields:
             raise Refused
         fields[raw.tag] = raw.data
+    return fields
+
+
+def tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
+    """A tag section: known and unknown fields merged in ascending order of their tags."""
+    fields = merged(known, unknown, reserved, 1 << 32)
     out = [VARINTS[len(fields)]]
     for tag in sorted(fields):
         data = fields[tag]

@@ -28,6 +28,11 @@ REQUEST, RESPONSE = "request", "response"
 COORDINATOR_KEY, COORDINATOR_VALUE = "coordinator-key", "coordinator-value"
 KINDS = (REQUEST, RESPONSE, "header", "metadata", "data", COORDINATOR_KEY, COORDINATOR_VALUE)
 
+ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}
+"""Types that can have an encoding, and their bits."""
+
+TAGGED_FIELD_FORMATS = ("sequential", "interleaved")
+
 ENTITY_TYPES = {
     "unknown": None,
     "transactionalId": "string",
@@ -63,6 +68,24 @@ class FieldType:
         return f"[]{self.name}" if self.is_array else self.name
 
 
+@dataclass(frozen=True)
+class Encoding:
+    """How an integer is written in some versions: ``fixed32``, ``packed16``, ``upacked64``."""
+
+    versions: Versions
+    name: str
+    location: Location
+
+    @property
+    def bits(self) -> int:
+        return int(self.name[-2:])
+
+    @property
+    def form(self) -> str:
+        """``fixed``, ``packed`` (zig-zag varint) or ``upacked`` (varint of the two's complement)."""
+        return self.name[:-2]
+
+
 @dataclass(frozen=True, eq=False)
 class Field:
     """One field of a message or struct. ``places`` locates each property that was given."""
@@ -83,6 +106,12 @@ class Field:
     flexible: Versions | None = None
     about: str = ""
     fields: tuple[Field, ...] = ()
+    encodings: tuple[Encoding, ...] = ()
+    element_encodings: tuple[Encoding, ...] = ()
+    optional_fields: tuple[Field, ...] = ()
+    """Of a struct or array of structs: the fields of its optional-field buffer."""
+    is_optional: bool = False
+    """Whether this field lives in an optional-field buffer; its tag is then its key there."""
 
     def at(self, property_name: str) -> Location:
         """The place of a property, or of the field when the property was left out."""
@@ -99,6 +128,12 @@ class Struct:
     location: Location
     about: str = ""
     is_common: bool = False
+    optional_fields: tuple[Field, ...] = ()
+
+    @property
+    def members(self) -> tuple[Field, ...]:
+        """Every attribute: the regular and tagged fields, then the optional ones."""
+        return self.fields + self.optional_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +154,9 @@ class Message:
     latest_version_unstable: bool = False
     header_versions: dict[str, str] | None = None
     about: str = ""
+    tagged_field_format: str = "sequential"
+    with_optional: Versions = NONE
+    optional_fields: tuple[Field, ...] = ()
 
     @property
     def is_removed(self) -> bool:
@@ -135,11 +173,11 @@ class Message:
     def walk(self) -> Iterator[Field]:
         """Every field, those inside structs too, in the order of the file."""
         for struct in self.common_structs:
-            yield from _walk(struct.fields)
-        yield from _walk(self.fields)
+            yield from _walk(struct.members)
+        yield from _walk(self.fields + self.optional_fields)
 
 
 def _walk(fields: tuple[Field, ...]) -> Iterator[Field]:
     for member in fields:
         yield member
-        yield from _walk(member.fields)
+        yield from _walk(member.fields + member.optional_fields)

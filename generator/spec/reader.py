@@ -5,9 +5,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from generator.spec.model import COORDINATOR_KEY, ENTITY_TYPES, KINDS, PRIMITIVES, Field, FieldType, Message, Struct
+from generator.spec.model import (
+    COORDINATOR_KEY,
+    ENTITY_TYPES,
+    KINDS,
+    PRIMITIVES,
+    TAGGED_FIELD_FORMATS,
+    Encoding,
+    Field,
+    FieldType,
+    Message,
+    Struct,
+)
 from generator.spec.source import Location, Node, Problems
-from generator.spec.versions import NONE, Versions, VersionsError
+from generator.spec.versions import MAX_VERSION, NONE, Versions, VersionsError
 
 LISTENERS = ("zkBroker", "broker", "controller")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -27,6 +38,8 @@ class _Properties:
     node: Node
     what: str
     problems: Problems
+    with_optional: Versions = NONE
+    """The versions in which the structs of the message have optional-field buffers."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.node.value, dict):
@@ -34,6 +47,10 @@ class _Properties:
             raise _Missing
         self.members = self.node.value
         self.known: list[str] = []
+
+    def inside(self, node: Node, what: str) -> _Properties:
+        """The properties of a node below this one."""
+        return _Properties(node, what, self.problems, self.with_optional)
 
     @property
     def places(self) -> dict[str, Location]:
@@ -157,6 +174,7 @@ def _message(properties: _Properties) -> Message:
         )
     properties.required("validVersions")
     valid = properties.versions("validVersions") or NONE
+    properties.with_optional = properties.versions("versionsWithOptional") or NONE
     message = Message(
         name=name,
         kind=kind,
@@ -172,6 +190,9 @@ def _message(properties: _Properties) -> Message:
         latest_version_unstable=properties.boolean("latestVersionUnstable"),
         header_versions=_header_versions(properties),
         about=properties.text("about") or "",
+        tagged_field_format=properties.choice("taggedFieldFormat", TAGGED_FIELD_FORMATS, "sequential"),
+        with_optional=properties.with_optional,
+        optional_fields=_optional_fields(properties),
     )
     properties.finish()
     return message
@@ -188,7 +209,8 @@ def _flexible(properties: _Properties, valid: Versions) -> Versions:
     flexible = properties.versions("flexibleVersions")
     is_given = properties.members.get("flexibleVersions") is not None
     # A removed API has no bytes; coordinator keys have always been written in the classic form.
-    if not is_given and not valid.empty and properties.text("type") != COORDINATOR_KEY:
+    has_other_form = properties.text("type") == COORDINATOR_KEY or not properties.with_optional.empty
+    if not is_given and not valid.empty and not has_other_form:
         advice = "say 0+ for a new message, or none"
         properties.problems.error(properties.node.location, f"{properties.what} has no flexibleVersions; {advice}")
     return flexible or NONE
@@ -198,7 +220,7 @@ def _common_structs(properties: _Properties) -> tuple[Struct, ...]:
     structs = []
     for node in properties.nodes("commonStructs"):
         try:
-            structs.append(_common_struct(_Properties(node, "a common struct", properties.problems)))
+            structs.append(_common_struct(properties.inside(node, "a common struct")))
         except _Missing:
             continue
     return tuple(structs)
@@ -215,6 +237,7 @@ def _common_struct(properties: _Properties) -> Struct:
         location=properties.node.location,
         about=properties.text("about") or "",
         is_common=True,
+        optional_fields=_optional_fields(properties),
     )
     properties.versions("deprecatedVersions")
     properties.finish()
@@ -246,7 +269,7 @@ def _fields(properties: _Properties, key: str) -> tuple[Field, ...]:
     fields = []
     for node in properties.nodes(key):
         try:
-            fields.append(_field(_Properties(node, "a field", properties.problems)))
+            fields.append(_field(properties.inside(node, "a field")))
         except _Missing:
             continue
     return tuple(fields)
@@ -282,11 +305,82 @@ def _field(properties: _Properties) -> Field:
         flexible=properties.versions("flexibleVersions"),
         about=properties.text("about") or "",
         fields=_fields(properties, "fields"),
+        encodings=_encodings(properties, "encoding", versions),
+        element_encodings=_encodings(properties, "elementEncoding", versions),
+        optional_fields=_optional_fields(properties),
     )
     properties.finish()
     if field_type is None:
         raise _Missing
     return member
+
+
+def _encodings(properties: _Properties, key: str, versions: Versions) -> tuple[Encoding, ...]:
+    """One name for all versions, or an object of version range to name."""
+    node = properties.take(key)
+    if node is None:
+        return ()
+    if isinstance(node.value, str):
+        return (Encoding(versions, node.value, node.location),)
+    if not isinstance(node.value, dict):
+        properties.wrong(node, "an encoding name, or an object of version range to encoding name")
+        return ()
+    encodings = []
+    for text, name in node.value.items():
+        try:
+            encodings.append(Encoding(Versions.parse(text), str(name.plain()), name.location))
+        except VersionsError as error:
+            properties.problems.error(name.location, f"{key}: {error}")
+    return tuple(encodings)
+
+
+def _optional_fields(properties: _Properties) -> tuple[Field, ...]:
+    fields = []
+    for node in properties.nodes("optionalFields"):
+        try:
+            fields.append(_optional_field(properties.inside(node, "an optional field")))
+        except _Missing:
+            continue
+    return tuple(fields)
+
+
+def _optional_field(properties: _Properties) -> Field:
+    """A field of an optional-field buffer, which has the versions of the buffer and a tag in hexadecimal."""
+    name = properties.required("name")
+    properties.what = f"optional field {name}"
+    problems = properties.problems
+    if not _NAME.fullmatch(name):
+        problems.error(properties.members["name"].location, f"invalid field name {name!r}; use letters and digits")
+    field_type = parse_type(properties.required("type"), properties.members["type"].location, problems)
+    versions = properties.with_optional
+    member = Field(
+        name=name,
+        type=field_type or FieldType("int8"),
+        versions=versions,
+        location=properties.node.location,
+        places=properties.places,
+        nullable=versions if properties.boolean("nullable") else NONE,
+        tag=_hexadecimal_tag(properties),
+        default=properties.text("default") or "",
+        ignorable=properties.boolean("ignorable"),
+        about=properties.text("about") or "",
+        fields=_fields(properties, "fields"),
+        optional_fields=_optional_fields(properties),
+        is_optional=True,
+    )
+    properties.finish()
+    if field_type is None:
+        raise _Missing
+    return member
+
+
+def _hexadecimal_tag(properties: _Properties) -> int:
+    text = properties.required("tag")
+    if not re.fullmatch(r"0x[0-9a-fA-F]+", text) or int(text, 16) > MAX_VERSION:
+        message = f"tag {text!r} of {properties.what} is not an int16 in hexadecimal; write 0x0000 to 0x7fff"
+        properties.problems.error(properties.members["tag"].location, message)
+        raise _Missing
+    return int(text, 16)
 
 
 def parse_type(text: str, location: Location, problems: Problems) -> FieldType | None:

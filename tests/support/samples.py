@@ -19,11 +19,12 @@ def tagged(name: str, kind: str, tag: int, **more: object) -> dict[str, object]:
 KINDS = message(
     # Fixed-width fields before each kind of length, so that every way to read them together is printed.
     *(field(f"Run{number}", kind) for number, kind in enumerate(FIXED)),
-    field("Text", "string", about="Text with a default, and a \"quoted\" \\ description."),
+    field("Text", "string", about='Text with a default, and a "quoted" \\ description.'),
     field("Count", "int8"),
     field("Blob", "bytes", zeroCopy=True),
-    field("MaybeText", "string", nullableVersions="1+", default=""),
+    field("MaybeText", "string", nullableVersions="2+"),
     field("MaybeBlob", "bytes", **NULL, default="null"),
+    field("OldMaybe", "bytes", nullableVersions="0-1"),
     field("Batch", "records", **NULL),
     field("OnlyBatch", "records"),
     field("Classic", "string", flexibleVersions="none"),
@@ -31,16 +32,17 @@ KINDS = message(
     *(field(f"Each{kind}", f"[]{kind}") for kind in (*FIXED, *VARIABLE)),
     *(field(f"Maybe{kind}", f"[]{kind}", **NULL) for kind in (*FIXED, *VARIABLE)),
     sub("Part", field("X", "int16"), field("Y", "string", "2+", default="why"), type="Part"),
-    sub("MaybePart", field("X"), type="MaybePart", nullableVersions="1+"),
+    sub("MaybePart", field("X"), type="MaybePart", nullableVersions="2+"),
     sub("Parts", field("X"), field("Y", "bytes"), type="[]Element"),
-    sub("MaybeParts", type="[]Nothing", **NULL),
+    sub("MaybeParts", field("Later", versions="2+"), type="[]Nothing", **NULL),
     name="Kinds",
+    validVersions="1-2",
     about="Every type, plain and nullable.",
 )
 
 TAGS = message(
     *(tagged(f"Tag{tag}", kind, tag) for tag, kind in enumerate((*FIXED, *VARIABLE))),
-    tagged("Text", "string", 11, default="it's \"here\" \\", nullableVersions="2+"),
+    tagged("Text", "string", 11, default='it\'s "here" \\', nullableVersions="2+"),
     tagged("Null", "string", 12, default="null", nullableVersions="2+"),
     tagged("Truth", "bool", 13, default="true"),
     tagged("Id", "uuid", 14, default=UUID),
@@ -76,12 +78,20 @@ TAGS = message(
     field("OldNumbers", "[]int32", "0-1", nullableVersions="0-1", default="null"),
     sub("OldPart", field("X", "float64"), type="OldPart", versions="0-1"),
     name="TagsResponse",
+    validVersions="1-3",
     type="response",
     apiKey=7,
 )
 
 KEYS = message(
-    sub("Topics", field("Name", "string", mapKey=True), sub("Parts", field("X"), type="[]Part"), type="[]Topic"),
+    sub(
+        "Topics",
+        field("Name", "string", mapKey=True),
+        sub("Parts", field("X"), field("Replicas", "[]int32"), field("Isr", "[]int32"), type="[]Part"),
+        field("First", "[]int16"),
+        field("Second", "[]int16"),
+        type="[]Topic",
+    ),
     sub(
         "Groups",
         field("Id", "uuid", mapKey=True),
@@ -92,8 +102,12 @@ KEYS = message(
     field("Owner", "Shared"),
     field("Others", "[]Shared"),
     field("Never", versions="9+"),
-    commonStructs=[common("Shared", field("X"), sub("Deep", type="Deep") | {"fields": None}), common("Deep", field("Y"))],
+    commonStructs=[
+        common("Shared", field("X"), sub("Deep", type="Deep") | {"fields": None}),
+        common("Deep", field("Y")),
+    ],
     name="KeysValue",
+    validVersions="1-2",
     type="coordinator-value",
     apiKey=3,
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dataclasses import field as field
 else:
 
-    class field:  # noqa: N801  # stands for the function of the same name
+    class field:  # stands for the function of the same name
         """The default of a field that needs a new object each time."""
 
         __slots__ = ("default_factory",)
@@ -51,7 +51,7 @@ else:
         return _with_slots
 
     def _with_slots(cls):
-        annotations = cls.__dict__.get("__annotations__", {})
+        annotations = cls.__annotations__  # its own: a class without any has an empty table
         namespace = dict(cls.__dict__)
         defaults = {name: namespace.pop(name) for name in annotations}
         for name in ("__dict__", "__weakref__"):

@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from ._build import Builder
 from ._facts import FieldFacts, facts_of
 from ._message import Message, unsupported
+from ._struct import is_default
 from ._types import SchemaError, Type, shown
 from ._wire import RawTaggedField
 from .errors import KafkaMessageError, _place
-from .schema import Builder, is_default
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,18 +7,20 @@ A log is named by the folder of its definitions (``group-coordinator``) or by it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 
 from ._message import Message
 from ._prefixed import class_of, read_int16, read_rest, read_unsigned
 from ._tables import RECORD_TYPES
+from ._value import dataclass
 from ._wire import uvarint
 from .errors import DecodeError, EncodeError, KafkaMessageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
+
+    from ._prefixed import BytesLike
 
     M = TypeVar("M", bound=Message)
 
@@ -68,7 +70,7 @@ class UnknownRecordTypeError(KafkaMessageError, ValueError):
         return f"{self.log} has no record type {self.type}"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class CoordinatorRecord:
     """A record of a coordinator's log."""
 
@@ -81,7 +83,7 @@ class CoordinatorRecord:
     """Version that ``value`` was written at; None for a tombstone."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class MetadataRecord:
     """A record of the KRaft metadata log, or of the remote log metadata topic."""
 
@@ -92,7 +94,7 @@ class MetadataRecord:
     message: Message
 
 
-def read_coordinator_record(log: str, key: bytes, value: bytes | None) -> CoordinatorRecord:
+def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -> CoordinatorRecord:
     """The record of a coordinator's log with this key and value, as Kafka's CoordinatorRecordSerde reads it.
 
     The key is its record type (int16) and the key message, the value its version (int16) and the value message; a
@@ -138,7 +140,7 @@ def write_coordinator_record(
     return key_bytes, write_versioned(value, value_version)
 
 
-def read_metadata_record(data: bytes, log: str = "metadata") -> MetadataRecord:
+def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataRecord:
     """The metadata record in the value of a record, as Kafka's AbstractApiMessageSerde reads it.
 
     ``log`` is ``metadata`` (topic ``__cluster_metadata``, MetadataRecordSerde) or ``storage`` (topic
@@ -173,7 +175,7 @@ def write_metadata_record(message: Message, version: int) -> bytes:
     return uvarint(FRAME_VERSION) + uvarint(number) + uvarint(version) + body
 
 
-def read_versioned(message: type[M], data: bytes, *, allow_newer: bool = False) -> tuple[M, int]:
+def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = False) -> tuple[M, int]:
     """A message behind its version (int16), and that version.
 
     So are written ConsumerProtocolSubscription, ConsumerProtocolAssignment, EndTxnMarker and values of coordinators.

@@ -20,6 +20,13 @@ IMPORTS = {
     ".._collection": "KeyedCollection adopt",
     ".._dataclass": "dataclass field",
     ".._message": "LazyDefaults Message StructBase",
+    ".._proposals": (
+        "PACKED16 PACKED32 PACKED64 UPACKED16 UPACKED32 UPACKED64 interleaved_header interleaved_tagged_size "
+        "interleaved_tags interleaved_tags_size long_packed long_upacked optional optional_field_size optional_header "
+        "optional_size packed16_array packed16_elements packed32_array packed32_elements packed64_array "
+        "packed64_elements unknown_interleaved_tags unknown_optional upacked16_array upacked16_elements "
+        "upacked32_array upacked32_elements upacked64_array upacked64_elements"
+    ),
     ".._wire": (
         "Malformed PACK_B PACK_H PACK_I PACK_Q RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH "
         "UNPACK_B UNPACK_H UNPACK_I UNPACK_Q UNSET VARINTS ZERO_UUID bool_array bool_elements bytes_array "

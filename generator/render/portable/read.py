@@ -13,7 +13,11 @@ from generator.plan.model import (
     FixedRun,
     Layout,
     LayoutRef,
+    NoSection,
     Operation,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
     Payload,
     Single,
     StructPlan,
@@ -22,6 +26,7 @@ from generator.plan.model import (
     Text,
 )
 from generator.render import literals, naming
+from generator.render.sections import Section, form_of, section_of
 from generator.render.steps import Assign, Call, Choose, Function, Step, Unpack
 
 MALFORMED = Call("raise Malformed")
@@ -38,9 +43,9 @@ ARRAY_READERS = {
 def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
     """The reading functions of one layout: for one struct, for an array's elements, for its tagged fields."""
     name = struct.name
-    tags = next((operation for operation in layout.operations if isinstance(operation, TagSection)), None)
-    if tags is not None and (tags.fields or tags.absent):
-        yield _tags_function(struct, layout.ref, tags)
+    section = section_of(layout.operations)
+    if section is not None and _has_known(section):
+        yield _section_function(struct, layout.ref, section)
     body = tuple(_Lowering(struct, layout.ref).lower(layout.operations))
     make = Assign("x", f"new({name})")
     if struct.is_message or layout.ref.version in struct.singles:
@@ -57,7 +62,7 @@ def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
             f"tuple[{kept}, int]",
             (make, *body),
             before=(Assign(f"out: list[{name}]", "[]"),),
-            loop="_ in range(count)",
+            loop="for _ in range(count)",
             loop_end=(Call("out.append(x)"),),
             after=(Call(f"return {result}, pos"),),
         )
@@ -83,8 +88,10 @@ class _Lowering:
             self.waiting += operation.fields
         elif isinstance(operation, Default):
             self.steps += self.default(operation.name)
-        elif isinstance(operation, TagSection):
-            self.tag_section(operation)
+        elif isinstance(operation, NoSection):
+            self.steps.append(Assign("x.unknown_tagged_fields", "()"))
+        elif isinstance(operation, TagSection | OptionalBuffer):
+            self.section(operation)
         else:
             self.payload(operation)
 
@@ -108,6 +115,8 @@ class _Lowering:
         if isinstance(operation, FixedRun):
             self.waiting += operation.fields
             self.prefix("")
+        elif isinstance(operation, Packed):
+            self.packed(operation)
         elif isinstance(operation, Text):
             self.prefix("B" if operation.compact else "h")
             self.sliced(operation, ".decode()", "long_string")
@@ -123,6 +132,13 @@ class _Lowering:
         else:
             self.prefix("")
             self.steps.append(_read_into(operation.name, naming.function("read", operation.layout)))
+
+    def packed(self, operation: Packed) -> None:
+        target = f"x.{operation.name}"
+        self.prefix("B")
+        short = "n >> 1 ^ -(n & 1)" if operation.signed else "n"
+        long = f"long_{'' if operation.signed else 'u'}packed(data, pos, n, {operation.bits})"
+        self.choose(("n < 128", Assign(target, short)), ("", Assign(f"{target}, pos", long)))
 
     def sliced(self, operation: Text | Blob, convert: str, long: str) -> None:
         target = f"x.{operation.name}"
@@ -197,18 +213,19 @@ class _Lowering:
             return []
         return [Assign(f"x.{name}", literals.fresh(self.struct.field(name)))]
 
-    def tag_section(self, section: TagSection) -> None:
+    def section(self, section: Section) -> None:
         self.prefix("B")
         for tagged in section.fields:
             self.steps += self.default(tagged.name)
-        if section.fields or section.absent:
-            read: Step = Assign("pos", f"{naming.function('read_tags', self.ref)}(data, pos, n, x)")
+        form = form_of(section)
+        if _has_known(section):
+            read: Step = Assign("pos", f"{naming.function(f'read_{form.function}', self.ref)}(data, pos, n, x)")
         else:
-            read = Assign("x.unknown_tagged_fields, pos", "unknown_tags(data, pos, n)")
+            read = Assign("x.unknown_tagged_fields, pos", f"{form.unknown}(data, pos, n)")
         self.choose(("n", read), ("", Assign("x.unknown_tagged_fields", "()")))
 
-    def tagged_payload(self, payload: Payload) -> list[Step]:
-        if isinstance(payload, Single) and payload.nullable:
+    def tagged_payload(self, payload: Payload, is_optional: bool) -> list[Step]:
+        if isinstance(payload, Single) and payload.nullable and not is_optional:
             # Presence of a tagged struct is an unsigned varint, where a regular one has an int8.
             self.steps.append(Assign("n, pos", "read_uvarint(data, pos)"))
             self.nullable_struct(payload, "n == 0")
@@ -217,31 +234,41 @@ class _Lowering:
         return self.steps
 
 
-def _tags_function(struct: StructPlan, ref: LayoutRef, section: TagSection) -> Function:
-    branches = [_tagged_branch(struct, ref, tagged) for tagged in section.fields]
-    if section.absent:
-        tags = ", ".join(map(str, section.absent))
-        branches.append((f"tag in ({tags},)", (MALFORMED,)))
+def _has_known(section: Section) -> bool:
+    return bool(section.fields) or (isinstance(section, TagSection) and bool(section.absent))
+
+
+def _section_function(struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
+    """Reads a section from the first byte of its count (or, of a buffer, of the first length)."""
+    is_buffer = isinstance(section, OptionalBuffer)
+    form = form_of(section)
+    branches = [_tagged_branch(struct, ref, tagged, is_buffer) for tagged in section.fields]
+    if isinstance(section, TagSection) and section.absent:
+        branches.append((f"tag in ({', '.join(map(str, section.absent))},)", (MALFORMED,)))
     keep = (Call("unknown.append(RawTaggedField(tag, data[pos:end]))"), Assign("pos", "end"))
+    arguments = "data, pos, n, tag" if is_buffer else "data, pos, seen"
+    sequential = (Assign("count, pos", "long_uvarint(data, pos, n)"), Assign("seen: set[int]", "set()"))
+    next_length = (Assign("n", "data[pos]"), Call("pos += 1"))
     return Function(
-        naming.function("read_tags", ref),
+        naming.function(f"read_{form.function}", ref),
         f"data: bytes, pos: int, n: int, x: {struct.name}",
         "int",
-        (Assign("tag, pos, end", "tag_header(data, pos, seen)"), Choose((*branches, ("", keep)))),
+        (Assign("tag, pos, end", f"{form.header}({arguments})"), Choose((*branches, ("", keep)))),
         before=(
-            Assign("count, pos", "long_uvarint(data, pos, n)"),
-            Assign("seen: set[int]", "set()"),
+            *((Assign("tag", "-1"),) if is_buffer else sequential),
             Assign("unknown: list[RawTaggedField]", "[]"),
         ),
-        loop="_ in range(count)",
-        loop_end=(Choose((("pos != end", (MALFORMED,)),)),),
+        loop="while n" if is_buffer else "for _ in range(count)",
+        loop_end=(Choose((("pos != end", (MALFORMED,)),)), *(next_length if is_buffer else ())),
         after=(Assign("x.unknown_tagged_fields", "tuple(unknown)"), Call("return pos")),
     )
 
 
-def _tagged_branch(struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> tuple[str, tuple[Step, ...]]:
+def _tagged_branch(
+    struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool
+) -> tuple[str, tuple[Step, ...]]:
     # The slices inside a tagged value move an ``end`` of their own; the field's is looked at after the branch.
-    steps = tuple(_rename_end(step) for step in _Lowering(struct, ref).tagged_payload(tagged.payload))
+    steps = tuple(_rename_end(step) for step in _Lowering(struct, ref).tagged_payload(tagged.payload, is_optional))
     return f"tag == {tagged.tag}", steps
 
 
@@ -255,9 +282,11 @@ def _rename_end(step: Step) -> Step:
     return step
 
 
-def _reader(element: str | LayoutRef, compact: bool) -> str:
+def _reader(element: str | LayoutRef | PackedElement, compact: bool) -> str:
     if isinstance(element, LayoutRef):
         return naming.function_all("read", element)
+    if isinstance(element, PackedElement):
+        return f"{element}_array"
     reader = ARRAY_READERS[element]
     return f"compact_{reader}" if compact and element in ("string", "bytes") else reader
 

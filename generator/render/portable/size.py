@@ -13,7 +13,11 @@ from generator.plan.model import (
     Layout,
     LayoutRef,
     MessagePlan,
+    NoSection,
     Operation,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
     Payload,
     StructPlan,
     Tagged,
@@ -21,15 +25,16 @@ from generator.plan.model import (
     Text,
 )
 from generator.render import literals, naming
+from generator.render.sections import Form, Section, form_of, section_of
 from generator.render.steps import Assign, Call, Choose, Function, Step
 from generator.spec.model import FIXED_WIDTHS
 
 
 def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
     """The sizing functions of one layout: for one struct, for an array's elements, for its tagged fields."""
-    tags = next((operation for operation in layout.operations if isinstance(operation, TagSection)), None)
-    if tags is not None and tags.fields:
-        yield _tags_function(message, struct, layout.ref, tags)
+    section = section_of(layout.operations)
+    if section is not None and section.fields:
+        yield _section_function(message, struct, layout.ref, section)
     lowering = _Lowering(message, struct, layout.ref)
     body = tuple(lowering.lower(layout.operations))
     after = (Call("return size"),)
@@ -41,7 +46,9 @@ def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Itera
         steps = (Call(f"size += {lowering.constant}"), *body)
         name = naming.function_all("size", layout.ref)
         parameters = f"items: Iterable[{struct.name}]"
-        yield Function(name, parameters, "int", steps, before=(Assign("size", "0"),), loop="x in items", after=after)
+        yield Function(
+            name, parameters, "int", steps, before=(Assign("size", "0"),), loop="for x in items", after=after
+        )
 
 
 @dataclass
@@ -58,15 +65,17 @@ class _Lowering:
 
     def lower(self, operations: Iterable[Operation]) -> list[Step]:
         for operation in operations:
-            if isinstance(operation, TagSection):
-                self.tag_section(operation)
-            elif not isinstance(operation, Default):
+            if isinstance(operation, TagSection | OptionalBuffer):
+                self.section(operation)
+            elif not isinstance(operation, Default | NoSection):
                 self.payload(operation)
         return self.steps
 
     def payload(self, operation: Payload) -> None:
         if isinstance(operation, FixedRun):
             self.constant += operation.width
+        elif isinstance(operation, Packed):
+            self.steps.append(Call(f"size += len({literals.packed(operation, f'x.{operation.name}')})"))
         elif isinstance(operation, Text):
             self.counted(operation, f"string_length(len(x.{operation.name}.encode()))", 2)
         elif isinstance(operation, Blob):
@@ -103,30 +112,32 @@ class _Lowering:
             steps += [Assign("n", f"len({value})"), Choose((("n > 126", (Call("size += uvarint_size(n + 1) - 1"),)),))]
         self.unless_null(operation.name, operation.nullable, tuple(steps))
 
-    def tag_section(self, section: TagSection) -> None:
+    def section(self, section: Section) -> None:
         self.constant += 1
         fields = [self.struct.field(tagged.name) for tagged in section.fields]
         tests = [t for f in fields for t in literals.default_tests(self.message, f, f"x.{f.name}")]
+        form = form_of(section)
         if not tests:
-            step = Call("size += tags_size(0, 0, x.unknown_tagged_fields) - 1")
+            step = Call(f"size += {form.size}(0, 0, x.unknown_tagged_fields) - 1")
             self.steps.append(Choose((("x.unknown_tagged_fields", (step,)),)))
             return
-        step = Call(f"size += {naming.function('size_tags', self.ref)}(x) - 1")
+        step = Call(f"size += {naming.function(f'size_{form.function}', self.ref)}(x) - 1")
         self.steps.append(Choose(((f"not ({' and '.join([*tests, 'not x.unknown_tagged_fields'])})", (step,)),)))
 
 
-def _tags_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: TagSection) -> Function:
+def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
+    form = form_of(section)
     return Function(
-        naming.function("size_tags", ref),
+        naming.function(f"size_{form.function}", ref),
         f"x: {struct.name}",
         "int",
-        tuple(_tagged(message, struct, ref, tagged) for tagged in section.fields),
+        tuple(_tagged(message, struct, ref, tagged, form) for tagged in section.fields),
         before=(Assign("count", "0"), Assign("total", "0")),
-        after=(Call("return tags_size(count, total, x.unknown_tagged_fields)"),),
+        after=(Call(f"return {form.size}(count, total, x.unknown_tagged_fields)"),),
     )
 
 
-def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> Step:
+def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged, form: Form) -> Step:
     field_plan = struct.field(tagged.name)
     tests = literals.default_tests(message, field_plan, f"x.{tagged.name}")
     lowering = _Lowering(message, struct, ref, is_present=field_plan.default is None)
@@ -135,7 +146,7 @@ def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Ta
         Assign("size", str(lowering.constant)),
         *lowering.steps,
         Call("count += 1"),
-        Call(f"total += tagged_size({tagged.tag}, size)"),
+        Call(f"total += {form.field_size}({tagged.tag}, size)"),
     )
     return Choose(((literals.negated(tests), body),))
 
@@ -144,6 +155,8 @@ def _elements_size(operation: Array, value: str) -> str:
     element = operation.element
     if isinstance(element, LayoutRef):
         return f"{naming.function_all('size', element)}({value})"
+    if isinstance(element, PackedElement):
+        return f"len({element}_elements({value}))"
     if element in FIXED_WIDTHS:
         width = FIXED_WIDTHS[element]
         return f"len({value}) * {width}" if width > 1 else f"len({value})"

@@ -14,7 +14,11 @@ from generator.plan.model import (
     Layout,
     LayoutRef,
     MessagePlan,
+    NoSection,
     Operation,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
     Payload,
     Single,
     StructPlan,
@@ -23,6 +27,7 @@ from generator.plan.model import (
     Text,
 )
 from generator.render import literals, naming
+from generator.render.sections import Form, Section, form_of, section_of
 from generator.render.steps import Assign, Call, Choose, Function, Step
 from generator.rules.defaults import Empty
 
@@ -41,15 +46,15 @@ ELEMENTS = {
 
 def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
     """The writing functions of one layout: for one struct, for an array's elements, for its tagged fields."""
-    tags = next((operation for operation in layout.operations if isinstance(operation, TagSection)), None)
-    if tags is not None and tags.fields:
-        yield _tags_function(message, struct, layout.ref, tags)
-    body = tuple(_Lowering(message, struct, layout.ref).lower(layout.operations))
+    section = section_of(layout.operations)
+    if section is not None and section.fields:
+        yield _section_function(message, struct, layout.ref, section)
+    body = tuple(_Lowering(message, struct, layout.ref).lower(layout.operations)) or (Call("pass"),)
     if struct.is_message or layout.ref.version in struct.singles:
         yield Function(naming.function("write", layout.ref), f"out: list[bytes], x: {struct.name}", "None", body)
     if layout.ref.version in struct.arrays:
         parameters = f"out: list[bytes], items: Iterable[{struct.name}]"
-        yield Function(naming.function_all("write", layout.ref), parameters, "None", body, loop="x in items")
+        yield Function(naming.function_all("write", layout.ref), parameters, "None", body, loop="for x in items")
 
 
 @dataclass
@@ -71,12 +76,14 @@ class _Lowering:
         for operation in operations:
             if isinstance(operation, Default) and operation.refuse:
                 self.refuse(operation)
-        written = [operation for operation in operations if not isinstance(operation, Default)]
+            elif isinstance(operation, NoSection):
+                self.steps.append(Choose((("x.unknown_tagged_fields", (Call("raise Refused"),)),)))
+        written = [operation for operation in operations if not isinstance(operation, Default | NoSection)]
         for operation, following in zip(written, [*written, None][1:], strict=True):
             if isinstance(operation, FixedRun):
                 self.waiting += operation.fields
-            elif isinstance(operation, TagSection):
-                self.tag_section(operation)
+            elif isinstance(operation, TagSection | OptionalBuffer):
+                self.section(operation)
             else:
                 self.next_is_twin = _are_twins(operation, following)
                 self.payload(operation)
@@ -125,6 +132,10 @@ class _Lowering:
         if isinstance(operation, FixedRun):
             self.waiting += operation.fields
             self.prefix("", "")
+            return
+        if isinstance(operation, Packed):
+            self.prefix("", "")
+            self.steps.append(_put(literals.packed(operation, f"x.{operation.name}")))
             return
         self.refuse_null(operation)
         if isinstance(operation, Text):
@@ -216,7 +227,7 @@ class _Lowering:
             self.prefix("", "")
             self.steps.append(write)
 
-    def tag_section(self, section: TagSection) -> None:
+    def section(self, section: Section) -> None:
         tests = []
         for plan in (self.struct.field(tagged.name) for tagged in section.fields):
             value = f"x.{plan.name}"
@@ -224,48 +235,61 @@ class _Lowering:
                 self.steps.append(Assign(f"d_{plan.name}", value))
                 value = f"d_{plan.name}"
             tests += literals.default_tests(self.message, plan, value)
+        form = form_of(section)
         if section.fields:
-            write = Call(f"{naming.function('write_tags', self.ref)}(out, x)")
+            write = Call(f"{naming.function(f'write_{form.function}', self.ref)}(out, x)")
         else:
-            write = _put("tags({}, x.unknown_tagged_fields)")
+            write = _put(_joined(form, "{}", section))
         test = " and ".join([*tests, "not x.unknown_tagged_fields"])
         if self.waiting:
             self.prefix_or(test, "0", (write,))
         else:
             self.steps.append(Choose(((test, (_put('b"\\0"'),)), ("", (write,)))))
 
-    def tagged_payload(self, payload: Payload, is_present: bool) -> list[Step]:
+    def tagged_payload(self, payload: Payload, is_present: bool, is_optional: bool) -> list[Step]:
         """A tagged value; ``is_present`` says that the field's default is null, so that it is not null here."""
         if isinstance(payload, Single):
             # Presence of a tagged struct is an unsigned varint, where a regular one has an int8.
             if is_present and payload.nullable:
                 self.steps.append(_put('b"\\1"'))
                 payload = replace(payload, nullable=False)
-            self.single(payload, "B", "0", "1")
+            if is_optional:
+                self.single(payload, "b", "-1", "1")
+            else:
+                self.single(payload, "B", "0", "1")
             return self.steps
-        if is_present and not isinstance(payload, FixedRun):
+        if is_present and not isinstance(payload, FixedRun | Packed):
             payload = replace(payload, nullable=False)
             self.known_present = payload
         self.payload(payload)
         return self.steps
 
 
-def _tags_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: TagSection) -> Function:
-    steps = tuple(_tagged(message, struct, ref, tagged) for tagged in section.fields)
+def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
+    form, is_optional = form_of(section), isinstance(section, OptionalBuffer)
+    steps = tuple(_tagged(message, struct, ref, tagged, is_optional) for tagged in section.fields)
     return Function(
-        naming.function("write_tags", ref),
+        naming.function(f"write_{form.function}", ref),
         f"parent: list[bytes], x: {struct.name}",
         "None",
         steps,
         before=(Assign("known: dict[int, bytes]", "{}"), Assign("out: list[bytes]", "[]")),
-        after=(Call("parent.append(tags(known, x.unknown_tagged_fields))"),),
+        after=(Call(f"parent.append({_joined(form, 'known', section)})"),),
     )
 
 
-def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged) -> Step:
+def _joined(form: Form, known: str, section: Section) -> str:
+    """The bytes of a section; the tags of the definition are not free for unknown fields."""
+    absent = section.absent if isinstance(section, TagSection) else ()
+    reserved = sorted([*(tagged.tag for tagged in section.fields), *absent])
+    taken = f", ({', '.join(map(str, reserved))},)" if reserved else ""
+    return f"{form.join}({known}, x.unknown_tagged_fields{taken})"
+
+
+def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool) -> Step:
     field_plan = struct.field(tagged.name)
     tests = literals.default_tests(message, field_plan, f"x.{tagged.name}")
-    payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None)
+    payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None, is_optional)
     body = (Assign("out", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
     return Choose(((literals.negated(tests), body),))
 
@@ -291,6 +315,8 @@ def _elements(operation: Array) -> Step:
     value = f"x.{operation.name}"
     if isinstance(operation.element, LayoutRef):
         return Call(f"{naming.function_all('write', operation.element)}(out, {value})")
+    if isinstance(operation.element, PackedElement):
+        return _put(f"{operation.element}_elements({value})")
     is_compact = operation.compact and operation.element in ("string", "bytes")
     return _put(ELEMENTS[("compact " if is_compact else "") + operation.element].format(value))
 

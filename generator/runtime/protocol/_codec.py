@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 
 from .._message import Message, unsupported
 from .._prefixed import class_of, read_rest
 from .._tables import ApiKey
+from .._value import dataclass
 from ..errors import DecodeError, EncodeError
 from ._apis import Api
 from ._apis import api as api_of
@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Generic, TypeVar, overload
 
+    from .._prefixed import BytesLike
     from ._shapes import RequestHeader, ResponseHeader
 
     M = TypeVar("M", bound=Message)
@@ -110,7 +111,7 @@ def encode_response(message: Message, version: int, correlation_id: int, *, fram
     return Response(header(correlation_id=correlation_id), api, version, message).encode(framed=framed)
 
 
-def read_request_header(data: bytes) -> tuple[RequestHeader, int]:
+def read_request_header(data: BytesLike) -> tuple[RequestHeader, int]:
     """The header of a request (without its length), and the offset of the body.
 
     Also for versions that the API does not have. Raises DecodeError, and UnknownApiError, which has the part of the
@@ -142,7 +143,7 @@ def _certain_header(data: bytes) -> RequestHeader:
     return filled
 
 
-def decode_request(data: bytes) -> Request:
+def decode_request(data: BytesLike) -> Request:
     """The request in ``data``: header and body, without the length before them.
 
     Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), which keep the header, so that the
@@ -163,12 +164,12 @@ def decode_request(data: bytes) -> Request:
 if TYPE_CHECKING:
 
     @overload
-    def decode_response(data: bytes, api: type[M], version: int) -> Response[M]: ...
+    def decode_response(data: BytesLike, api: type[M], version: int) -> Response[M]: ...
     @overload
-    def decode_response(data: bytes, api: ApiKey | int | Api, version: int) -> Response[Message]: ...
+    def decode_response(data: BytesLike, api: ApiKey | int | Api, version: int) -> Response[Message]: ...
 
 
-def decode_response(data: bytes, api: type[Message] | ApiKey | int | Api, version: int) -> Response[Any]:
+def decode_response(data: BytesLike, api: type[Message] | ApiKey | int | Api, version: int) -> Response[Any]:
     """The response in ``data``: header and body, without the length before them.
 
     ``api`` and ``version`` are those of the request, which only the correlation id connects with its response; with

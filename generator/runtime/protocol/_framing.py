@@ -8,6 +8,10 @@ from struct import Struct
 from ..errors import EncodeError
 from ._errors import FramingError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._prefixed import BytesLike
+
 _size = Struct(">i")
 _LONGEST = 2**31 - 1
 
@@ -15,12 +19,12 @@ MAX_FRAME_SIZE = 100 * 1024 * 1024
 """Bytes that a frame may have unless told otherwise: the default of the broker's ``socket.request.max.bytes``."""
 
 
-def frame(payload: bytes) -> bytes:
+def frame(payload: BytesLike) -> bytes:
     """The payload with its length before it. Raises EncodeError when int32 cannot hold the length."""
     return framed(payload)
 
 
-def framed(*parts: bytes) -> bytes:
+def framed(*parts: BytesLike) -> bytes:
     """One frame of several parts."""
     size = sum(map(len, parts))
     if size > _LONGEST:
@@ -28,7 +32,7 @@ def framed(*parts: bytes) -> bytes:
     return b"".join((_size.pack(size), *parts))
 
 
-def split_frames(data: bytes, max_size: int = MAX_FRAME_SIZE) -> list[bytes]:
+def split_frames(data: BytesLike, max_size: int = MAX_FRAME_SIZE) -> list[bytes]:
     """The payloads of data that is nothing but whole frames.
 
     Raises FramingError for a length that is negative or above ``max_size`` (bytes), and for a last frame that is not
@@ -72,7 +76,7 @@ class FrameReader:
         """Where the next frame starts in the stream: the offset of its length."""
         return self._base + self._start
 
-    def feed(self, data: bytes | bytearray | memoryview) -> None:
+    def feed(self, data: BytesLike) -> None:
         """Add the next bytes of the stream, any number of them."""
         self._check()
         if self._start and self._start * 2 >= len(self._buffer):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .._message import Message
 from .._tables import ApiKey
+from .._value import dataclass
 from ..errors import UnsupportedVersionError
 from ._apis import Api, Versions
 from ._apis import api as api_of

@@ -107,7 +107,7 @@ def _write_tags_abort_transaction_record_0(parent: list[bytes], x: AbortTransact
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_abort_transaction_record_0(out: list[bytes], x: AbortTransactionRecord) -> None:

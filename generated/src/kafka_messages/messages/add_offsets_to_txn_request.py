@@ -10,6 +10,7 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     long_string,
     new,
@@ -102,10 +103,13 @@ def _read_add_offsets_to_txn_request_0(data: bytes, pos: int) -> tuple[AddOffset
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_add_offsets_to_txn_request_0(out: list[bytes], x: AddOffsetsToTxnRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.transactional_id.encode()
     n = len(s)
     out.append(_pack_h(n))

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -62,12 +62,15 @@ class AddOffsetsToTxnResponse(_AddOffsetsToTxnResponseConstants):
 
 def _read_add_offsets_to_txn_response_0(data: bytes, pos: int) -> tuple[AddOffsetsToTxnResponse, int]:
     x = new(AddOffsetsToTxnResponse)
+    x.unknown_tagged_fields = ()
     x.throttle_time_ms, x.error_code = _unpack_ih(data, pos)
     pos += 6
     return x, pos
 
 
 def _write_add_offsets_to_txn_response_0(out: list[bytes], x: AddOffsetsToTxnResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_ih(x.throttle_time_ms, x.error_code))
 
 

@@ -254,12 +254,15 @@ def _read_all_add_partitions_to_txn_topic_0(
             pos += n * 4
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(AddPartitionsToTxnTopicCollection, out), pos
 
 
 def _write_all_add_partitions_to_txn_topic_0(out: list[bytes], items: Iterable[AddPartitionsToTxnTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -436,11 +439,14 @@ def _read_add_partitions_to_txn_request_0(data: bytes, pos: int) -> tuple[AddPar
     else:
         raise Malformed
     x.transactions = AddPartitionsToTxnTransactionCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_add_partitions_to_txn_request_0(out: list[bytes], x: AddPartitionsToTxnRequest) -> None:
     if len(x.transactions):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.v3_and_below_transactional_id.encode()
     n = len(s)

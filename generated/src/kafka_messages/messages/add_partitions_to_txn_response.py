@@ -271,6 +271,7 @@ def _read_all_add_partitions_to_txn_partition_result_0(
     out: list[AddPartitionsToTxnPartitionResult] = []
     for _ in range(count):
         x = new(AddPartitionsToTxnPartitionResult)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.partition_error_code = _unpack_ih(data, pos)
         pos += 6
         out.append(x)
@@ -281,6 +282,8 @@ def _write_all_add_partitions_to_txn_partition_result_0(
     out: list[bytes], items: Iterable[AddPartitionsToTxnPartitionResult]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ih(x.partition_index, x.partition_error_code))
 
 
@@ -347,6 +350,7 @@ def _read_all_add_partitions_to_txn_topic_result_0(
             x.results_by_partition, pos = _read_all_add_partitions_to_txn_partition_result_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(AddPartitionsToTxnTopicResultCollection, out), pos
 
@@ -355,6 +359,8 @@ def _write_all_add_partitions_to_txn_topic_result_0(
     out: list[bytes], items: Iterable[AddPartitionsToTxnTopicResult]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -510,11 +516,14 @@ def _read_add_partitions_to_txn_response_0(data: bytes, pos: int) -> tuple[AddPa
         raise Malformed
     x.error_code = 0
     x.results_by_transaction = AddPartitionsToTxnResultCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_add_partitions_to_txn_response_0(out: list[bytes], x: AddPartitionsToTxnResponse) -> None:
     if len(x.results_by_transaction):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.results_by_topic_v3_and_below)
     out.append(_pack_ii(x.throttle_time_ms, n))

@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -203,12 +204,15 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
             pos = end
         else:
             x.entity_name = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.entity_type.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -311,6 +315,7 @@ def _read_all_op_data_0(data: bytes, pos: int, count: int) -> tuple[list[OpData]
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         x.value, x.remove = _unpack_do(data, pos)
         pos += 9
         out.append(x)
@@ -319,6 +324,8 @@ def _read_all_op_data_0(data: bytes, pos: int, count: int) -> tuple[list[OpData]
 
 def _write_all_op_data_0(out: list[bytes], items: Iterable[OpData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.key.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -396,12 +403,15 @@ def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[Entr
             x.ops, pos = _read_all_op_data_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.entity)
         out.append(_pack_i(n))
         if n:
@@ -490,12 +500,15 @@ def _read_alter_client_quotas_request_0(data: bytes, pos: int) -> tuple[AlterCli
         x.entries, pos = _read_all_entry_data_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.validate_only,) = _unpack_o(data, pos)
     pos += 1
     return x, pos
 
 
 def _write_alter_client_quotas_request_0(out: list[bytes], x: AlterClientQuotasRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.entries)
     out.append(_pack_i(n))
     if n:

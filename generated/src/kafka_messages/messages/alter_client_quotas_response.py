@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -170,12 +171,15 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
             pos = end
         else:
             x.entity_name = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.entity_type.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -284,12 +288,15 @@ def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[Entr
             x.entity, pos = _read_all_entity_data_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -393,10 +400,13 @@ def _read_alter_client_quotas_response_0(data: bytes, pos: int) -> tuple[AlterCl
         x.entries, pos = _read_all_entry_data_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_alter_client_quotas_response_0(out: list[bytes], x: AlterClientQuotasResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.entries)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

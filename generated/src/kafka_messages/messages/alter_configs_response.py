@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -148,6 +149,7 @@ def _read_all_alter_configs_resource_response_0(
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -156,6 +158,8 @@ def _write_all_alter_configs_resource_response_0(
     out: list[bytes], items: Iterable[AlterConfigsResourceResponse]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -266,10 +270,13 @@ def _read_alter_configs_response_0(data: bytes, pos: int) -> tuple[AlterConfigsR
         x.responses, pos = _read_all_alter_configs_resource_response_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_alter_configs_response_0(out: list[bytes], x: AlterConfigsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.responses)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

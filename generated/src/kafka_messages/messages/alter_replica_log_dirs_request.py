@@ -13,6 +13,7 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     UNPACK_I,
     VARINTS,
@@ -196,12 +197,15 @@ def _read_all_alter_replica_log_dir_topic_1(
             pos += n * 4
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(AlterReplicaLogDirTopicCollection, out), pos
 
 
 def _write_all_alter_replica_log_dir_topic_1(out: list[bytes], items: Iterable[AlterReplicaLogDirTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -311,12 +315,15 @@ def _read_all_alter_replica_log_dir_1(data: bytes, pos: int, count: int) -> tupl
             x.topics, pos = _read_all_alter_replica_log_dir_topic_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(AlterReplicaLogDirCollection, out), pos
 
 
 def _write_all_alter_replica_log_dir_1(out: list[bytes], items: Iterable[AlterReplicaLogDir]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.path.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -404,10 +411,13 @@ def _read_alter_replica_log_dirs_request_1(data: bytes, pos: int) -> tuple[Alter
         x.dirs, pos = _read_all_alter_replica_log_dir_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_alter_replica_log_dirs_request_1(out: list[bytes], x: AlterReplicaLogDirsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.dirs)
     out.append(_pack_i(n))
     if n:

@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -151,6 +152,7 @@ def _read_all_alter_replica_log_dir_partition_result_1(
     out: list[AlterReplicaLogDirPartitionResult] = []
     for _ in range(count):
         x = new(AlterReplicaLogDirPartitionResult)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.error_code = _unpack_ih(data, pos)
         pos += 6
         out.append(x)
@@ -161,6 +163,8 @@ def _write_all_alter_replica_log_dir_partition_result_1(
     out: list[bytes], items: Iterable[AlterReplicaLogDirPartitionResult]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
 
 
@@ -227,6 +231,7 @@ def _read_all_alter_replica_log_dir_topic_result_1(
             x.partitions, pos = _read_all_alter_replica_log_dir_partition_result_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -235,6 +240,8 @@ def _write_all_alter_replica_log_dir_topic_result_1(
     out: list[bytes], items: Iterable[AlterReplicaLogDirTopicResult]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic_name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -326,10 +333,13 @@ def _read_alter_replica_log_dirs_response_1(data: bytes, pos: int) -> tuple[Alte
         x.results, pos = _read_all_alter_replica_log_dir_topic_result_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_alter_replica_log_dirs_response_1(out: list[bytes], x: AlterReplicaLogDirsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -9,6 +9,7 @@ from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     long_string,
     new,
@@ -85,11 +86,13 @@ def _read_api_versions_request_0(data: bytes, pos: int) -> tuple[ApiVersionsRequ
     x.client_software_version = ""
     x.cluster_id = None
     x.node_id = -1
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_api_versions_request_0(out: list[bytes], x: ApiVersionsRequest) -> None:
-    pass
+    if x.unknown_tagged_fields:
+        raise Refused
 
 
 def _size_api_versions_request_0(x: ApiVersionsRequest) -> int:

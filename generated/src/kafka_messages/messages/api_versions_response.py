@@ -13,6 +13,7 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -300,6 +301,7 @@ def _read_all_api_version_0(data: bytes, pos: int, count: int) -> tuple[ApiVersi
     out: list[ApiVersion] = []
     for _ in range(count):
         x = new(ApiVersion)
+        x.unknown_tagged_fields = ()
         x.api_key, x.min_version, x.max_version = _unpack_hhh(data, pos)
         pos += 6
         out.append(x)
@@ -308,6 +310,8 @@ def _read_all_api_version_0(data: bytes, pos: int, count: int) -> tuple[ApiVersi
 
 def _write_all_api_version_0(out: list[bytes], items: Iterable[ApiVersion]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_hhh(x.api_key, x.min_version, x.max_version))
 
 
@@ -455,10 +459,13 @@ def _read_api_versions_response_0(data: bytes, pos: int) -> tuple[ApiVersionsRes
     x.finalized_features_epoch = -1
     x.finalized_features = FinalizedFeatureKeyCollection()
     x.zk_migration_ready = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_api_versions_response_0(out: list[bytes], x: ApiVersionsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.api_keys)
     out.append(_pack_hi(x.error_code, n))
     if n:
@@ -483,12 +490,15 @@ def _read_api_versions_response_1(data: bytes, pos: int) -> tuple[ApiVersionsRes
     x.finalized_features_epoch = -1
     x.finalized_features = FinalizedFeatureKeyCollection()
     x.zk_migration_ready = False
+    x.unknown_tagged_fields = ()
     (x.throttle_time_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_api_versions_response_1(out: list[bytes], x: ApiVersionsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.api_keys)
     out.append(_pack_hi(x.error_code, n))
     if n:
@@ -586,7 +596,18 @@ def _write_tags_api_versions_response_3(parent: list[bytes], x: ApiVersionsRespo
         out = []
         out.append(_pack_B(TRUTH[x.zk_migration_ready]))
         known[3] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+            ),
+        )
+    )
 
 
 def _write_api_versions_response_3(out: list[bytes], x: ApiVersionsResponse) -> None:

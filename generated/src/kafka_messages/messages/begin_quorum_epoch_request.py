@@ -13,6 +13,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -234,6 +235,7 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     for _ in range(count):
         x = new(PartitionData)
         x.voter_directory_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         x.partition_index, x.leader_id, x.leader_epoch = _unpack_iii(data, pos)
         pos += 12
         out.append(x)
@@ -242,6 +244,8 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
 
 def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iii(x.partition_index, x.leader_id, x.leader_epoch))
 
 
@@ -309,12 +313,15 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
             x.partitions, pos = _read_all_partition_data_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic_name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -472,10 +479,13 @@ def _read_begin_quorum_epoch_request_0(data: bytes, pos: int) -> tuple[BeginQuor
         raise Malformed
     x.voter_id = -1
     x.leader_endpoints = LeaderEndpointCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_begin_quorum_epoch_request_0(out: list[bytes], x: BeginQuorumEpochRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1

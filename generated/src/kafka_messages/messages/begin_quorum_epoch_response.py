@@ -233,6 +233,7 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
     out: list[PartitionData] = []
     for _ in range(count):
         x = new(PartitionData)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.error_code, x.leader_id, x.leader_epoch = _unpack_ihii(data, pos)
         pos += 14
         out.append(x)
@@ -241,6 +242,8 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
 
 def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ihii(x.partition_index, x.error_code, x.leader_id, x.leader_epoch))
 
 
@@ -301,12 +304,15 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
             x.partitions, pos = _read_all_partition_data_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic_name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -445,11 +451,14 @@ def _read_begin_quorum_epoch_response_0(data: bytes, pos: int) -> tuple[BeginQuo
     else:
         raise Malformed
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_begin_quorum_epoch_response_0(out: list[bytes], x: BeginQuorumEpochResponse) -> None:
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_hi(x.error_code, n))
@@ -515,7 +524,7 @@ def _write_tags_begin_quorum_epoch_response_1(parent: list[bytes], x: BeginQuoru
         if n:
             _write_all_node_endpoint_1(out, x.node_endpoints)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_begin_quorum_epoch_response_1(out: list[bytes], x: BeginQuorumEpochResponse) -> None:

@@ -107,7 +107,7 @@ def _write_tags_begin_transaction_record_0(parent: list[bytes], x: BeginTransact
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_begin_transaction_record_0(out: list[bytes], x: BeginTransactionRecord) -> None:

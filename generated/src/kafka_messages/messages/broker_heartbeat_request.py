@@ -159,7 +159,16 @@ def _write_broker_heartbeat_request_0(out: list[bytes], x: BrokerHeartbeatReques
                 x.broker_id, x.broker_epoch, x.current_metadata_offset, TRUTH[x.want_fence], TRUTH[x.want_shut_down]
             )
         )
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(
+            tags(
+                {},
+                x.unknown_tagged_fields,
+                (
+                    0,
+                    1,
+                ),
+            )
+        )
 
 
 def _size_broker_heartbeat_request_0(x: BrokerHeartbeatRequest) -> int:
@@ -219,7 +228,16 @@ def _write_tags_broker_heartbeat_request_1(parent: list[bytes], x: BrokerHeartbe
         if n:
             out.append(uuid_elements(x.offline_log_dirs))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_broker_heartbeat_request_1(out: list[bytes], x: BrokerHeartbeatRequest) -> None:
@@ -326,7 +344,16 @@ def _write_tags_broker_heartbeat_request_2(parent: list[bytes], x: BrokerHeartbe
         if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
         known[1] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_broker_heartbeat_request_2(out: list[bytes], x: BrokerHeartbeatRequest) -> None:

@@ -154,7 +154,18 @@ def _write_tags_broker_registration_change_record_0(parent: list[bytes], x: Brok
         out = []
         out.append(_pack_b(x.fenced))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+            ),
+        )
+    )
 
 
 def _write_broker_registration_change_record_0(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
@@ -242,7 +253,18 @@ def _write_tags_broker_registration_change_record_1(parent: list[bytes], x: Brok
         out = []
         out.append(_pack_b(x.in_controlled_shutdown))
         known[1] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+            ),
+        )
+    )
 
 
 def _write_broker_registration_change_record_1(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
@@ -344,7 +366,18 @@ def _write_tags_broker_registration_change_record_2(parent: list[bytes], x: Brok
         if n:
             out.append(uuid_elements(x.log_dirs))
         known[2] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+            ),
+        )
+    )
 
 
 def _write_broker_registration_change_record_2(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:
@@ -467,7 +500,18 @@ def _write_tags_broker_registration_change_record_3(parent: list[bytes], x: Brok
         if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
         known[3] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+            ),
+        )
+    )
 
 
 def _write_broker_registration_change_record_3(out: list[bytes], x: BrokerRegistrationChangeRecord) -> None:

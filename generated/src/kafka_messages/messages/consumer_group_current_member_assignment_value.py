@@ -214,7 +214,7 @@ def _write_tags_topic_partitions_0(parent: list[bytes], x: TopicPartitions) -> N
         if x.assignment_epochs:
             out.append(fixed_elements(x.assignment_epochs, "i"))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartitions]) -> None:

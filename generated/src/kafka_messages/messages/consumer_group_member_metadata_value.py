@@ -418,7 +418,7 @@ def _write_tags_consumer_group_member_metadata_value_0(
         if x.classic_member_metadata is not None:
             _write_classic_member_metadata_0(out, x.classic_member_metadata)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_consumer_group_member_metadata_value_0(out: list[bytes], x: ConsumerGroupMemberMetadataValue) -> None:

@@ -109,7 +109,7 @@ def _write_tags_consumer_group_metadata_value_0(parent: list[bytes], x: Consumer
         out = []
         out.append(_pack_q(x.metadata_hash))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_consumer_group_metadata_value_0(out: list[bytes], x: ConsumerGroupMetadataValue) -> None:

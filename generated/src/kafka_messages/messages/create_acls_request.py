@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -164,6 +165,7 @@ def _read_all_acl_creation_1(data: bytes, pos: int, count: int) -> tuple[list[Ac
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         x.operation, x.permission_type = _unpack_bb(data, pos)
         pos += 2
         out.append(x)
@@ -172,6 +174,8 @@ def _read_all_acl_creation_1(data: bytes, pos: int, count: int) -> tuple[list[Ac
 
 def _write_all_acl_creation_1(out: list[bytes], items: Iterable[AclCreation]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.resource_name.encode()
         n = len(s)
         out.append(_pack_bh(x.resource_type, n))
@@ -287,10 +291,13 @@ def _read_create_acls_request_1(data: bytes, pos: int) -> tuple[CreateAclsReques
         x.creations, pos = _read_all_acl_creation_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_create_acls_request_1(out: list[bytes], x: CreateAclsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.creations)
     out.append(_pack_i(n))
     if n:

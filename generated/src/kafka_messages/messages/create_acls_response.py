@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -123,12 +124,15 @@ def _read_all_acl_creation_result_1(data: bytes, pos: int, count: int) -> tuple[
             pos = end
         else:
             x.error_message = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_acl_creation_result_1(out: list[bytes], items: Iterable[AclCreationResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -212,10 +216,13 @@ def _read_create_acls_response_1(data: bytes, pos: int) -> tuple[CreateAclsRespo
         x.results, pos = _read_all_acl_creation_result_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_create_acls_response_1(out: list[bytes], x: CreateAclsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -140,12 +140,15 @@ def _read_all_creatable_renewers_1(data: bytes, pos: int, count: int) -> tuple[l
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_creatable_renewers_1(out: list[bytes], items: Iterable[CreatableRenewers]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.principal_type.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -234,6 +237,7 @@ def _read_create_delegation_token_request_1(data: bytes, pos: int) -> tuple[Crea
         raise Malformed
     x.owner_principal_type = ""
     x.owner_principal_name = ""
+    x.unknown_tagged_fields = ()
     (x.max_lifetime_ms,) = _unpack_q(data, pos)
     pos += 8
     return x, pos
@@ -243,6 +247,8 @@ def _write_create_delegation_token_request_1(out: list[bytes], x: CreateDelegati
     if x.owner_principal_type != "":
         raise Refused
     if x.owner_principal_name != "":
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.renewers)
     out.append(_pack_i(n))

@@ -165,6 +165,7 @@ def _read_create_delegation_token_response_1(data: bytes, pos: int) -> tuple[Cre
         raise Malformed
     x.token_requester_principal_type = ""
     x.token_requester_principal_name = ""
+    x.unknown_tagged_fields = ()
     (x.throttle_time_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -174,6 +175,8 @@ def _write_create_delegation_token_response_1(out: list[bytes], x: CreateDelegat
     if x.token_requester_principal_type != "":
         raise Refused
     if x.token_requester_principal_name != "":
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.principal_type.encode()
     n = len(s)

@@ -13,6 +13,7 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
@@ -191,12 +192,15 @@ def _read_all_create_partitions_assignment_0(
             pos += n * 4
         else:
             x.broker_ids, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_create_partitions_assignment_0(out: list[bytes], items: Iterable[CreatePartitionsAssignment]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.broker_ids)
         out.append(_pack_i(n))
         if n:
@@ -289,12 +293,15 @@ def _read_all_create_partitions_topic_0(
             x.assignments, pos = _read_all_create_partitions_assignment_0(data, pos, n)
         else:
             x.assignments = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(CreatePartitionsTopicCollection, out), pos
 
 
 def _write_all_create_partitions_topic_0(out: list[bytes], items: Iterable[CreatePartitionsTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -392,12 +399,15 @@ def _read_create_partitions_request_0(data: bytes, pos: int) -> tuple[CreatePart
         x.topics, pos = _read_all_create_partitions_topic_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     x.timeout_ms, x.validate_only = _unpack_io(data, pos)
     pos += 5
     return x, pos
 
 
 def _write_create_partitions_request_0(out: list[bytes], x: CreatePartitionsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:

@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -139,12 +140,15 @@ def _read_all_create_partitions_topic_result_0(
             pos = end
         else:
             x.error_message = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_create_partitions_topic_result_0(out: list[bytes], items: Iterable[CreatePartitionsTopicResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -249,10 +253,13 @@ def _read_create_partitions_response_0(data: bytes, pos: int) -> tuple[CreatePar
         x.results, pos = _read_all_create_partitions_topic_result_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_create_partitions_response_0(out: list[bytes], x: CreatePartitionsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -13,6 +13,7 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     UNPACK_I,
@@ -284,12 +285,15 @@ def _read_all_creatable_replica_assignment_2(
             pos += n * 4
         else:
             x.broker_ids, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(CreatableReplicaAssignmentCollection, out), pos
 
 
 def _write_all_creatable_replica_assignment_2(out: list[bytes], items: Iterable[CreatableReplicaAssignment]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.broker_ids)
         out.append(_pack_ii(x.partition_index, n))
         if n:
@@ -382,12 +386,15 @@ def _read_all_creatable_topic_config_2(data: bytes, pos: int, count: int) -> tup
             pos = end
         else:
             x.value = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(CreatableTopicConfigCollection, out), pos
 
 
 def _write_all_creatable_topic_config_2(out: list[bytes], items: Iterable[CreatableTopicConfig]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -502,12 +509,15 @@ def _read_all_creatable_topic_2(data: bytes, pos: int, count: int) -> tuple[Crea
             x.configs, pos = _read_all_creatable_topic_config_2(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(CreatableTopicCollection, out), pos
 
 
 def _write_all_creatable_topic_2(out: list[bytes], items: Iterable[CreatableTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -619,12 +629,15 @@ def _read_create_topics_request_2(data: bytes, pos: int) -> tuple[CreateTopicsRe
         x.topics, pos = _read_all_creatable_topic_2(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     x.timeout_ms, x.validate_only = _unpack_io(data, pos)
     pos += 5
     return x, pos
 
 
 def _write_create_topics_request_2(out: list[bytes], x: CreateTopicsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:

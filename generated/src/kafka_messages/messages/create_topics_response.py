@@ -14,6 +14,7 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -322,12 +323,15 @@ def _read_all_creatable_topic_result_2(data: bytes, pos: int, count: int) -> tup
         x.num_partitions = -1
         x.replication_factor = -1
         x.configs = []
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(CreatableTopicResultCollection, out), pos
 
 
 def _write_all_creatable_topic_result_2(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -420,7 +424,7 @@ def _write_tags_creatable_topic_result_5(parent: list[bytes], x: CreatableTopicR
         out = []
         out.append(_pack_h(x.topic_config_error_code))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_all_creatable_topic_result_5(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
@@ -552,7 +556,7 @@ def _write_tags_creatable_topic_result_7(parent: list[bytes], x: CreatableTopicR
         out = []
         out.append(_pack_h(x.topic_config_error_code))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_all_creatable_topic_result_7(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
@@ -624,10 +628,13 @@ def _read_create_topics_response_2(data: bytes, pos: int) -> tuple[CreateTopicsR
         x.topics, pos = _read_all_creatable_topic_result_2(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_create_topics_response_2(out: list[bytes], x: CreateTopicsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

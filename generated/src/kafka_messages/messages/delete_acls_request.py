@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -164,6 +165,7 @@ def _read_all_delete_acls_filter_1(data: bytes, pos: int, count: int) -> tuple[l
             pos = end
         else:
             x.host_filter = None
+        x.unknown_tagged_fields = ()
         x.operation, x.permission_type = _unpack_bb(data, pos)
         pos += 2
         out.append(x)
@@ -172,6 +174,8 @@ def _read_all_delete_acls_filter_1(data: bytes, pos: int, count: int) -> tuple[l
 
 def _write_all_delete_acls_filter_1(out: list[bytes], items: Iterable[DeleteAclsFilter]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.resource_name_filter is None:
             s = b""
             n = -1
@@ -323,10 +327,13 @@ def _read_delete_acls_request_1(data: bytes, pos: int) -> tuple[DeleteAclsReques
         x.filters, pos = _read_all_delete_acls_filter_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_delete_acls_request_1(out: list[bytes], x: DeleteAclsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.filters)
     out.append(_pack_i(n))
     if n:

@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -235,6 +236,7 @@ def _read_all_delete_acls_matching_acl_1(data: bytes, pos: int, count: int) -> t
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         x.operation, x.permission_type = _unpack_bb(data, pos)
         pos += 2
         out.append(x)
@@ -243,6 +245,8 @@ def _read_all_delete_acls_matching_acl_1(data: bytes, pos: int, count: int) -> t
 
 def _write_all_delete_acls_matching_acl_1(out: list[bytes], items: Iterable[DeleteAclsMatchingAcl]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -405,12 +409,15 @@ def _read_all_delete_acls_filter_result_1(
             x.matching_acls, pos = _read_all_delete_acls_matching_acl_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_delete_acls_filter_result_1(out: list[bytes], items: Iterable[DeleteAclsFilterResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -516,10 +523,13 @@ def _read_delete_acls_response_1(data: bytes, pos: int) -> tuple[DeleteAclsRespo
         x.filter_results, pos = _read_all_delete_acls_filter_result_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_delete_acls_response_1(out: list[bytes], x: DeleteAclsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.filter_results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -11,6 +11,7 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     VARINTS,
     compact_string_array,
     compact_string_array_size,
@@ -74,10 +75,13 @@ def _read_delete_groups_request_0(data: bytes, pos: int) -> tuple[DeleteGroupsRe
         x.groups_names, pos = string_array(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_delete_groups_request_0(out: list[bytes], x: DeleteGroupsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups_names)
     out.append(_pack_i(n))
     if n:

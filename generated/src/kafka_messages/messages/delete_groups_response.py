@@ -12,6 +12,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -150,6 +151,7 @@ def _read_all_deletable_group_result_0(data: bytes, pos: int, count: int) -> tup
         else:
             raise Malformed
         x.error_message = None
+        x.unknown_tagged_fields = ()
         (x.error_code,) = _unpack_h(data, pos)
         pos += 2
         out.append(x)
@@ -158,6 +160,8 @@ def _read_all_deletable_group_result_0(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_deletable_group_result_0(out: list[bytes], items: Iterable[DeletableGroupResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.group_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -298,10 +302,13 @@ def _read_delete_groups_response_0(data: bytes, pos: int) -> tuple[DeleteGroupsR
         x.results, pos = _read_all_deletable_group_result_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_delete_groups_response_0(out: list[bytes], x: DeleteGroupsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

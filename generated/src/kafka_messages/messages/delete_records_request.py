@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -149,6 +150,7 @@ def _read_all_delete_records_partition_0(data: bytes, pos: int, count: int) -> t
     out: list[DeleteRecordsPartition] = []
     for _ in range(count):
         x = new(DeleteRecordsPartition)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.offset = _unpack_iq(data, pos)
         pos += 12
         out.append(x)
@@ -157,6 +159,8 @@ def _read_all_delete_records_partition_0(data: bytes, pos: int, count: int) -> t
 
 def _write_all_delete_records_partition_0(out: list[bytes], items: Iterable[DeleteRecordsPartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iq(x.partition_index, x.offset))
 
 
@@ -217,12 +221,15 @@ def _read_all_delete_records_topic_0(data: bytes, pos: int, count: int) -> tuple
             x.partitions, pos = _read_all_delete_records_partition_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_delete_records_topic_0(out: list[bytes], items: Iterable[DeleteRecordsTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -310,12 +317,15 @@ def _read_delete_records_request_0(data: bytes, pos: int) -> tuple[DeleteRecords
         x.topics, pos = _read_all_delete_records_topic_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.timeout_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_delete_records_request_0(out: list[bytes], x: DeleteRecordsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:

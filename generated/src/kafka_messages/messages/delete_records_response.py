@@ -12,6 +12,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -201,6 +202,7 @@ def _read_all_delete_records_partition_result_0(
     out: list[DeleteRecordsPartitionResult] = []
     for _ in range(count):
         x = new(DeleteRecordsPartitionResult)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.low_watermark, x.error_code = _unpack_iqh(data, pos)
         pos += 14
         out.append(x)
@@ -211,6 +213,8 @@ def _write_all_delete_records_partition_result_0(
     out: list[bytes], items: Iterable[DeleteRecordsPartitionResult]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iqh(x.partition_index, x.low_watermark, x.error_code))
 
 
@@ -277,12 +281,15 @@ def _read_all_delete_records_topic_result_0(
             x.partitions, pos = _read_all_delete_records_partition_result_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(DeleteRecordsTopicResultCollection, out), pos
 
 
 def _write_all_delete_records_topic_result_0(out: list[bytes], items: Iterable[DeleteRecordsTopicResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -372,10 +379,13 @@ def _read_delete_records_response_0(data: bytes, pos: int) -> tuple[DeleteRecord
         x.topics, pos = _read_all_delete_records_topic_result_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_delete_records_response_0(out: list[bytes], x: DeleteRecordsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

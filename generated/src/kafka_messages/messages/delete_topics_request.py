@@ -187,6 +187,7 @@ def _read_delete_topics_request_1(data: bytes, pos: int) -> tuple[DeleteTopicsRe
     else:
         raise Malformed
     x.topics = []
+    x.unknown_tagged_fields = ()
     (x.timeout_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -194,6 +195,8 @@ def _read_delete_topics_request_1(data: bytes, pos: int) -> tuple[DeleteTopicsRe
 
 def _write_delete_topics_request_1(out: list[bytes], x: DeleteTopicsRequest) -> None:
     if len(x.topics):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topic_names)
     out.append(_pack_i(n))

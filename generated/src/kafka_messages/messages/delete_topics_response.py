@@ -167,6 +167,7 @@ def _read_all_deletable_topic_result_1(data: bytes, pos: int, count: int) -> tup
             raise Malformed
         x.topic_id = ZERO_UUID
         x.error_message = None
+        x.unknown_tagged_fields = ()
         (x.error_code,) = _unpack_h(data, pos)
         pos += 2
         out.append(x)
@@ -175,6 +176,8 @@ def _read_all_deletable_topic_result_1(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_deletable_topic_result_1(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.name is None:
             raise Refused
         s = x.name.encode()
@@ -407,10 +410,13 @@ def _read_delete_topics_response_1(data: bytes, pos: int) -> tuple[DeleteTopicsR
         x.responses, pos = _read_all_deletable_topic_result_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_delete_topics_response_1(out: list[bytes], x: DeleteTopicsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.responses)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -9,6 +9,7 @@ from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     long_string,
     new,
@@ -134,12 +135,15 @@ def _read_describe_acls_request_1(data: bytes, pos: int) -> tuple[DescribeAclsRe
         pos = end
     else:
         x.host_filter = None
+    x.unknown_tagged_fields = ()
     x.operation, x.permission_type = _unpack_bb(data, pos)
     pos += 2
     return x, pos
 
 
 def _write_describe_acls_request_1(out: list[bytes], x: DescribeAclsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.resource_name_filter is None:
         s = b""
         n = -1

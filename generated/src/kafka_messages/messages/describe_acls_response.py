@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -210,6 +211,7 @@ def _read_all_acl_description_1(data: bytes, pos: int, count: int) -> tuple[list
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         x.operation, x.permission_type = _unpack_bb(data, pos)
         pos += 2
         out.append(x)
@@ -218,6 +220,8 @@ def _read_all_acl_description_1(data: bytes, pos: int, count: int) -> tuple[list
 
 def _write_all_acl_description_1(out: list[bytes], items: Iterable[AclDescription]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.principal.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -316,12 +320,15 @@ def _read_all_describe_acls_resource_1(data: bytes, pos: int, count: int) -> tup
             x.acls, pos = _read_all_acl_description_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_describe_acls_resource_1(out: list[bytes], items: Iterable[DescribeAclsResource]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.resource_name.encode()
         n = len(s)
         out.append(_pack_bh(x.resource_type, n))
@@ -425,10 +432,13 @@ def _read_describe_acls_response_1(data: bytes, pos: int) -> tuple[DescribeAclsR
         x.resources, pos = _read_all_describe_acls_resource_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_acls_response_1(out: list[bytes], x: DescribeAclsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.error_message is None:
         s = b""
         n = -1

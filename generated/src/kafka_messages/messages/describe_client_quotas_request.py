@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -142,12 +143,15 @@ def _read_all_component_data_0(data: bytes, pos: int, count: int) -> tuple[list[
             pos = end
         else:
             x.match = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_component_data_0(out: list[bytes], items: Iterable[ComponentData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.entity_type.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -250,12 +254,15 @@ def _read_describe_client_quotas_request_0(data: bytes, pos: int) -> tuple[Descr
         x.components, pos = _read_all_component_data_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.strict,) = _unpack_o(data, pos)
     pos += 1
     return x, pos
 
 
 def _write_describe_client_quotas_request_0(out: list[bytes], x: DescribeClientQuotasRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.components)
     out.append(_pack_i(n))
     if n:

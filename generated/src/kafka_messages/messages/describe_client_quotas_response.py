@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -210,12 +211,15 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
             pos = end
         else:
             x.entity_name = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_entity_data_0(out: list[bytes], items: Iterable[EntityData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.entity_type.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -318,6 +322,7 @@ def _read_all_value_data_0(data: bytes, pos: int, count: int) -> tuple[list[Valu
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         (x.value,) = _unpack_d(data, pos)
         pos += 8
         out.append(x)
@@ -326,6 +331,8 @@ def _read_all_value_data_0(data: bytes, pos: int, count: int) -> tuple[list[Valu
 
 def _write_all_value_data_0(out: list[bytes], items: Iterable[ValueData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.key.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -403,12 +410,15 @@ def _read_all_entry_data_0(data: bytes, pos: int, count: int) -> tuple[list[Entr
             x.values, pos = _read_all_value_data_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_entry_data_0(out: list[bytes], items: Iterable[EntryData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.entity)
         out.append(_pack_i(n))
         if n:
@@ -505,10 +515,13 @@ def _read_describe_client_quotas_response_0(data: bytes, pos: int) -> tuple[Desc
         x.entries, pos = _read_all_entry_data_0(data, pos, n)
     else:
         x.entries = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_client_quotas_response_0(out: list[bytes], x: DescribeClientQuotasResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.error_message is None:
         s = b""
         n = -1

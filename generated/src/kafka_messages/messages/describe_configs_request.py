@@ -158,12 +158,15 @@ def _read_all_describe_configs_resource_1(
             x.configuration_keys, pos = string_array(data, pos, n)
         else:
             x.configuration_keys = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_describe_configs_resource_1(out: list[bytes], items: Iterable[DescribeConfigsResource]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.resource_name.encode()
         n = len(s)
         out.append(_pack_bh(x.resource_type, n))
@@ -262,6 +265,7 @@ def _read_describe_configs_request_1(data: bytes, pos: int) -> tuple[DescribeCon
     else:
         raise Malformed
     x.include_documentation = False
+    x.unknown_tagged_fields = ()
     (x.include_synonyms,) = _unpack_o(data, pos)
     pos += 1
     return x, pos
@@ -269,6 +273,8 @@ def _read_describe_configs_request_1(data: bytes, pos: int) -> tuple[DescribeCon
 
 def _write_describe_configs_request_1(out: list[bytes], x: DescribeConfigsRequest) -> None:
     if x.include_documentation is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.resources)
     out.append(_pack_i(n))
@@ -291,12 +297,15 @@ def _read_describe_configs_request_3(data: bytes, pos: int) -> tuple[DescribeCon
         x.resources, pos = _read_all_describe_configs_resource_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     x.include_synonyms, x.include_documentation = _unpack_oo(data, pos)
     pos += 2
     return x, pos
 
 
 def _write_describe_configs_request_3(out: list[bytes], x: DescribeConfigsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.resources)
     out.append(_pack_i(n))
     if n:

@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -268,6 +269,7 @@ def _read_all_describe_configs_synonym_1(data: bytes, pos: int, count: int) -> t
             pos = end
         else:
             x.value = None
+        x.unknown_tagged_fields = ()
         (x.source,) = _unpack_b(data, pos)
         pos += 1
         out.append(x)
@@ -276,6 +278,8 @@ def _read_all_describe_configs_synonym_1(data: bytes, pos: int, count: int) -> t
 
 def _write_all_describe_configs_synonym_1(out: list[bytes], items: Iterable[DescribeConfigsSynonym]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -398,6 +402,7 @@ def _read_all_describe_configs_resource_result_1(
             raise Malformed
         x.config_type = 0
         x.documentation = ""
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -406,6 +411,8 @@ def _write_all_describe_configs_resource_result_1(
     out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -471,6 +478,7 @@ def _read_all_describe_configs_resource_result_3(
             pos = end
         else:
             x.documentation = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -479,6 +487,8 @@ def _write_all_describe_configs_resource_result_3(
     out: list[bytes], items: Iterable[DescribeConfigsResourceResult]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -658,12 +668,15 @@ def _read_all_describe_configs_result_1(data: bytes, pos: int, count: int) -> tu
             x.configs, pos = _read_all_describe_configs_resource_result_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_describe_configs_result_1(out: list[bytes], items: Iterable[DescribeConfigsResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -719,12 +732,15 @@ def _read_all_describe_configs_result_3(data: bytes, pos: int, count: int) -> tu
             x.configs, pos = _read_all_describe_configs_resource_result_3(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_describe_configs_result_3(out: list[bytes], items: Iterable[DescribeConfigsResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -851,10 +867,13 @@ def _read_describe_configs_response_1(data: bytes, pos: int) -> tuple[DescribeCo
         x.results, pos = _read_all_describe_configs_result_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_configs_response_1(out: list[bytes], x: DescribeConfigsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
@@ -875,10 +894,13 @@ def _read_describe_configs_response_3(data: bytes, pos: int) -> tuple[DescribeCo
         x.results, pos = _read_all_describe_configs_result_3(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_configs_response_3(out: list[bytes], x: DescribeConfigsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

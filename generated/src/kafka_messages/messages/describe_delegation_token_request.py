@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -119,6 +120,7 @@ def _read_all_describe_delegation_token_owner_1(
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -127,6 +129,8 @@ def _write_all_describe_delegation_token_owner_1(
     out: list[bytes], items: Iterable[DescribeDelegationTokenOwner]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.principal_type.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -217,10 +221,13 @@ def _read_describe_delegation_token_request_1(data: bytes, pos: int) -> tuple[De
         x.owners, pos = _read_all_describe_delegation_token_owner_1(data, pos, n)
     else:
         x.owners = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_delegation_token_request_1(out: list[bytes], x: DescribeDelegationTokenRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = -1 if x.owners is None else len(x.owners)
     out.append(_pack_i(n))
     if x.owners:

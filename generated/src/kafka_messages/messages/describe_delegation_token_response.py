@@ -219,6 +219,7 @@ def _read_all_described_delegation_token_renewer_1(
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -227,6 +228,8 @@ def _write_all_described_delegation_token_renewer_1(
     out: list[bytes], items: Iterable[DescribedDelegationTokenRenewer]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.principal_type.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -355,6 +358,7 @@ def _read_all_described_delegation_token_1(
             raise Malformed
         x.token_requester_principal_type = ""
         x.token_requester_principal_name = ""
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -364,6 +368,8 @@ def _write_all_described_delegation_token_1(out: list[bytes], items: Iterable[De
         if x.token_requester_principal_type != "":
             raise Refused
         if x.token_requester_principal_name != "":
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         s = x.principal_type.encode()
         n = len(s)
@@ -665,12 +671,15 @@ def _read_describe_delegation_token_response_1(data: bytes, pos: int) -> tuple[D
         x.tokens, pos = _read_all_described_delegation_token_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.throttle_time_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_describe_delegation_token_response_1(out: list[bytes], x: DescribeDelegationTokenResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.tokens)
     out.append(_pack_hi(x.error_code, n))
     if n:

@@ -89,11 +89,14 @@ def _read_describe_groups_request_0(data: bytes, pos: int) -> tuple[DescribeGrou
     else:
         raise Malformed
     x.include_authorized_operations = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_groups_request_0(out: list[bytes], x: DescribeGroupsRequest) -> None:
     if x.include_authorized_operations is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.groups)
     out.append(_pack_i(n))
@@ -115,12 +118,15 @@ def _read_describe_groups_request_3(data: bytes, pos: int) -> tuple[DescribeGrou
         x.groups, pos = string_array(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.include_authorized_operations,) = _unpack_o(data, pos)
     pos += 1
     return x, pos
 
 
 def _write_describe_groups_request_3(out: list[bytes], x: DescribeGroupsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups)
     out.append(_pack_i(n))
     if n:

@@ -254,12 +254,15 @@ def _read_all_described_group_member_0(data: bytes, pos: int, count: int) -> tup
         else:
             raise Malformed
         x.group_instance_id = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_described_group_member_0(out: list[bytes], items: Iterable[DescribedGroupMember]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -346,12 +349,15 @@ def _read_all_described_group_member_4(data: bytes, pos: int, count: int) -> tup
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_described_group_member_4(out: list[bytes], items: Iterable[DescribedGroupMember]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -570,6 +576,7 @@ def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list
             raise Malformed
         x.error_message = None
         x.authorized_operations = -2147483648
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -579,6 +586,8 @@ def _write_all_described_group_0(out: list[bytes], items: Iterable[DescribedGrou
         if x.error_message is not None:
             raise Refused
         if x.authorized_operations != -2147483648:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         s = x.group_id.encode()
         n = len(s)
@@ -657,6 +666,7 @@ def _read_all_described_group_3(data: bytes, pos: int, count: int) -> tuple[list
         else:
             raise Malformed
         x.error_message = None
+        x.unknown_tagged_fields = ()
         (x.authorized_operations,) = _unpack_i(data, pos)
         pos += 4
         out.append(x)
@@ -666,6 +676,8 @@ def _read_all_described_group_3(data: bytes, pos: int, count: int) -> tuple[list
 def _write_all_described_group_3(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is not None:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         s = x.group_id.encode()
         n = len(s)
@@ -745,6 +757,7 @@ def _read_all_described_group_4(data: bytes, pos: int, count: int) -> tuple[list
         else:
             raise Malformed
         x.error_message = None
+        x.unknown_tagged_fields = ()
         (x.authorized_operations,) = _unpack_i(data, pos)
         pos += 4
         out.append(x)
@@ -754,6 +767,8 @@ def _read_all_described_group_4(data: bytes, pos: int, count: int) -> tuple[list
 def _write_all_described_group_4(out: list[bytes], items: Iterable[DescribedGroup]) -> None:
     for x in items:
         if x.error_message is not None:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         s = x.group_id.encode()
         n = len(s)
@@ -1037,10 +1052,13 @@ def _read_describe_groups_response_0(data: bytes, pos: int) -> tuple[DescribeGro
     else:
         raise Malformed
     x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_groups_response_0(out: list[bytes], x: DescribeGroupsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups)
     out.append(_pack_i(n))
     if n:
@@ -1061,10 +1079,13 @@ def _read_describe_groups_response_1(data: bytes, pos: int) -> tuple[DescribeGro
         x.groups, pos = _read_all_described_group_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_groups_response_1(out: list[bytes], x: DescribeGroupsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
@@ -1085,10 +1106,13 @@ def _read_describe_groups_response_3(data: bytes, pos: int) -> tuple[DescribeGro
         x.groups, pos = _read_all_described_group_3(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_groups_response_3(out: list[bytes], x: DescribeGroupsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
@@ -1109,10 +1133,13 @@ def _read_describe_groups_response_4(data: bytes, pos: int) -> tuple[DescribeGro
         x.groups, pos = _read_all_described_group_4(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_groups_response_4(out: list[bytes], x: DescribeGroupsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

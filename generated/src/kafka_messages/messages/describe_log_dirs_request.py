@@ -13,6 +13,7 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     UNPACK_I,
     VARINTS,
@@ -151,12 +152,15 @@ def _read_all_describable_log_dir_topic_1(
             pos += n * 4
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(DescribableLogDirTopicCollection, out), pos
 
 
 def _write_all_describable_log_dir_topic_1(out: list[bytes], items: Iterable[DescribableLogDirTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -256,10 +260,13 @@ def _read_describe_log_dirs_request_1(data: bytes, pos: int) -> tuple[DescribeLo
         x.topics, pos = _read_all_describable_log_dir_topic_1(data, pos, n)
     else:
         x.topics = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_log_dirs_request_1(out: list[bytes], x: DescribeLogDirsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = -1 if x.topics is None else len(x.topics)
     out.append(_pack_i(n))
     if x.topics:

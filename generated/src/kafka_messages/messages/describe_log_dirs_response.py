@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -237,6 +238,7 @@ def _read_all_describe_log_dirs_partition_1(
     out: list[DescribeLogDirsPartition] = []
     for _ in range(count):
         x = new(DescribeLogDirsPartition)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.partition_size, x.offset_lag, x.is_future_key = _unpack_iqqo(data, pos)
         pos += 21
         out.append(x)
@@ -245,6 +247,8 @@ def _read_all_describe_log_dirs_partition_1(
 
 def _write_all_describe_log_dirs_partition_1(out: list[bytes], items: Iterable[DescribeLogDirsPartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iqqB(x.partition_index, x.partition_size, x.offset_lag, TRUTH[x.is_future_key]))
 
 
@@ -307,12 +311,15 @@ def _read_all_describe_log_dirs_topic_1(data: bytes, pos: int, count: int) -> tu
             x.partitions, pos = _read_all_describe_log_dirs_partition_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_describe_log_dirs_topic_1(out: list[bytes], items: Iterable[DescribeLogDirsTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -413,12 +420,15 @@ def _read_all_describe_log_dirs_result_1(data: bytes, pos: int, count: int) -> t
         x.total_bytes = -1
         x.usable_bytes = -1
         x.is_cordoned = False
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_describe_log_dirs_result_1(out: list[bytes], items: Iterable[DescribeLogDirsResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.log_dir.encode()
         n = len(s)
         out.append(_pack_hh(x.error_code, n))
@@ -645,10 +655,13 @@ def _read_describe_log_dirs_response_1(data: bytes, pos: int) -> tuple[DescribeL
     else:
         raise Malformed
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_describe_log_dirs_response_1(out: list[bytes], x: DescribeLogDirsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.results)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -172,12 +172,15 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[Top
             pos += n * 4
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(TopicPartitionsCollection, out), pos
 
 
 def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -276,6 +279,7 @@ def _read_elect_leaders_request_0(data: bytes, pos: int) -> tuple[ElectLeadersRe
     else:
         x.topic_partitions = None
     x.election_type = 0
+    x.unknown_tagged_fields = ()
     (x.timeout_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -283,6 +287,8 @@ def _read_elect_leaders_request_0(data: bytes, pos: int) -> tuple[ElectLeadersRe
 
 def _write_elect_leaders_request_0(out: list[bytes], x: ElectLeadersRequest) -> None:
     if x.election_type != 0:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = -1 if x.topic_partitions is None else len(x.topic_partitions)
     out.append(_pack_i(n))
@@ -306,12 +312,15 @@ def _read_elect_leaders_request_1(data: bytes, pos: int) -> tuple[ElectLeadersRe
         x.topic_partitions, pos = _read_all_topic_partitions_0(data, pos, n)
     else:
         x.topic_partitions = None
+    x.unknown_tagged_fields = ()
     (x.timeout_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_elect_leaders_request_1(out: list[bytes], x: ElectLeadersRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = -1 if x.topic_partitions is None else len(x.topic_partitions)
     out.append(_pack_bi(x.election_type, n))
     if x.topic_partitions:

@@ -173,12 +173,15 @@ def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[lis
             pos = end
         else:
             x.error_message = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_partition_result_0(out: list[bytes], items: Iterable[PartitionResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.error_message is None:
             s = b""
             n = -1
@@ -272,12 +275,15 @@ def _read_all_replica_election_result_0(data: bytes, pos: int, count: int) -> tu
             x.partition_result, pos = _read_all_partition_result_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_replica_election_result_0(out: list[bytes], items: Iterable[ReplicaElectionResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -366,11 +372,14 @@ def _read_elect_leaders_response_0(data: bytes, pos: int) -> tuple[ElectLeadersR
     else:
         raise Malformed
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_elect_leaders_response_0(out: list[bytes], x: ElectLeadersResponse) -> None:
     if x.error_code != 0:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.replica_election_results)
     out.append(_pack_ii(x.throttle_time_ms, n))
@@ -392,10 +401,13 @@ def _read_elect_leaders_response_1(data: bytes, pos: int) -> tuple[ElectLeadersR
         x.replica_election_results, pos = _read_all_replica_election_result_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_elect_leaders_response_1(out: list[bytes], x: ElectLeadersResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.replica_election_results)
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:

@@ -14,6 +14,7 @@ from .._wire import (
     Malformed,
     PACK_I,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     UNPACK_I,
     VARINTS,
@@ -318,12 +319,15 @@ def _read_all_partition_data_0(data: bytes, pos: int, count: int) -> tuple[list[
         else:
             x.preferred_successors, pos = fixed_array(data, pos, n, "i", 4)
         x.preferred_candidates = []
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_partition_data_0(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.preferred_successors)
         out.append(_pack_iiii(x.partition_index, x.leader_id, x.leader_epoch, n))
         if n:
@@ -410,12 +414,15 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[list[Topi
             x.partitions, pos = _read_all_partition_data_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic_name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -572,10 +579,13 @@ def _read_end_quorum_epoch_request_0(data: bytes, pos: int) -> tuple[EndQuorumEp
     else:
         raise Malformed
     x.leader_endpoints = LeaderEndpointCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_end_quorum_epoch_request_0(out: list[bytes], x: EndQuorumEpochRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.cluster_id is None:
         s = b""
         n = -1

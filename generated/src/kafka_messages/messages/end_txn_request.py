@@ -10,6 +10,7 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     long_string,
@@ -93,12 +94,15 @@ def _read_end_txn_request_0(data: bytes, pos: int) -> tuple[EndTxnRequest, int]:
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     x.producer_id, x.producer_epoch, x.committed = _unpack_qho(data, pos)
     pos += 11
     return x, pos
 
 
 def _write_end_txn_request_0(out: list[bytes], x: EndTxnRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.transactional_id.encode()
     n = len(s)
     out.append(_pack_h(n))

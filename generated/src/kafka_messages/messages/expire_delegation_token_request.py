@@ -7,7 +7,18 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
+from .._wire import (
+    Malformed,
+    RawTaggedFields,
+    Refused,
+    VARINTS,
+    long_bytes,
+    new,
+    tags,
+    tags_size,
+    unknown_tags,
+    uvarint_size,
+)
 
 _pack_i = Struct(">i").pack
 _pack_q = Struct(">q").pack
@@ -71,12 +82,15 @@ def _read_expire_delegation_token_request_1(data: bytes, pos: int) -> tuple[Expi
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.expiry_time_period_ms,) = _unpack_q(data, pos)
     pos += 8
     return x, pos
 
 
 def _write_expire_delegation_token_request_1(out: list[bytes], x: ExpireDelegationTokenRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.hmac
     n = len(s)
     out.append(_pack_i(n))

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_hqi = Struct(">hqi").pack
 _pack_hqiB = Struct(">hqiB").pack
@@ -68,12 +68,15 @@ class ExpireDelegationTokenResponse(_ExpireDelegationTokenResponseConstants):
 
 def _read_expire_delegation_token_response_1(data: bytes, pos: int) -> tuple[ExpireDelegationTokenResponse, int]:
     x = new(ExpireDelegationTokenResponse)
+    x.unknown_tagged_fields = ()
     x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms = _unpack_hqi(data, pos)
     pos += 14
     return x, pos
 
 
 def _write_expire_delegation_token_response_1(out: list[bytes], x: ExpireDelegationTokenResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
 
 

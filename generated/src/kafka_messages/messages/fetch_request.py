@@ -390,6 +390,7 @@ def _read_all_fetch_partition_4(data: bytes, pos: int, count: int) -> tuple[list
         x.log_start_offset = -1
         x.replica_directory_id = ZERO_UUID
         x.high_watermark = 9223372036854775807
+        x.unknown_tagged_fields = ()
         x.partition, x.fetch_offset, x.partition_max_bytes = _unpack_iqi(data, pos)
         pos += 16
         out.append(x)
@@ -399,6 +400,8 @@ def _read_all_fetch_partition_4(data: bytes, pos: int, count: int) -> tuple[list
 def _write_all_fetch_partition_4(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.last_fetched_epoch != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iqi(x.partition, x.fetch_offset, x.partition_max_bytes))
 
@@ -418,6 +421,7 @@ def _read_all_fetch_partition_5(data: bytes, pos: int, count: int) -> tuple[list
         x.last_fetched_epoch = -1
         x.replica_directory_id = ZERO_UUID
         x.high_watermark = 9223372036854775807
+        x.unknown_tagged_fields = ()
         x.partition, x.fetch_offset, x.log_start_offset, x.partition_max_bytes = _unpack_iqqi(data, pos)
         pos += 24
         out.append(x)
@@ -427,6 +431,8 @@ def _read_all_fetch_partition_5(data: bytes, pos: int, count: int) -> tuple[list
 def _write_all_fetch_partition_5(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.last_fetched_epoch != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_iqqi(x.partition, x.fetch_offset, x.log_start_offset, x.partition_max_bytes))
 
@@ -445,6 +451,7 @@ def _read_all_fetch_partition_9(data: bytes, pos: int, count: int) -> tuple[list
         x.last_fetched_epoch = -1
         x.replica_directory_id = ZERO_UUID
         x.high_watermark = 9223372036854775807
+        x.unknown_tagged_fields = ()
         x.partition, x.current_leader_epoch, x.fetch_offset, x.log_start_offset, x.partition_max_bytes = _unpack_iiqqi(
             data, pos
         )
@@ -456,6 +463,8 @@ def _read_all_fetch_partition_9(data: bytes, pos: int, count: int) -> tuple[list
 def _write_all_fetch_partition_9(out: list[bytes], items: Iterable[FetchPartition]) -> None:
     for x in items:
         if x.last_fetched_epoch != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         out.append(
             _pack_iiqqi(x.partition, x.current_leader_epoch, x.fetch_offset, x.log_start_offset, x.partition_max_bytes)
@@ -538,7 +547,16 @@ def _write_all_fetch_partition_12(out: list[bytes], items: Iterable[FetchPartiti
                     x.partition_max_bytes,
                 )
             )
-            out.append(tags({}, x.unknown_tagged_fields))
+            out.append(
+                tags(
+                    {},
+                    x.unknown_tagged_fields,
+                    (
+                        0,
+                        1,
+                    ),
+                )
+            )
 
 
 def _size_all_fetch_partition_12(items: Iterable[FetchPartition]) -> int:
@@ -602,7 +620,16 @@ def _write_tags_fetch_partition_17(parent: list[bytes], x: FetchPartition) -> No
         out = []
         out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_all_fetch_partition_17(out: list[bytes], items: Iterable[FetchPartition]) -> None:
@@ -709,7 +736,16 @@ def _write_tags_fetch_partition_18(parent: list[bytes], x: FetchPartition) -> No
         out = []
         out.append(_pack_q(x.high_watermark))
         known[1] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_all_fetch_partition_18(out: list[bytes], items: Iterable[FetchPartition]) -> None:
@@ -784,12 +820,15 @@ def _read_all_fetch_topic_4(data: bytes, pos: int, count: int) -> tuple[list[Fet
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_fetch_topic_4(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -828,12 +867,15 @@ def _read_all_fetch_topic_5(data: bytes, pos: int, count: int) -> tuple[list[Fet
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_fetch_topic_5(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -872,12 +914,15 @@ def _read_all_fetch_topic_9(data: bytes, pos: int, count: int) -> tuple[list[Fet
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_fetch_topic_9(out: list[bytes], items: Iterable[FetchTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -1136,12 +1181,15 @@ def _read_all_forgotten_topic_7(data: bytes, pos: int, count: int) -> tuple[list
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_forgotten_topic_7(out: list[bytes], items: Iterable[ForgottenTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -1300,6 +1348,7 @@ def _read_fetch_request_4(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     x.session_epoch = -1
     x.forgotten_topics_data = []
     x.rack_id = ""
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -1311,6 +1360,8 @@ def _write_fetch_request_4(out: list[bytes], x: FetchRequest) -> None:
     ):
         raise Refused
     if len(x.forgotten_topics_data):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n))
@@ -1337,6 +1388,7 @@ def _read_fetch_request_5(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     x.session_epoch = -1
     x.forgotten_topics_data = []
     x.rack_id = ""
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -1348,6 +1400,8 @@ def _write_fetch_request_5(out: list[bytes], x: FetchRequest) -> None:
     ):
         raise Refused
     if len(x.forgotten_topics_data):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_iiiibi(x.replica_id, x.max_wait_ms, x.min_bytes, x.max_bytes, x.isolation_level, n))
@@ -1379,6 +1433,7 @@ def _read_fetch_request_7(data: bytes, pos: int) -> tuple[FetchRequest, int]:
         raise Malformed
     x.cluster_id = None
     x.rack_id = ""
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -1388,6 +1443,8 @@ def _write_fetch_request_7(out: list[bytes], x: FetchRequest) -> None:
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(
@@ -1428,6 +1485,7 @@ def _read_fetch_request_9(data: bytes, pos: int) -> tuple[FetchRequest, int]:
         raise Malformed
     x.cluster_id = None
     x.rack_id = ""
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -1437,6 +1495,8 @@ def _write_fetch_request_9(out: list[bytes], x: FetchRequest) -> None:
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(
@@ -1484,6 +1544,7 @@ def _read_fetch_request_11(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     else:
         raise Malformed
     x.cluster_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -1493,6 +1554,8 @@ def _write_fetch_request_11(out: list[bytes], x: FetchRequest) -> None:
         and x.replica_state.replica_epoch == -1
         and not x.replica_state.unknown_tagged_fields
     ):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(
@@ -1594,7 +1657,16 @@ def _write_tags_fetch_request_12(parent: list[bytes], x: FetchRequest) -> None:
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_fetch_request_12(out: list[bytes], x: FetchRequest) -> None:
@@ -1744,7 +1816,16 @@ def _write_tags_fetch_request_13(parent: list[bytes], x: FetchRequest) -> None:
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_fetch_request_13(out: list[bytes], x: FetchRequest) -> None:
@@ -1903,7 +1984,16 @@ def _write_tags_fetch_request_15(parent: list[bytes], x: FetchRequest) -> None:
         out = []
         _write_replica_state_15(out, x.replica_state)
         known[1] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_fetch_request_15(out: list[bytes], x: FetchRequest) -> None:
@@ -2071,7 +2161,16 @@ def _write_tags_fetch_request_17(parent: list[bytes], x: FetchRequest) -> None:
         out = []
         _write_replica_state_15(out, x.replica_state)
         known[1] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_fetch_request_17(out: list[bytes], x: FetchRequest) -> None:
@@ -2239,7 +2338,16 @@ def _write_tags_fetch_request_18(parent: list[bytes], x: FetchRequest) -> None:
         out = []
         _write_replica_state_15(out, x.replica_state)
         known[1] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_fetch_request_18(out: list[bytes], x: FetchRequest) -> None:

@@ -537,6 +537,7 @@ def _read_all_aborted_transaction_4(data: bytes, pos: int, count: int) -> tuple[
     out: list[AbortedTransaction] = []
     for _ in range(count):
         x = new(AbortedTransaction)
+        x.unknown_tagged_fields = ()
         x.producer_id, x.first_offset = _unpack_qq(data, pos)
         pos += 16
         out.append(x)
@@ -545,6 +546,8 @@ def _read_all_aborted_transaction_4(data: bytes, pos: int, count: int) -> tuple[
 
 def _write_all_aborted_transaction_4(out: list[bytes], items: Iterable[AbortedTransaction]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_qq(x.producer_id, x.first_offset))
 
 
@@ -607,6 +610,7 @@ def _read_all_partition_data_4(data: bytes, pos: int, count: int) -> tuple[list[
             x.records = None
         x.log_start_offset = -1
         x.preferred_read_replica = -1
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -630,6 +634,8 @@ def _write_all_partition_data_4(out: list[bytes], items: Iterable[PartitionData]
         ):
             raise Refused
         if x.preferred_read_replica != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         n = -1 if x.aborted_transactions is None else len(x.aborted_transactions)
         out.append(_pack_ihqqi(x.partition_index, x.error_code, x.high_watermark, x.last_stable_offset, n))
@@ -677,6 +683,7 @@ def _read_all_partition_data_5(data: bytes, pos: int, count: int) -> tuple[list[
         else:
             x.records = None
         x.preferred_read_replica = -1
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -700,6 +707,8 @@ def _write_all_partition_data_5(out: list[bytes], items: Iterable[PartitionData]
         ):
             raise Refused
         if x.preferred_read_replica != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         n = -1 if x.aborted_transactions is None else len(x.aborted_transactions)
         out.append(
@@ -748,6 +757,7 @@ def _read_all_partition_data_11(data: bytes, pos: int, count: int) -> tuple[list
             pos = end
         else:
             x.records = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -769,6 +779,8 @@ def _write_all_partition_data_11(out: list[bytes], items: Iterable[PartitionData
         if not (
             x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields
         ):
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         n = -1 if x.aborted_transactions is None else len(x.aborted_transactions)
         out.append(
@@ -880,7 +892,17 @@ def _write_tags_partition_data_12(parent: list[bytes], x: PartitionData) -> None
         out = []
         _write_snapshot_id_12(out, x.snapshot_id)
         known[2] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+            ),
+        )
+    )
 
 
 def _write_all_partition_data_12(out: list[bytes], items: Iterable[PartitionData]) -> None:
@@ -1007,12 +1029,15 @@ def _read_all_fetchable_topic_response_4(data: bytes, pos: int, count: int) -> t
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_fetchable_topic_response_4(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -1051,12 +1076,15 @@ def _read_all_fetchable_topic_response_5(data: bytes, pos: int, count: int) -> t
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_fetchable_topic_response_5(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -1097,12 +1125,15 @@ def _read_all_fetchable_topic_response_11(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_fetchable_topic_response_11(out: list[bytes], items: Iterable[FetchableTopicResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -1324,6 +1355,7 @@ def _read_fetch_response_4(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     x.error_code = 0
     x.session_id = 0
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -1331,6 +1363,8 @@ def _write_fetch_response_4(out: list[bytes], x: FetchResponse) -> None:
     if x.session_id != 0:
         raise Refused
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.responses)
     out.append(_pack_ii(x.throttle_time_ms, n))
@@ -1355,6 +1389,7 @@ def _read_fetch_response_5(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     x.error_code = 0
     x.session_id = 0
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -1362,6 +1397,8 @@ def _write_fetch_response_5(out: list[bytes], x: FetchResponse) -> None:
     if x.session_id != 0:
         raise Refused
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.responses)
     out.append(_pack_ii(x.throttle_time_ms, n))
@@ -1384,11 +1421,14 @@ def _read_fetch_response_7(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     else:
         raise Malformed
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_fetch_response_7(out: list[bytes], x: FetchResponse) -> None:
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.responses)
     out.append(_pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n))
@@ -1411,11 +1451,14 @@ def _read_fetch_response_11(data: bytes, pos: int) -> tuple[FetchResponse, int]:
     else:
         raise Malformed
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_fetch_response_11(out: list[bytes], x: FetchResponse) -> None:
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.responses)
     out.append(_pack_ihii(x.throttle_time_ms, x.error_code, x.session_id, n))
@@ -1479,7 +1522,7 @@ def _write_fetch_response_12(out: list[bytes], x: FetchResponse) -> None:
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
 def _size_fetch_response_12(x: FetchResponse) -> int:
@@ -1543,7 +1586,7 @@ def _write_fetch_response_13(out: list[bytes], x: FetchResponse) -> None:
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
 def _size_fetch_response_13(x: FetchResponse) -> int:
@@ -1609,7 +1652,7 @@ def _write_tags_fetch_response_16(parent: list[bytes], x: FetchResponse) -> None
         if n:
             _write_all_node_endpoint_16(out, x.node_endpoints)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_fetch_response_16(out: list[bytes], x: FetchResponse) -> None:

@@ -278,7 +278,7 @@ def _write_all_partition_snapshot_0(out: list[bytes], items: Iterable[PartitionS
             out.append(_pack_qB(x.position, 0))
         else:
             out.append(_pack_q(x.position))
-            out.append(tags({}, x.unknown_tagged_fields))
+            out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
 def _size_all_partition_snapshot_0(items: Iterable[PartitionSnapshot]) -> int:
@@ -335,7 +335,7 @@ def _write_tags_partition_snapshot_1(parent: list[bytes], x: PartitionSnapshot) 
         out = []
         out.append(_pack_u(x.replica_directory_id.int.to_bytes(16, "big")))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_all_partition_snapshot_1(out: list[bytes], items: Iterable[PartitionSnapshot]) -> None:
@@ -544,7 +544,7 @@ def _write_tags_fetch_snapshot_request_0(parent: list[bytes], x: FetchSnapshotRe
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_fetch_snapshot_request_0(out: list[bytes], x: FetchSnapshotRequest) -> None:
@@ -640,7 +640,7 @@ def _write_tags_fetch_snapshot_request_1(parent: list[bytes], x: FetchSnapshotRe
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_fetch_snapshot_request_1(out: list[bytes], x: FetchSnapshotRequest) -> None:

@@ -434,7 +434,7 @@ def _write_tags_partition_snapshot_0(parent: list[bytes], x: PartitionSnapshot) 
         out = []
         _write_leader_id_and_epoch_0(out, x.current_leader)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_all_partition_snapshot_0(out: list[bytes], items: Iterable[PartitionSnapshot]) -> None:
@@ -653,7 +653,7 @@ def _write_fetch_snapshot_response_0(out: list[bytes], x: FetchSnapshotResponse)
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
 def _size_fetch_snapshot_response_0(x: FetchSnapshotResponse) -> int:
@@ -719,7 +719,7 @@ def _write_tags_fetch_snapshot_response_1(parent: list[bytes], x: FetchSnapshotR
         if n:
             _write_all_node_endpoint_1(out, x.node_endpoints)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_fetch_snapshot_response_1(out: list[bytes], x: FetchSnapshotResponse) -> None:

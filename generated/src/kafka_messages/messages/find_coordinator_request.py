@@ -96,6 +96,7 @@ def _read_find_coordinator_request_0(data: bytes, pos: int) -> tuple[FindCoordin
         raise Malformed
     x.key_type = 0
     x.coordinator_keys = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -103,6 +104,8 @@ def _write_find_coordinator_request_0(out: list[bytes], x: FindCoordinatorReques
     if x.key_type != 0:
         raise Refused
     if len(x.coordinator_keys):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.key.encode()
     n = len(s)
@@ -127,6 +130,7 @@ def _read_find_coordinator_request_1(data: bytes, pos: int) -> tuple[FindCoordin
     else:
         raise Malformed
     x.coordinator_keys = []
+    x.unknown_tagged_fields = ()
     (x.key_type,) = _unpack_b(data, pos)
     pos += 1
     return x, pos
@@ -134,6 +138,8 @@ def _read_find_coordinator_request_1(data: bytes, pos: int) -> tuple[FindCoordin
 
 def _write_find_coordinator_request_1(out: list[bytes], x: FindCoordinatorRequest) -> None:
     if len(x.coordinator_keys):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.key.encode()
     n = len(s)

@@ -260,6 +260,7 @@ def _read_find_coordinator_response_0(data: bytes, pos: int) -> tuple[FindCoordi
     x.throttle_time_ms = 0
     x.error_message = ""
     x.coordinators = []
+    x.unknown_tagged_fields = ()
     (x.port,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -267,6 +268,8 @@ def _read_find_coordinator_response_0(data: bytes, pos: int) -> tuple[FindCoordi
 
 def _write_find_coordinator_response_0(out: list[bytes], x: FindCoordinatorResponse) -> None:
     if len(x.coordinators):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.host.encode()
     n = len(s)
@@ -300,6 +303,7 @@ def _read_find_coordinator_response_1(data: bytes, pos: int) -> tuple[FindCoordi
     else:
         raise Malformed
     x.coordinators = []
+    x.unknown_tagged_fields = ()
     (x.port,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -307,6 +311,8 @@ def _read_find_coordinator_response_1(data: bytes, pos: int) -> tuple[FindCoordi
 
 def _write_find_coordinator_response_1(out: list[bytes], x: FindCoordinatorResponse) -> None:
     if len(x.coordinators):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     if x.error_message is None:
         s = b""

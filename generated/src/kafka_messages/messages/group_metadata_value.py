@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_bytes,
@@ -222,12 +223,15 @@ def _read_all_member_metadata_0(data: bytes, pos: int, count: int) -> tuple[list
             raise Malformed
         x.group_instance_id = None
         x.rebalance_timeout = -1
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_member_metadata_0(out: list[bytes], items: Iterable[MemberMetadata]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -307,12 +311,15 @@ def _read_all_member_metadata_1(data: bytes, pos: int, count: int) -> tuple[list
         else:
             raise Malformed
         x.group_instance_id = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_member_metadata_1(out: list[bytes], items: Iterable[MemberMetadata]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -399,12 +406,15 @@ def _read_all_member_metadata_3(data: bytes, pos: int, count: int) -> tuple[list
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_member_metadata_3(out: list[bytes], items: Iterable[MemberMetadata]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -616,10 +626,13 @@ def _read_group_metadata_value_0(data: bytes, pos: int) -> tuple[GroupMetadataVa
     else:
         raise Malformed
     x.current_state_timestamp = -1
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_group_metadata_value_0(out: list[bytes], x: GroupMetadataValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.protocol_type.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -690,10 +703,13 @@ def _read_group_metadata_value_1(data: bytes, pos: int) -> tuple[GroupMetadataVa
     else:
         raise Malformed
     x.current_state_timestamp = -1
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_group_metadata_value_1(out: list[bytes], x: GroupMetadataValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.protocol_type.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -763,10 +779,13 @@ def _read_group_metadata_value_2(data: bytes, pos: int) -> tuple[GroupMetadataVa
         x.members, pos = _read_all_member_metadata_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_group_metadata_value_2(out: list[bytes], x: GroupMetadataValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.protocol_type.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -836,10 +855,13 @@ def _read_group_metadata_value_3(data: bytes, pos: int) -> tuple[GroupMetadataVa
         x.members, pos = _read_all_member_metadata_3(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_group_metadata_value_3(out: list[bytes], x: GroupMetadataValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.protocol_type.encode()
     n = len(s)
     out.append(_pack_h(n))

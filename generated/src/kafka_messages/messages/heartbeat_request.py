@@ -103,11 +103,14 @@ def _read_heartbeat_request_0(data: bytes, pos: int) -> tuple[HeartbeatRequest, 
     else:
         raise Malformed
     x.group_instance_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_heartbeat_request_0(out: list[bytes], x: HeartbeatRequest) -> None:
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -152,10 +155,13 @@ def _read_heartbeat_request_3(data: bytes, pos: int) -> tuple[HeartbeatRequest, 
         pos = end
     else:
         x.group_instance_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_heartbeat_request_3(out: list[bytes], x: HeartbeatRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_h = Struct(">h").pack
 _pack_ih = Struct(">ih").pack
@@ -64,12 +64,15 @@ class HeartbeatResponse(_HeartbeatResponseConstants):
 def _read_heartbeat_response_0(data: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
     x = new(HeartbeatResponse)
     x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
     (x.error_code,) = _unpack_h(data, pos)
     pos += 2
     return x, pos
 
 
 def _write_heartbeat_response_0(out: list[bytes], x: HeartbeatResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_h(x.error_code))
 
 
@@ -80,12 +83,15 @@ def _size_heartbeat_response_0(x: HeartbeatResponse) -> int:
 
 def _read_heartbeat_response_1(data: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
     x = new(HeartbeatResponse)
+    x.unknown_tagged_fields = ()
     x.throttle_time_ms, x.error_code = _unpack_ih(data, pos)
     pos += 6
     return x, pos
 
 
 def _write_heartbeat_response_1(out: list[bytes], x: HeartbeatResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_ih(x.throttle_time_ms, x.error_code))
 
 

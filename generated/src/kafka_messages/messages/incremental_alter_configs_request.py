@@ -12,6 +12,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
@@ -221,12 +222,15 @@ def _read_all_alterable_config_0(data: bytes, pos: int, count: int) -> tuple[Alt
             pos = end
         else:
             x.value = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(AlterableConfigCollection, out), pos
 
 
 def _write_all_alterable_config_0(out: list[bytes], items: Iterable[AlterableConfig]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -339,12 +343,15 @@ def _read_all_alter_configs_resource_0(data: bytes, pos: int, count: int) -> tup
             x.configs, pos = _read_all_alterable_config_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(AlterConfigsResourceCollection, out), pos
 
 
 def _write_all_alter_configs_resource_0(out: list[bytes], items: Iterable[AlterConfigsResource]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.resource_name.encode()
         n = len(s)
         out.append(_pack_bh(x.resource_type, n))
@@ -436,12 +443,15 @@ def _read_incremental_alter_configs_request_0(data: bytes, pos: int) -> tuple[In
         x.resources, pos = _read_all_alter_configs_resource_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.validate_only,) = _unpack_o(data, pos)
     pos += 1
     return x, pos
 
 
 def _write_incremental_alter_configs_request_0(out: list[bytes], x: IncrementalAlterConfigsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.resources)
     out.append(_pack_i(n))
     if n:

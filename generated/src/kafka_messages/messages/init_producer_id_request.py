@@ -116,6 +116,7 @@ def _read_init_producer_id_request_0(data: bytes, pos: int) -> tuple[InitProduce
     x.producer_epoch = -1
     x.enable2_pc = False
     x.keep_prepared_txn = False
+    x.unknown_tagged_fields = ()
     (x.transaction_timeout_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -129,6 +130,8 @@ def _write_init_producer_id_request_0(out: list[bytes], x: InitProducerIdRequest
     if x.enable2_pc is not False:
         raise Refused
     if x.keep_prepared_txn is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     if x.transactional_id is None:
         s = b""

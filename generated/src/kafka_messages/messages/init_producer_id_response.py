@@ -86,6 +86,7 @@ def _read_init_producer_id_response_0(data: bytes, pos: int) -> tuple[InitProduc
     x = new(InitProducerIdResponse)
     x.ongoing_txn_producer_id = -1
     x.ongoing_txn_producer_epoch = -1
+    x.unknown_tagged_fields = ()
     x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch = _unpack_ihqh(data, pos)
     pos += 16
     return x, pos
@@ -95,6 +96,8 @@ def _write_init_producer_id_response_0(out: list[bytes], x: InitProducerIdRespon
     if x.ongoing_txn_producer_id != -1:
         raise Refused
     if x.ongoing_txn_producer_epoch != -1:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_ihqh(x.throttle_time_ms, x.error_code, x.producer_id, x.producer_epoch))
 

@@ -190,12 +190,15 @@ def _read_all_join_group_request_protocol_0(
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(JoinGroupRequestProtocolCollection, out), pos
 
 
 def _write_all_join_group_request_protocol_0(out: list[bytes], items: Iterable[JoinGroupRequestProtocol]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -315,11 +318,14 @@ def _read_join_group_request_0(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     x.rebalance_timeout_ms = -1
     x.group_instance_id = None
     x.reason = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_join_group_request_0(out: list[bytes], x: JoinGroupRequest) -> None:
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -382,11 +388,14 @@ def _read_join_group_request_1(data: bytes, pos: int) -> tuple[JoinGroupRequest,
         raise Malformed
     x.group_instance_id = None
     x.reason = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_join_group_request_1(out: list[bytes], x: JoinGroupRequest) -> None:
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -456,10 +465,13 @@ def _read_join_group_request_5(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     else:
         raise Malformed
     x.reason = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_join_group_request_5(out: list[bytes], x: JoinGroupRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))

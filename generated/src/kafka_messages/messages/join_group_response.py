@@ -182,12 +182,15 @@ def _read_all_join_group_response_member_0(
         else:
             raise Malformed
         x.group_instance_id = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_join_group_response_member_0(out: list[bytes], items: Iterable[JoinGroupResponseMember]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -237,12 +240,15 @@ def _read_all_join_group_response_member_5(
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_join_group_response_member_5(out: list[bytes], items: Iterable[JoinGroupResponseMember]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -393,11 +399,14 @@ def _read_join_group_response_0(data: bytes, pos: int) -> tuple[JoinGroupRespons
     x.throttle_time_ms = 0
     x.protocol_type = None
     x.skip_assignment = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_join_group_response_0(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     if x.protocol_name is None:
         raise Refused
@@ -464,11 +473,14 @@ def _read_join_group_response_2(data: bytes, pos: int) -> tuple[JoinGroupRespons
         raise Malformed
     x.protocol_type = None
     x.skip_assignment = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_join_group_response_2(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     if x.protocol_name is None:
         raise Refused
@@ -535,11 +547,14 @@ def _read_join_group_response_5(data: bytes, pos: int) -> tuple[JoinGroupRespons
         raise Malformed
     x.protocol_type = None
     x.skip_assignment = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_join_group_response_5(out: list[bytes], x: JoinGroupResponse) -> None:
     if x.skip_assignment is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     if x.protocol_name is None:
         raise Refused

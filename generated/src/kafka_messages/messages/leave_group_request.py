@@ -137,12 +137,15 @@ def _read_all_member_identity_3(data: bytes, pos: int, count: int) -> tuple[list
         else:
             x.group_instance_id = None
         x.reason = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_member_identity_3(out: list[bytes], items: Iterable[MemberIdentity]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -340,11 +343,14 @@ def _read_leave_group_request_0(data: bytes, pos: int) -> tuple[LeaveGroupReques
     else:
         raise Malformed
     x.members = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_leave_group_request_0(out: list[bytes], x: LeaveGroupRequest) -> None:
     if len(x.members):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -380,11 +386,14 @@ def _read_leave_group_request_3(data: bytes, pos: int) -> tuple[LeaveGroupReques
     else:
         raise Malformed
     x.member_id = ""
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_leave_group_request_3(out: list[bytes], x: LeaveGroupRequest) -> None:
     if x.member_id != "":
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)

@@ -142,6 +142,7 @@ def _read_all_member_response_3(data: bytes, pos: int, count: int) -> tuple[list
             pos = end
         else:
             x.group_instance_id = None
+        x.unknown_tagged_fields = ()
         (x.error_code,) = _unpack_h(data, pos)
         pos += 2
         out.append(x)
@@ -150,6 +151,8 @@ def _read_all_member_response_3(data: bytes, pos: int, count: int) -> tuple[list
 
 def _write_all_member_response_3(out: list[bytes], items: Iterable[MemberResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -246,6 +249,7 @@ def _read_leave_group_response_0(data: bytes, pos: int) -> tuple[LeaveGroupRespo
     x = new(LeaveGroupResponse)
     x.throttle_time_ms = 0
     x.members = []
+    x.unknown_tagged_fields = ()
     (x.error_code,) = _unpack_h(data, pos)
     pos += 2
     return x, pos
@@ -253,6 +257,8 @@ def _read_leave_group_response_0(data: bytes, pos: int) -> tuple[LeaveGroupRespo
 
 def _write_leave_group_response_0(out: list[bytes], x: LeaveGroupResponse) -> None:
     if len(x.members):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_h(x.error_code))
 
@@ -265,6 +271,7 @@ def _size_leave_group_response_0(x: LeaveGroupResponse) -> int:
 def _read_leave_group_response_1(data: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
     x = new(LeaveGroupResponse)
     x.members = []
+    x.unknown_tagged_fields = ()
     x.throttle_time_ms, x.error_code = _unpack_ih(data, pos)
     pos += 6
     return x, pos
@@ -272,6 +279,8 @@ def _read_leave_group_response_1(data: bytes, pos: int) -> tuple[LeaveGroupRespo
 
 def _write_leave_group_response_1(out: list[bytes], x: LeaveGroupResponse) -> None:
     if len(x.members):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     out.append(_pack_ih(x.throttle_time_ms, x.error_code))
 
@@ -289,10 +298,13 @@ def _read_leave_group_response_3(data: bytes, pos: int) -> tuple[LeaveGroupRespo
         x.members, pos = _read_all_member_response_3(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_leave_group_response_3(out: list[bytes], x: LeaveGroupResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.members)
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:

@@ -73,6 +73,7 @@ def _read_list_groups_request_0(data: bytes, pos: int) -> tuple[ListGroupsReques
     x = new(ListGroupsRequest)
     x.states_filter = []
     x.types_filter = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -80,6 +81,8 @@ def _write_list_groups_request_0(out: list[bytes], x: ListGroupsRequest) -> None
     if len(x.states_filter):
         raise Refused
     if len(x.types_filter):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
 
 

@@ -11,6 +11,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -149,12 +150,15 @@ def _read_all_listed_group_0(data: bytes, pos: int, count: int) -> tuple[list[Li
             raise Malformed
         x.group_state = ""
         x.group_type = ""
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_listed_group_0(out: list[bytes], items: Iterable[ListedGroup]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.group_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -405,10 +409,13 @@ def _read_list_groups_response_0(data: bytes, pos: int) -> tuple[ListGroupsRespo
     else:
         raise Malformed
     x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_groups_response_0(out: list[bytes], x: ListGroupsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups)
     out.append(_pack_hi(x.error_code, n))
     if n:
@@ -429,10 +436,13 @@ def _read_list_groups_response_1(data: bytes, pos: int) -> tuple[ListGroupsRespo
         x.groups, pos = _read_all_listed_group_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_groups_response_1(out: list[bytes], x: ListGroupsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.groups)
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))
     if n:

@@ -177,6 +177,7 @@ def _read_all_list_offsets_partition_1(data: bytes, pos: int, count: int) -> tup
     for _ in range(count):
         x = new(ListOffsetsPartition)
         x.current_leader_epoch = -1
+        x.unknown_tagged_fields = ()
         x.partition_index, x.timestamp = _unpack_iq(data, pos)
         pos += 12
         out.append(x)
@@ -185,6 +186,8 @@ def _read_all_list_offsets_partition_1(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_list_offsets_partition_1(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iq(x.partition_index, x.timestamp))
 
 
@@ -199,6 +202,7 @@ def _read_all_list_offsets_partition_4(data: bytes, pos: int, count: int) -> tup
     out: list[ListOffsetsPartition] = []
     for _ in range(count):
         x = new(ListOffsetsPartition)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.current_leader_epoch, x.timestamp = _unpack_iiq(data, pos)
         pos += 16
         out.append(x)
@@ -207,6 +211,8 @@ def _read_all_list_offsets_partition_4(data: bytes, pos: int, count: int) -> tup
 
 def _write_all_list_offsets_partition_4(out: list[bytes], items: Iterable[ListOffsetsPartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iiq(x.partition_index, x.current_leader_epoch, x.timestamp))
 
 
@@ -267,12 +273,15 @@ def _read_all_list_offsets_topic_1(data: bytes, pos: int, count: int) -> tuple[l
             x.partitions, pos = _read_all_list_offsets_partition_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_list_offsets_topic_1(out: list[bytes], items: Iterable[ListOffsetsTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -310,12 +319,15 @@ def _read_all_list_offsets_topic_4(data: bytes, pos: int, count: int) -> tuple[l
             x.partitions, pos = _read_all_list_offsets_partition_4(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_list_offsets_topic_4(out: list[bytes], items: Iterable[ListOffsetsTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -405,11 +417,14 @@ def _read_list_offsets_request_1(data: bytes, pos: int) -> tuple[ListOffsetsRequ
         raise Malformed
     x.isolation_level = 0
     x.timeout_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_offsets_request_1(out: list[bytes], x: ListOffsetsRequest) -> None:
     if x.isolation_level != 0:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.replica_id, n))
@@ -432,10 +447,13 @@ def _read_list_offsets_request_2(data: bytes, pos: int) -> tuple[ListOffsetsRequ
     else:
         raise Malformed
     x.timeout_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_offsets_request_2(out: list[bytes], x: ListOffsetsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ibi(x.replica_id, x.isolation_level, n))
     if n:
@@ -457,10 +475,13 @@ def _read_list_offsets_request_4(data: bytes, pos: int) -> tuple[ListOffsetsRequ
     else:
         raise Malformed
     x.timeout_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_offsets_request_4(out: list[bytes], x: ListOffsetsRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ibi(x.replica_id, x.isolation_level, n))
     if n:

@@ -172,6 +172,7 @@ def _read_all_list_offsets_partition_response_1(
     for _ in range(count):
         x = new(ListOffsetsPartitionResponse)
         x.leader_epoch = -1
+        x.unknown_tagged_fields = ()
         x.partition_index, x.error_code, x.timestamp, x.offset = _unpack_ihqq(data, pos)
         pos += 22
         out.append(x)
@@ -183,6 +184,8 @@ def _write_all_list_offsets_partition_response_1(
 ) -> None:
     for x in items:
         if x.leader_epoch != -1:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ihqq(x.partition_index, x.error_code, x.timestamp, x.offset))
 
@@ -200,6 +203,7 @@ def _read_all_list_offsets_partition_response_4(
     out: list[ListOffsetsPartitionResponse] = []
     for _ in range(count):
         x = new(ListOffsetsPartitionResponse)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch = _unpack_ihqqi(data, pos)
         pos += 26
         out.append(x)
@@ -210,6 +214,8 @@ def _write_all_list_offsets_partition_response_4(
     out: list[bytes], items: Iterable[ListOffsetsPartitionResponse]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ihqqi(x.partition_index, x.error_code, x.timestamp, x.offset, x.leader_epoch))
 
 
@@ -276,12 +282,15 @@ def _read_all_list_offsets_topic_response_1(
             x.partitions, pos = _read_all_list_offsets_partition_response_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_list_offsets_topic_response_1(out: list[bytes], items: Iterable[ListOffsetsTopicResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -321,12 +330,15 @@ def _read_all_list_offsets_topic_response_4(
             x.partitions, pos = _read_all_list_offsets_partition_response_4(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_list_offsets_topic_response_4(out: list[bytes], items: Iterable[ListOffsetsTopicResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -417,10 +429,13 @@ def _read_list_offsets_response_1(data: bytes, pos: int) -> tuple[ListOffsetsRes
     else:
         raise Malformed
     x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_offsets_response_1(out: list[bytes], x: ListOffsetsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -441,10 +456,13 @@ def _read_list_offsets_response_2(data: bytes, pos: int) -> tuple[ListOffsetsRes
         x.topics, pos = _read_all_list_offsets_topic_response_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_offsets_response_2(out: list[bytes], x: ListOffsetsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:
@@ -465,10 +483,13 @@ def _read_list_offsets_response_4(data: bytes, pos: int) -> tuple[ListOffsetsRes
         x.topics, pos = _read_all_list_offsets_topic_response_4(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_list_offsets_response_4(out: list[bytes], x: ListOffsetsResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -146,12 +146,15 @@ def _read_all_metadata_request_topic_0(data: bytes, pos: int, count: int) -> tup
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_metadata_request_topic_0(out: list[bytes], items: Iterable[MetadataRequestTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.name is None:
             raise Refused
         s = x.name.encode()
@@ -288,6 +291,7 @@ def _read_metadata_request_0(data: bytes, pos: int) -> tuple[MetadataRequest, in
     x.allow_auto_topic_creation = True
     x.include_cluster_authorized_operations = False
     x.include_topic_authorized_operations = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -297,6 +301,8 @@ def _write_metadata_request_0(out: list[bytes], x: MetadataRequest) -> None:
     if x.include_cluster_authorized_operations is not False:
         raise Refused
     if x.include_topic_authorized_operations is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     if x.topics is None:
         raise Refused
@@ -325,6 +331,7 @@ def _read_metadata_request_1(data: bytes, pos: int) -> tuple[MetadataRequest, in
     x.allow_auto_topic_creation = True
     x.include_cluster_authorized_operations = False
     x.include_topic_authorized_operations = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -334,6 +341,8 @@ def _write_metadata_request_1(out: list[bytes], x: MetadataRequest) -> None:
     if x.include_cluster_authorized_operations is not False:
         raise Refused
     if x.include_topic_authorized_operations is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = -1 if x.topics is None else len(x.topics)
     out.append(_pack_i(n))
@@ -358,6 +367,7 @@ def _read_metadata_request_4(data: bytes, pos: int) -> tuple[MetadataRequest, in
         x.topics = None
     x.include_cluster_authorized_operations = False
     x.include_topic_authorized_operations = False
+    x.unknown_tagged_fields = ()
     (x.allow_auto_topic_creation,) = _unpack_o(data, pos)
     pos += 1
     return x, pos
@@ -367,6 +377,8 @@ def _write_metadata_request_4(out: list[bytes], x: MetadataRequest) -> None:
     if x.include_cluster_authorized_operations is not False:
         raise Refused
     if x.include_topic_authorized_operations is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = -1 if x.topics is None else len(x.topics)
     out.append(_pack_i(n))
@@ -390,6 +402,7 @@ def _read_metadata_request_8(data: bytes, pos: int) -> tuple[MetadataRequest, in
         x.topics, pos = _read_all_metadata_request_topic_0(data, pos, n)
     else:
         x.topics = None
+    x.unknown_tagged_fields = ()
     x.allow_auto_topic_creation, x.include_cluster_authorized_operations, x.include_topic_authorized_operations = (
         _unpack_ooo(data, pos)
     )
@@ -398,6 +411,8 @@ def _read_metadata_request_8(data: bytes, pos: int) -> tuple[MetadataRequest, in
 
 
 def _write_metadata_request_8(out: list[bytes], x: MetadataRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = -1 if x.topics is None else len(x.topics)
     out.append(_pack_i(n))
     if x.topics:

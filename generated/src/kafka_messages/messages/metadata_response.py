@@ -347,6 +347,7 @@ def _read_all_metadata_response_broker_0(
         else:
             raise Malformed
         x.rack = None
+        x.unknown_tagged_fields = ()
         (x.port,) = _unpack_i(data, pos)
         pos += 4
         out.append(x)
@@ -355,6 +356,8 @@ def _read_all_metadata_response_broker_0(
 
 def _write_all_metadata_response_broker_0(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.host.encode()
         n = len(s)
         out.append(_pack_ih(x.node_id, n))
@@ -392,12 +395,15 @@ def _read_all_metadata_response_broker_1(
             pos = end
         else:
             x.rack = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(MetadataResponseBrokerCollection, out), pos
 
 
 def _write_all_metadata_response_broker_1(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.host.encode()
         n = len(s)
         out.append(_pack_ih(x.node_id, n))
@@ -524,12 +530,15 @@ def _read_all_metadata_response_partition_0(
             x.isr_nodes, pos = fixed_array(data, pos, n, "i", 4)
         x.leader_epoch = -1
         x.offline_replicas = []
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_metadata_response_partition_0(out: list[bytes], items: Iterable[MetadataResponsePartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.replica_nodes)
         out.append(_pack_hiii(x.error_code, x.partition_index, x.leader_id, n))
         if n < 16:
@@ -593,12 +602,15 @@ def _read_all_metadata_response_partition_5(
         else:
             x.offline_replicas, pos = fixed_array(data, pos, n, "i", 4)
         x.leader_epoch = -1
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_metadata_response_partition_5(out: list[bytes], items: Iterable[MetadataResponsePartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.replica_nodes)
         out.append(_pack_hiii(x.error_code, x.partition_index, x.leader_id, n))
         if n < 16:
@@ -669,12 +681,15 @@ def _read_all_metadata_response_partition_7(
             pos += n * 4
         else:
             x.offline_replicas, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_metadata_response_partition_7(out: list[bytes], items: Iterable[MetadataResponsePartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.replica_nodes)
         out.append(_pack_hiiii(x.error_code, x.partition_index, x.leader_id, x.leader_epoch, n))
         if n < 16:
@@ -838,6 +853,7 @@ def _read_all_metadata_response_topic_0(
         x.topic_id = ZERO_UUID
         x.is_internal = False
         x.topic_authorized_operations = -2147483648
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(MetadataResponseTopicCollection, out), pos
 
@@ -845,6 +861,8 @@ def _read_all_metadata_response_topic_0(
 def _write_all_metadata_response_topic_0(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         if x.name is None:
             raise Refused
@@ -891,6 +909,7 @@ def _read_all_metadata_response_topic_1(
             raise Malformed
         x.topic_id = ZERO_UUID
         x.topic_authorized_operations = -2147483648
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(MetadataResponseTopicCollection, out), pos
 
@@ -898,6 +917,8 @@ def _read_all_metadata_response_topic_1(
 def _write_all_metadata_response_topic_1(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         if x.name is None:
             raise Refused
@@ -944,6 +965,7 @@ def _read_all_metadata_response_topic_5(
             raise Malformed
         x.topic_id = ZERO_UUID
         x.topic_authorized_operations = -2147483648
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(MetadataResponseTopicCollection, out), pos
 
@@ -951,6 +973,8 @@ def _read_all_metadata_response_topic_5(
 def _write_all_metadata_response_topic_5(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         if x.name is None:
             raise Refused
@@ -997,6 +1021,7 @@ def _read_all_metadata_response_topic_7(
             raise Malformed
         x.topic_id = ZERO_UUID
         x.topic_authorized_operations = -2147483648
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(MetadataResponseTopicCollection, out), pos
 
@@ -1004,6 +1029,8 @@ def _read_all_metadata_response_topic_7(
 def _write_all_metadata_response_topic_7(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
         if x.topic_authorized_operations != -2147483648:
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         if x.name is None:
             raise Refused
@@ -1049,6 +1076,7 @@ def _read_all_metadata_response_topic_8(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         (x.topic_authorized_operations,) = _unpack_i(data, pos)
         pos += 4
         out.append(x)
@@ -1057,6 +1085,8 @@ def _read_all_metadata_response_topic_8(
 
 def _write_all_metadata_response_topic_8(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.name is None:
             raise Refused
         s = x.name.encode()
@@ -1331,11 +1361,14 @@ def _read_metadata_response_0(data: bytes, pos: int) -> tuple[MetadataResponse, 
     x.controller_id = -1
     x.cluster_authorized_operations = -2147483648
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_metadata_response_0(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.brokers)
     out.append(_pack_i(n))
@@ -1372,11 +1405,14 @@ def _read_metadata_response_1(data: bytes, pos: int) -> tuple[MetadataResponse, 
     x.cluster_id = None
     x.cluster_authorized_operations = -2147483648
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_metadata_response_1(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.brokers)
     out.append(_pack_i(n))
@@ -1420,11 +1456,14 @@ def _read_metadata_response_2(data: bytes, pos: int) -> tuple[MetadataResponse, 
     x.throttle_time_ms = 0
     x.cluster_authorized_operations = -2147483648
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_metadata_response_2(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.brokers)
     out.append(_pack_i(n))
@@ -1477,11 +1516,14 @@ def _read_metadata_response_3(data: bytes, pos: int) -> tuple[MetadataResponse, 
         raise Malformed
     x.cluster_authorized_operations = -2147483648
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_metadata_response_3(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.brokers)
     out.append(_pack_ii(x.throttle_time_ms, n))
@@ -1534,11 +1576,14 @@ def _read_metadata_response_5(data: bytes, pos: int) -> tuple[MetadataResponse, 
         raise Malformed
     x.cluster_authorized_operations = -2147483648
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_metadata_response_5(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.brokers)
     out.append(_pack_ii(x.throttle_time_ms, n))
@@ -1591,11 +1636,14 @@ def _read_metadata_response_7(data: bytes, pos: int) -> tuple[MetadataResponse, 
         raise Malformed
     x.cluster_authorized_operations = -2147483648
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_metadata_response_7(out: list[bytes], x: MetadataResponse) -> None:
     if x.cluster_authorized_operations != -2147483648:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.brokers)
     out.append(_pack_ii(x.throttle_time_ms, n))
@@ -1647,12 +1695,15 @@ def _read_metadata_response_8(data: bytes, pos: int) -> tuple[MetadataResponse, 
     else:
         raise Malformed
     x.error_code = 0
+    x.unknown_tagged_fields = ()
     (x.cluster_authorized_operations,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_metadata_response_8(out: list[bytes], x: MetadataResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.brokers)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

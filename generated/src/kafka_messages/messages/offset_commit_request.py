@@ -209,6 +209,7 @@ def _read_all_offset_commit_request_partition_2(
         else:
             x.committed_metadata = None
         x.committed_leader_epoch = -1
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -217,6 +218,8 @@ def _write_all_offset_commit_request_partition_2(
     out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.committed_metadata is None:
             s = b""
             n = -1
@@ -250,6 +253,7 @@ def _read_all_offset_commit_request_partition_6(
             pos = end
         else:
             x.committed_metadata = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -258,6 +262,8 @@ def _write_all_offset_commit_request_partition_6(
     out: list[bytes], items: Iterable[OffsetCommitRequestPartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.committed_metadata is None:
             s = b""
             n = -1
@@ -358,12 +364,15 @@ def _read_all_offset_commit_request_topic_2(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_offset_commit_request_topic_2(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -404,12 +413,15 @@ def _read_all_offset_commit_request_topic_6(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_offset_commit_request_topic_6(out: list[bytes], items: Iterable[OffsetCommitRequestTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -571,11 +583,14 @@ def _read_offset_commit_request_2(data: bytes, pos: int) -> tuple[OffsetCommitRe
     else:
         raise Malformed
     x.group_instance_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_commit_request_2(out: list[bytes], x: OffsetCommitRequest) -> None:
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -625,11 +640,14 @@ def _read_offset_commit_request_5(data: bytes, pos: int) -> tuple[OffsetCommitRe
         raise Malformed
     x.group_instance_id = None
     x.retention_time_ms = -1
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_commit_request_5(out: list[bytes], x: OffsetCommitRequest) -> None:
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -679,11 +697,14 @@ def _read_offset_commit_request_6(data: bytes, pos: int) -> tuple[OffsetCommitRe
         raise Malformed
     x.group_instance_id = None
     x.retention_time_ms = -1
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_commit_request_6(out: list[bytes], x: OffsetCommitRequest) -> None:
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -740,10 +761,13 @@ def _read_offset_commit_request_7(data: bytes, pos: int) -> tuple[OffsetCommitRe
     else:
         raise Malformed
     x.retention_time_ms = -1
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_commit_request_7(out: list[bytes], x: OffsetCommitRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))

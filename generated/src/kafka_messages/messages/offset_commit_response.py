@@ -12,6 +12,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -162,6 +163,7 @@ def _read_all_offset_commit_response_partition_2(
     out: list[OffsetCommitResponsePartition] = []
     for _ in range(count):
         x = new(OffsetCommitResponsePartition)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.error_code = _unpack_ih(data, pos)
         pos += 6
         out.append(x)
@@ -172,6 +174,8 @@ def _write_all_offset_commit_response_partition_2(
     out: list[bytes], items: Iterable[OffsetCommitResponsePartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
 
 
@@ -239,12 +243,15 @@ def _read_all_offset_commit_response_topic_2(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_offset_commit_response_topic_2(out: list[bytes], items: Iterable[OffsetCommitResponseTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -390,10 +397,13 @@ def _read_offset_commit_response_2(data: bytes, pos: int) -> tuple[OffsetCommitR
     else:
         raise Malformed
     x.throttle_time_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_commit_response_2(out: list[bytes], x: OffsetCommitResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -414,10 +424,13 @@ def _read_offset_commit_response_3(data: bytes, pos: int) -> tuple[OffsetCommitR
         x.topics, pos = _read_all_offset_commit_response_topic_2(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_commit_response_3(out: list[bytes], x: OffsetCommitResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

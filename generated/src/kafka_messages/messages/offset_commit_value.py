@@ -12,6 +12,7 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     ZERO_UUID,
     long_string,
@@ -125,12 +126,15 @@ def _read_offset_commit_value_0(data: bytes, pos: int) -> tuple[OffsetCommitValu
     x.leader_epoch = -1
     x.expire_timestamp = -1
     x.topic_id = ZERO_UUID
+    x.unknown_tagged_fields = ()
     (x.commit_timestamp,) = _unpack_q(data, pos)
     pos += 8
     return x, pos
 
 
 def _write_offset_commit_value_0(out: list[bytes], x: OffsetCommitValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.metadata.encode()
     n = len(s)
     out.append(_pack_qh(x.offset, n))
@@ -156,12 +160,15 @@ def _read_offset_commit_value_1(data: bytes, pos: int) -> tuple[OffsetCommitValu
         raise Malformed
     x.leader_epoch = -1
     x.topic_id = ZERO_UUID
+    x.unknown_tagged_fields = ()
     x.commit_timestamp, x.expire_timestamp = _unpack_qq(data, pos)
     pos += 16
     return x, pos
 
 
 def _write_offset_commit_value_1(out: list[bytes], x: OffsetCommitValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.metadata.encode()
     n = len(s)
     out.append(_pack_qh(x.offset, n))
@@ -187,12 +194,15 @@ def _read_offset_commit_value_3(data: bytes, pos: int) -> tuple[OffsetCommitValu
         raise Malformed
     x.expire_timestamp = -1
     x.topic_id = ZERO_UUID
+    x.unknown_tagged_fields = ()
     (x.commit_timestamp,) = _unpack_q(data, pos)
     pos += 8
     return x, pos
 
 
 def _write_offset_commit_value_3(out: list[bytes], x: OffsetCommitValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.metadata.encode()
     n = len(s)
     out.append(_pack_qih(x.offset, x.leader_epoch, n))
@@ -253,7 +263,7 @@ def _write_tags_offset_commit_value_4(parent: list[bytes], x: OffsetCommitValue)
         out = []
         out.append(_pack_u(x.topic_id.int.to_bytes(16, "big")))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_offset_commit_value_4(out: list[bytes], x: OffsetCommitValue) -> None:

@@ -237,12 +237,15 @@ def _read_all_offset_fetch_request_topic_1(
             pos += n * 4
         else:
             x.partition_indexes, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_offset_fetch_request_topic_1(out: list[bytes], items: Iterable[OffsetFetchRequestTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -726,6 +729,7 @@ def _read_offset_fetch_request_1(data: bytes, pos: int) -> tuple[OffsetFetchRequ
         raise Malformed
     x.groups = []
     x.require_stable = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -733,6 +737,8 @@ def _write_offset_fetch_request_1(out: list[bytes], x: OffsetFetchRequest) -> No
     if len(x.groups):
         raise Refused
     if x.require_stable is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -773,6 +779,7 @@ def _read_offset_fetch_request_2(data: bytes, pos: int) -> tuple[OffsetFetchRequ
         x.topics = None
     x.groups = []
     x.require_stable = False
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -780,6 +787,8 @@ def _write_offset_fetch_request_2(out: list[bytes], x: OffsetFetchRequest) -> No
     if len(x.groups):
         raise Refused
     if x.require_stable is not False:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)

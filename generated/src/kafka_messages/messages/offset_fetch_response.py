@@ -318,6 +318,7 @@ def _read_all_offset_fetch_response_partition_1(
         else:
             x.metadata = None
         x.committed_leader_epoch = -1
+        x.unknown_tagged_fields = ()
         (x.error_code,) = _unpack_h(data, pos)
         pos += 2
         out.append(x)
@@ -328,6 +329,8 @@ def _write_all_offset_fetch_response_partition_1(
     out: list[bytes], items: Iterable[OffsetFetchResponsePartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.metadata is None:
             s = b""
             n = -1
@@ -362,6 +365,7 @@ def _read_all_offset_fetch_response_partition_5(
             pos = end
         else:
             x.metadata = None
+        x.unknown_tagged_fields = ()
         (x.error_code,) = _unpack_h(data, pos)
         pos += 2
         out.append(x)
@@ -372,6 +376,8 @@ def _write_all_offset_fetch_response_partition_5(
     out: list[bytes], items: Iterable[OffsetFetchResponsePartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.metadata is None:
             s = b""
             n = -1
@@ -473,12 +479,15 @@ def _read_all_offset_fetch_response_topic_1(
             x.partitions, pos = _read_all_offset_fetch_response_partition_1(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_offset_fetch_response_topic_1(out: list[bytes], items: Iterable[OffsetFetchResponseTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -518,12 +527,15 @@ def _read_all_offset_fetch_response_topic_5(
             x.partitions, pos = _read_all_offset_fetch_response_partition_5(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_offset_fetch_response_topic_5(out: list[bytes], items: Iterable[OffsetFetchResponseTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -920,11 +932,14 @@ def _read_offset_fetch_response_1(data: bytes, pos: int) -> tuple[OffsetFetchRes
     x.throttle_time_ms = 0
     x.error_code = 0
     x.groups = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_fetch_response_1(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
@@ -948,6 +963,7 @@ def _read_offset_fetch_response_2(data: bytes, pos: int) -> tuple[OffsetFetchRes
         raise Malformed
     x.throttle_time_ms = 0
     x.groups = []
+    x.unknown_tagged_fields = ()
     (x.error_code,) = _unpack_h(data, pos)
     pos += 2
     return x, pos
@@ -955,6 +971,8 @@ def _read_offset_fetch_response_2(data: bytes, pos: int) -> tuple[OffsetFetchRes
 
 def _write_offset_fetch_response_2(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
@@ -978,6 +996,7 @@ def _read_offset_fetch_response_3(data: bytes, pos: int) -> tuple[OffsetFetchRes
     else:
         raise Malformed
     x.groups = []
+    x.unknown_tagged_fields = ()
     (x.error_code,) = _unpack_h(data, pos)
     pos += 2
     return x, pos
@@ -985,6 +1004,8 @@ def _read_offset_fetch_response_3(data: bytes, pos: int) -> tuple[OffsetFetchRes
 
 def _write_offset_fetch_response_3(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
@@ -1008,6 +1029,7 @@ def _read_offset_fetch_response_5(data: bytes, pos: int) -> tuple[OffsetFetchRes
     else:
         raise Malformed
     x.groups = []
+    x.unknown_tagged_fields = ()
     (x.error_code,) = _unpack_h(data, pos)
     pos += 2
     return x, pos
@@ -1015,6 +1037,8 @@ def _read_offset_fetch_response_5(data: bytes, pos: int) -> tuple[OffsetFetchRes
 
 def _write_offset_fetch_response_5(out: list[bytes], x: OffsetFetchResponse) -> None:
     if len(x.groups):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))

@@ -12,6 +12,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -181,6 +182,7 @@ def _read_all_offset_for_leader_partition_2(
     out: list[OffsetForLeaderPartition] = []
     for _ in range(count):
         x = new(OffsetForLeaderPartition)
+        x.unknown_tagged_fields = ()
         x.partition, x.current_leader_epoch, x.leader_epoch = _unpack_iii(data, pos)
         pos += 12
         out.append(x)
@@ -189,6 +191,8 @@ def _read_all_offset_for_leader_partition_2(
 
 def _write_all_offset_for_leader_partition_2(out: list[bytes], items: Iterable[OffsetForLeaderPartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iii(x.partition, x.current_leader_epoch, x.leader_epoch))
 
 
@@ -253,12 +257,15 @@ def _read_all_offset_for_leader_topic_2(
             x.partitions, pos = _read_all_offset_for_leader_partition_2(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(OffsetForLeaderTopicCollection, out), pos
 
 
 def _write_all_offset_for_leader_topic_2(out: list[bytes], items: Iterable[OffsetForLeaderTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -349,10 +356,13 @@ def _read_offset_for_leader_epoch_request_2(data: bytes, pos: int) -> tuple[Offs
     else:
         raise Malformed
     x.replica_id = -2
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_for_leader_epoch_request_2(out: list[bytes], x: OffsetForLeaderEpochRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -373,10 +383,13 @@ def _read_offset_for_leader_epoch_request_3(data: bytes, pos: int) -> tuple[Offs
         x.topics, pos = _read_all_offset_for_leader_topic_2(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_for_leader_epoch_request_3(out: list[bytes], x: OffsetForLeaderEpochRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.replica_id, n))
     if n:

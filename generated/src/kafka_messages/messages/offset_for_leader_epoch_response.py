@@ -12,6 +12,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_count,
@@ -181,6 +182,7 @@ def _read_all_epoch_end_offset_2(data: bytes, pos: int, count: int) -> tuple[lis
     out: list[EpochEndOffset] = []
     for _ in range(count):
         x = new(EpochEndOffset)
+        x.unknown_tagged_fields = ()
         x.error_code, x.partition, x.leader_epoch, x.end_offset = _unpack_hiiq(data, pos)
         pos += 18
         out.append(x)
@@ -189,6 +191,8 @@ def _read_all_epoch_end_offset_2(data: bytes, pos: int, count: int) -> tuple[lis
 
 def _write_all_epoch_end_offset_2(out: list[bytes], items: Iterable[EpochEndOffset]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_hiiq(x.error_code, x.partition, x.leader_epoch, x.end_offset))
 
 
@@ -251,12 +255,15 @@ def _read_all_offset_for_leader_topic_result_2(
             x.partitions, pos = _read_all_epoch_end_offset_2(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(OffsetForLeaderTopicResultCollection, out), pos
 
 
 def _write_all_offset_for_leader_topic_result_2(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -346,10 +353,13 @@ def _read_offset_for_leader_epoch_response_2(data: bytes, pos: int) -> tuple[Off
         x.topics, pos = _read_all_offset_for_leader_topic_result_2(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_for_leader_epoch_response_2(out: list[bytes], x: OffsetForLeaderEpochResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

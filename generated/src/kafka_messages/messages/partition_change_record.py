@@ -311,7 +311,23 @@ def _write_tags_partition_change_record_0(parent: list[bytes], x: PartitionChang
         out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[5] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+            ),
+        )
+    )
 
 
 def _write_partition_change_record_0(out: list[bytes], x: PartitionChangeRecord) -> None:
@@ -568,7 +584,23 @@ def _write_tags_partition_change_record_1(parent: list[bytes], x: PartitionChang
         if n:
             out.append(uuid_elements(x.directories))
         known[8] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+            ),
+        )
+    )
 
 
 def _write_partition_change_record_1(out: list[bytes], x: PartitionChangeRecord) -> None:
@@ -876,7 +908,23 @@ def _write_tags_partition_change_record_2(parent: list[bytes], x: PartitionChang
         if n:
             out.append(uuid_elements(x.directories))
         known[8] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+            ),
+        )
+    )
 
 
 def _write_partition_change_record_2(out: list[bytes], x: PartitionChangeRecord) -> None:

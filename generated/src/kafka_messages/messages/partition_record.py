@@ -236,7 +236,17 @@ def _write_tags_partition_record_0(parent: list[bytes], x: PartitionRecord) -> N
         out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+            ),
+        )
+    )
 
 
 def _write_partition_record_0(out: list[bytes], x: PartitionRecord) -> None:
@@ -420,7 +430,17 @@ def _write_tags_partition_record_1(parent: list[bytes], x: PartitionRecord) -> N
         out = []
         out.append(_pack_b(x.leader_recovery_state))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+            ),
+        )
+    )
 
 
 def _write_partition_record_1(out: list[bytes], x: PartitionRecord) -> None:
@@ -656,7 +676,17 @@ def _write_tags_partition_record_2(parent: list[bytes], x: PartitionRecord) -> N
             out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.last_known_elr, "i"))
         known[2] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+            ),
+        )
+    )
 
 
 def _write_partition_record_2(out: list[bytes], x: PartitionRecord) -> None:

@@ -13,6 +13,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -202,12 +203,15 @@ def _read_all_partition_produce_data_3(data: bytes, pos: int, count: int) -> tup
             pos = end
         else:
             x.records = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_partition_produce_data_3(out: list[bytes], items: Iterable[PartitionProduceData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.records is None:
             s = b""
             n = -1
@@ -306,12 +310,15 @@ def _read_all_topic_produce_data_3(data: bytes, pos: int, count: int) -> tuple[T
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(TopicProduceDataCollection, out), pos
 
 
 def _write_all_topic_produce_data_3(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -460,10 +467,13 @@ def _read_produce_request_3(data: bytes, pos: int) -> tuple[ProduceRequest, int]
         x.topic_data, pos = _read_all_topic_produce_data_3(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_produce_request_3(out: list[bytes], x: ProduceRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.transactional_id is None:
         s = b""
         n = -1

@@ -379,12 +379,15 @@ def _read_all_batch_index_and_error_message_8(
             pos = end
         else:
             x.batch_index_error_message = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_batch_index_and_error_message_8(out: list[bytes], items: Iterable[BatchIndexAndErrorMessage]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.batch_index_error_message is None:
             s = b""
             n = -1
@@ -497,6 +500,7 @@ def _read_all_partition_produce_response_3(
         x.log_start_offset = -1
         x.record_errors = []
         x.error_message = None
+        x.unknown_tagged_fields = ()
         x.index, x.error_code, x.base_offset, x.log_append_time_ms = _unpack_ihqq(data, pos)
         pos += 22
         out.append(x)
@@ -510,6 +514,8 @@ def _write_all_partition_produce_response_3(out: list[bytes], items: Iterable[Pa
             and x.current_leader.leader_epoch == -1
             and not x.current_leader.unknown_tagged_fields
         ):
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ihqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms))
 
@@ -529,6 +535,7 @@ def _read_all_partition_produce_response_5(
         x = new(PartitionProduceResponse)
         x.record_errors = []
         x.error_message = None
+        x.unknown_tagged_fields = ()
         x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset = _unpack_ihqqq(data, pos)
         pos += 30
         out.append(x)
@@ -542,6 +549,8 @@ def _write_all_partition_produce_response_5(out: list[bytes], items: Iterable[Pa
             and x.current_leader.leader_epoch == -1
             and not x.current_leader.unknown_tagged_fields
         ):
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         out.append(_pack_ihqqq(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset))
 
@@ -573,6 +582,7 @@ def _read_all_partition_produce_response_8(
             pos = end
         else:
             x.error_message = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -584,6 +594,8 @@ def _write_all_partition_produce_response_8(out: list[bytes], items: Iterable[Pa
             and x.current_leader.leader_epoch == -1
             and not x.current_leader.unknown_tagged_fields
         ):
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         n = len(x.record_errors)
         out.append(_pack_ihqqqi(x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset, n))
@@ -688,7 +700,7 @@ def _write_all_partition_produce_response_9(out: list[bytes], items: Iterable[Pa
         if not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
-            out.append(tags({}, x.unknown_tagged_fields))
+            out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
 def _size_all_partition_produce_response_9(items: Iterable[PartitionProduceResponse]) -> int:
@@ -768,7 +780,7 @@ def _write_tags_partition_produce_response_10(parent: list[bytes], x: PartitionP
         out = []
         _write_leader_id_and_epoch_10(out, x.current_leader)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_all_partition_produce_response_10(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
@@ -858,12 +870,15 @@ def _read_all_topic_produce_response_3(data: bytes, pos: int, count: int) -> tup
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(TopicProduceResponseCollection, out), pos
 
 
 def _write_all_topic_produce_response_3(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -902,12 +917,15 @@ def _read_all_topic_produce_response_5(data: bytes, pos: int, count: int) -> tup
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(TopicProduceResponseCollection, out), pos
 
 
 def _write_all_topic_produce_response_5(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -946,12 +964,15 @@ def _read_all_topic_produce_response_8(data: bytes, pos: int, count: int) -> tup
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(TopicProduceResponseCollection, out), pos
 
 
 def _write_all_topic_produce_response_8(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -1232,6 +1253,7 @@ def _read_produce_response_3(data: bytes, pos: int) -> tuple[ProduceResponse, in
     else:
         raise Malformed
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     (x.throttle_time_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -1239,6 +1261,8 @@ def _read_produce_response_3(data: bytes, pos: int) -> tuple[ProduceResponse, in
 
 def _write_produce_response_3(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.responses)
     out.append(_pack_i(n))
@@ -1262,6 +1286,7 @@ def _read_produce_response_5(data: bytes, pos: int) -> tuple[ProduceResponse, in
     else:
         raise Malformed
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     (x.throttle_time_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -1269,6 +1294,8 @@ def _read_produce_response_5(data: bytes, pos: int) -> tuple[ProduceResponse, in
 
 def _write_produce_response_5(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.responses)
     out.append(_pack_i(n))
@@ -1292,6 +1319,7 @@ def _read_produce_response_8(data: bytes, pos: int) -> tuple[ProduceResponse, in
     else:
         raise Malformed
     x.node_endpoints = NodeEndpointCollection()
+    x.unknown_tagged_fields = ()
     (x.throttle_time_ms,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
@@ -1299,6 +1327,8 @@ def _read_produce_response_8(data: bytes, pos: int) -> tuple[ProduceResponse, in
 
 def _write_produce_response_8(out: list[bytes], x: ProduceResponse) -> None:
     if len(x.node_endpoints):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.responses)
     out.append(_pack_i(n))
@@ -1360,7 +1390,7 @@ def _write_produce_response_9(out: list[bytes], x: ProduceResponse) -> None:
         out.append(_pack_iB(x.throttle_time_ms, 0))
     else:
         out.append(_pack_i(x.throttle_time_ms))
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
 def _size_produce_response_9(x: ProduceResponse) -> int:
@@ -1426,7 +1456,7 @@ def _write_tags_produce_response_10(parent: list[bytes], x: ProduceResponse) -> 
         if n:
             _write_all_node_endpoint_10(out, x.node_endpoints)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_produce_response_10(out: list[bytes], x: ProduceResponse) -> None:
@@ -1518,7 +1548,7 @@ def _write_tags_produce_response_13(parent: list[bytes], x: ProduceResponse) -> 
         if n:
             _write_all_node_endpoint_10(out, x.node_endpoints)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_produce_response_13(out: list[bytes], x: ProduceResponse) -> None:

@@ -463,7 +463,16 @@ def _write_register_broker_record_0(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(_pack_BB(TRUTH[x.fenced], 0))
     else:
         out.append(_pack_B(TRUTH[x.fenced]))
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(
+            tags(
+                {},
+                x.unknown_tagged_fields,
+                (
+                    0,
+                    1,
+                ),
+            )
+        )
 
 
 def _size_register_broker_record_0(x: RegisterBrokerRecord) -> int:
@@ -574,7 +583,16 @@ def _write_register_broker_record_1(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
         out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(
+            tags(
+                {},
+                x.unknown_tagged_fields,
+                (
+                    0,
+                    1,
+                ),
+            )
+        )
 
 
 def _size_register_broker_record_1(x: RegisterBrokerRecord) -> int:
@@ -694,7 +712,16 @@ def _write_register_broker_record_2(out: list[bytes], x: RegisterBrokerRecord) -
         out.append(_pack_BBB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown], 0))
     else:
         out.append(_pack_BB(TRUTH[x.fenced], TRUTH[x.in_controlled_shutdown]))
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(
+            tags(
+                {},
+                x.unknown_tagged_fields,
+                (
+                    0,
+                    1,
+                ),
+            )
+        )
 
 
 def _size_register_broker_record_2(x: RegisterBrokerRecord) -> int:
@@ -788,7 +815,16 @@ def _write_tags_register_broker_record_3(parent: list[bytes], x: RegisterBrokerR
         if n:
             out.append(uuid_elements(x.log_dirs))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_register_broker_record_3(out: list[bytes], x: RegisterBrokerRecord) -> None:
@@ -953,7 +989,16 @@ def _write_tags_register_broker_record_4(parent: list[bytes], x: RegisterBrokerR
         if n:
             out.append(uuid_elements(x.cordoned_log_dirs))
         known[1] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+            ),
+        )
+    )
 
 
 def _write_register_broker_record_4(out: list[bytes], x: RegisterBrokerRecord) -> None:

@@ -414,7 +414,7 @@ def _write_tags_remote_log_segment_metadata_record_0(parent: list[bytes], x: Rem
         out = []
         out.append(_pack_B(TRUTH[x.txn_index_empty]))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_remote_log_segment_metadata_record_0(out: list[bytes], x: RemoteLogSegmentMetadataRecord) -> None:

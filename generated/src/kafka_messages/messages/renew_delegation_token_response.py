@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_hqi = Struct(">hqi").pack
 _pack_hqiB = Struct(">hqiB").pack
@@ -66,12 +66,15 @@ class RenewDelegationTokenResponse(_RenewDelegationTokenResponseConstants):
 
 def _read_renew_delegation_token_response_1(data: bytes, pos: int) -> tuple[RenewDelegationTokenResponse, int]:
     x = new(RenewDelegationTokenResponse)
+    x.unknown_tagged_fields = ()
     x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms = _unpack_hqi(data, pos)
     pos += 14
     return x, pos
 
 
 def _write_renew_delegation_token_response_1(out: list[bytes], x: RenewDelegationTokenResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_hqi(x.error_code, x.expiry_timestamp_ms, x.throttle_time_ms))
 
 

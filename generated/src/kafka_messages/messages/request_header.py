@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, new, string_length, tags, tags_size, unknown_tags
+from .._wire import RawTaggedFields, Refused, new, string_length, tags, tags_size, unknown_tags
 
 _pack_hhih = Struct(">hhih").pack
 _unpack_hhih = Struct(">hhih").unpack_from
@@ -78,10 +78,13 @@ def _read_request_header_1(data: bytes, pos: int) -> tuple[RequestHeader, int]:
         pos = end
     else:
         x.client_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_request_header_1(out: list[bytes], x: RequestHeader) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.client_id is None:
         s = b""
         n = -1

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -52,12 +52,15 @@ class ResponseHeader(_ResponseHeaderConstants):
 
 def _read_response_header_0(data: bytes, pos: int) -> tuple[ResponseHeader, int]:
     x = new(ResponseHeader)
+    x.unknown_tagged_fields = ()
     (x.correlation_id,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_response_header_0(out: list[bytes], x: ResponseHeader) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_i(x.correlation_id))
 
 

@@ -7,7 +7,18 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
+from .._wire import (
+    Malformed,
+    RawTaggedFields,
+    Refused,
+    VARINTS,
+    long_bytes,
+    new,
+    tags,
+    tags_size,
+    unknown_tags,
+    uvarint_size,
+)
 
 _pack_i = Struct(">i").pack
 _unpack_i = Struct(">i").unpack_from
@@ -59,10 +70,13 @@ def _read_sasl_authenticate_request_0(data: bytes, pos: int) -> tuple[SaslAuthen
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sasl_authenticate_request_0(out: list[bytes], x: SaslAuthenticateRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.auth_bytes
     n = len(s)
     out.append(_pack_i(n))

@@ -10,6 +10,7 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_bytes,
@@ -108,10 +109,13 @@ def _read_sasl_authenticate_response_0(data: bytes, pos: int) -> tuple[SaslAuthe
     else:
         raise Malformed
     x.session_lifetime_ms = 0
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sasl_authenticate_response_0(out: list[bytes], x: SaslAuthenticateResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.error_message is None:
         s = b""
         n = -1
@@ -152,12 +156,15 @@ def _read_sasl_authenticate_response_1(data: bytes, pos: int) -> tuple[SaslAuthe
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.session_lifetime_ms,) = _unpack_q(data, pos)
     pos += 8
     return x, pos
 
 
 def _write_sasl_authenticate_response_1(out: list[bytes], x: SaslAuthenticateResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     if x.error_message is None:
         s = b""
         n = -1

@@ -231,7 +231,7 @@ def _write_tags_share_snapshot_value_0(parent: list[bytes], x: ShareSnapshotValu
         out = []
         out.append(_pack_i(x.delivery_complete_count))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_share_snapshot_value_0(out: list[bytes], x: ShareSnapshotValue) -> None:

@@ -242,7 +242,7 @@ def _write_tags_task_ids_0(parent: list[bytes], x: TaskIds) -> None:
         if x.assignment_epochs:
             out.append(fixed_elements(x.assignment_epochs, "i"))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_all_task_ids_0(out: list[bytes], items: Iterable[TaskIds]) -> None:

@@ -264,7 +264,18 @@ def _write_tags_streams_group_metadata_value_0(parent: list[bytes], x: StreamsGr
         out = []
         out.append(_pack_i(x.failed_description_topology_epoch))
         known[3] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+            ),
+        )
+    )
 
 
 def _write_streams_group_metadata_value_0(out: list[bytes], x: StreamsGroupMetadataValue) -> None:

@@ -115,7 +115,7 @@ def _write_tags_streams_group_target_assignment_metadata_value_0(
         out = []
         out.append(_pack_q(x.assignment_timestamp))
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_streams_group_target_assignment_metadata_value_0(

@@ -163,12 +163,15 @@ def _read_all_sync_group_request_assignment_0(
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_sync_group_request_assignment_0(out: list[bytes], items: Iterable[SyncGroupRequestAssignment]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.member_id.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -280,11 +283,14 @@ def _read_sync_group_request_0(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     x.group_instance_id = None
     x.protocol_type = None
     x.protocol_name = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sync_group_request_0(out: list[bytes], x: SyncGroupRequest) -> None:
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.group_id.encode()
     n = len(s)
@@ -342,10 +348,13 @@ def _read_sync_group_request_3(data: bytes, pos: int) -> tuple[SyncGroupRequest,
         raise Malformed
     x.protocol_type = None
     x.protocol_name = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sync_group_request_3(out: list[bytes], x: SyncGroupRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))

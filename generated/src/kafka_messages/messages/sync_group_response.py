@@ -10,6 +10,7 @@ from .._message import Message
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     long_bytes,
@@ -109,10 +110,13 @@ def _read_sync_group_response_0(data: bytes, pos: int) -> tuple[SyncGroupRespons
     x.throttle_time_ms = 0
     x.protocol_type = None
     x.protocol_name = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sync_group_response_0(out: list[bytes], x: SyncGroupResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.assignment
     n = len(s)
     out.append(_pack_hi(x.error_code, n))
@@ -137,10 +141,13 @@ def _read_sync_group_response_1(data: bytes, pos: int) -> tuple[SyncGroupRespons
         raise Malformed
     x.protocol_type = None
     x.protocol_name = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sync_group_response_1(out: list[bytes], x: SyncGroupResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.assignment
     n = len(s)
     out.append(_pack_ihi(x.throttle_time_ms, x.error_code, n))

@@ -201,12 +201,15 @@ def _read_all_partitions_schema_0(data: bytes, pos: int, count: int) -> tuple[li
             pos += n * 4
         else:
             x.partition_ids, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_partitions_schema_0(out: list[bytes], items: Iterable[PartitionsSchema]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -308,6 +311,7 @@ def _read_transaction_log_value_0(data: bytes, pos: int) -> tuple[TransactionLog
     x.next_producer_id = -1
     x.next_producer_epoch = -1
     x.client_transaction_version = 0
+    x.unknown_tagged_fields = ()
     x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms = _unpack_qq(data, pos)
     pos += 16
     return x, pos
@@ -321,6 +325,8 @@ def _write_transaction_log_value_0(out: list[bytes], x: TransactionLogValue) -> 
     if x.next_producer_epoch != -1:
         raise Refused
     if x.client_transaction_version != 0:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = -1 if x.transaction_partitions is None else len(x.transaction_partitions)
     out.append(_pack_qhibi(x.producer_id, x.producer_epoch, x.transaction_timeout_ms, x.transaction_status, n))
@@ -406,7 +412,18 @@ def _write_tags_transaction_log_value_1(parent: list[bytes], x: TransactionLogVa
         out = []
         out.append(_pack_h(x.next_producer_epoch))
         known[3] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(
+        tags(
+            known,
+            x.unknown_tagged_fields,
+            (
+                0,
+                1,
+                2,
+                3,
+            ),
+        )
+    )
 
 
 def _write_transaction_log_value_1(out: list[bytes], x: TransactionLogValue) -> None:

@@ -218,6 +218,7 @@ def _read_all_txn_offset_commit_request_partition_0(
         else:
             x.committed_metadata = None
         x.committed_leader_epoch = -1
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -226,6 +227,8 @@ def _write_all_txn_offset_commit_request_partition_0(
     out: list[bytes], items: Iterable[TxnOffsetCommitRequestPartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.committed_metadata is None:
             s = b""
             n = -1
@@ -259,6 +262,7 @@ def _read_all_txn_offset_commit_request_partition_2(
             pos = end
         else:
             x.committed_metadata = None
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -267,6 +271,8 @@ def _write_all_txn_offset_commit_request_partition_2(
     out: list[bytes], items: Iterable[TxnOffsetCommitRequestPartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         if x.committed_metadata is None:
             s = b""
             n = -1
@@ -367,6 +373,7 @@ def _read_all_txn_offset_commit_request_topic_0(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -375,6 +382,8 @@ def _write_all_txn_offset_commit_request_topic_0(
     out: list[bytes], items: Iterable[TxnOffsetCommitRequestTopic]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -415,6 +424,7 @@ def _read_all_txn_offset_commit_request_topic_2(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -423,6 +433,8 @@ def _write_all_txn_offset_commit_request_topic_2(
     out: list[bytes], items: Iterable[TxnOffsetCommitRequestTopic]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -590,6 +602,7 @@ def _read_txn_offset_commit_request_0(data: bytes, pos: int) -> tuple[TxnOffsetC
     x.generation_id_or_member_epoch = -1
     x.member_id = ""
     x.group_instance_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -599,6 +612,8 @@ def _write_txn_offset_commit_request_0(out: list[bytes], x: TxnOffsetCommitReque
     if x.member_id != "":
         raise Refused
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.transactional_id.encode()
     n = len(s)
@@ -649,6 +664,7 @@ def _read_txn_offset_commit_request_2(data: bytes, pos: int) -> tuple[TxnOffsetC
     x.generation_id_or_member_epoch = -1
     x.member_id = ""
     x.group_instance_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -658,6 +674,8 @@ def _write_txn_offset_commit_request_2(out: list[bytes], x: TxnOffsetCommitReque
     if x.member_id != "":
         raise Refused
     if x.group_instance_id is not None:
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.transactional_id.encode()
     n = len(s)

@@ -12,6 +12,7 @@ from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedFields,
+    Refused,
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
@@ -164,6 +165,7 @@ def _read_all_txn_offset_commit_response_partition_0(
     out: list[TxnOffsetCommitResponsePartition] = []
     for _ in range(count):
         x = new(TxnOffsetCommitResponsePartition)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.error_code = _unpack_ih(data, pos)
         pos += 6
         out.append(x)
@@ -174,6 +176,8 @@ def _write_all_txn_offset_commit_response_partition_0(
     out: list[bytes], items: Iterable[TxnOffsetCommitResponsePartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
 
 
@@ -241,6 +245,7 @@ def _read_all_txn_offset_commit_response_topic_0(
         else:
             raise Malformed
         x.topic_id = ZERO_UUID
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -249,6 +254,8 @@ def _write_all_txn_offset_commit_response_topic_0(
     out: list[bytes], items: Iterable[TxnOffsetCommitResponseTopic]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -397,10 +404,13 @@ def _read_txn_offset_commit_response_0(data: bytes, pos: int) -> tuple[TxnOffset
         x.topics, pos = _read_all_txn_offset_commit_response_topic_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_txn_offset_commit_response_0(out: list[bytes], x: TxnOffsetCommitResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_ii(x.throttle_time_ms, n))
     if n:

@@ -220,7 +220,7 @@ def _write_tags_update_raft_voter_response_0(parent: list[bytes], x: UpdateRaftV
         out = []
         _write_current_leader_0(out, x.current_leader)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_update_raft_voter_response_0(out: list[bytes], x: UpdateRaftVoterResponse) -> None:

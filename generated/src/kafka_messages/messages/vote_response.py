@@ -424,7 +424,7 @@ def _write_vote_response_0(out: list[bytes], x: VoteResponse) -> None:
     if not x.unknown_tagged_fields:
         out.append(b"\0")
     else:
-        out.append(tags({}, x.unknown_tagged_fields))
+        out.append(tags({}, x.unknown_tagged_fields, (0,)))
 
 
 def _size_vote_response_0(x: VoteResponse) -> int:
@@ -490,7 +490,7 @@ def _write_tags_vote_response_1(parent: list[bytes], x: VoteResponse) -> None:
         if n:
             _write_all_node_endpoint_1(out, x.node_endpoints)
         known[0] = b"".join(out)
-    parent.append(tags(known, x.unknown_tagged_fields))
+    parent.append(tags(known, x.unknown_tagged_fields, (0,)))
 
 
 def _write_vote_response_1(out: list[bytes], x: VoteResponse) -> None:

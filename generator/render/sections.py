@@ -1,0 +1,47 @@
+"""The three forms in which a struct carries fields beside its regular ones, and the helpers that serve each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generator.plan.model import Operation, OptionalBuffer, TagSection
+
+Section = TagSection | OptionalBuffer
+
+
+@dataclass(frozen=True)
+class Form:
+    """Names of the printed functions of a form, and of its helpers in the runtime."""
+
+    function: str
+    header: str
+    """Reads tag, start and end of a field."""
+    unknown: str
+    """Reads a whole section none of whose fields is known."""
+    join: str
+    """The bytes of a section."""
+    field_size: str
+    size: str
+
+
+SEQUENTIAL = Form("tags", "tag_header", "unknown_tags", "tags", "tagged_size", "tags_size")
+INTERLEAVED = Form(
+    "tags",
+    "interleaved_header",
+    "unknown_interleaved_tags",
+    "interleaved_tags",
+    "interleaved_tagged_size",
+    "interleaved_tags_size",
+)
+OPTIONAL = Form("optional", "optional_header", "unknown_optional", "optional", "optional_field_size", "optional_size")
+
+
+def form_of(section: Section) -> Form:
+    if isinstance(section, OptionalBuffer):
+        return OPTIONAL
+    return INTERLEAVED if section.interleaved else SEQUENTIAL
+
+
+def section_of(operations: tuple[Operation, ...]) -> Section | None:
+    """The section of a layout; none has two."""
+    return next((operation for operation in operations if isinstance(operation, TagSection | OptionalBuffer)), None)

@@ -1,0 +1,99 @@
+"""Rules for what the proposals add: integer encodings, tag formats, optional-field buffers."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from generator.spec.model import ENCODED_TYPES, Encoding, Field, Message
+from generator.spec.source import Problems
+
+_ENCODING = re.compile(r"(fixed|packed|upacked)(16|32|64)")
+
+
+def check(message: Message, problems: Problems) -> None:
+    """Report what the proposals do not allow, in a message and all its fields."""
+    _optional_message(message, problems)
+    if message.tagged_field_format != "sequential" and message.flexible.empty:
+        what = f"taggedFieldFormat {message.tagged_field_format} needs flexibleVersions; there are no tagged fields"
+        problems.error(message.at("taggedFieldFormat"), what)
+    for member in message.walk():
+        _encoding(member, problems)
+        _element_encoding(member, problems)
+        _optional_field(message, member, problems)
+
+
+def _encoding(member: Field, problems: Problems) -> None:
+    if not member.encodings:
+        return
+    if member.type.is_array or member.type.name not in ENCODED_TYPES:
+        advice = "an array takes elementEncoding" if member.type.is_array else f"use {', '.join(ENCODED_TYPES)}"
+        what = f"field {member.name} of type {member.type} cannot have an encoding"
+        problems.error(member.at("encoding"), f"{what}; {advice}")
+        return
+    _encodings(member, member.encodings, "encoding", problems)
+
+
+def _element_encoding(member: Field, problems: Problems) -> None:
+    if not member.element_encodings:
+        return
+    if not member.type.is_array or member.type.name not in ENCODED_TYPES:
+        what = f"field {member.name} of type {member.type} cannot have an elementEncoding"
+        problems.error(member.at("elementEncoding"), f"{what}; only arrays of {', '.join(ENCODED_TYPES)} can")
+        return
+    _encodings(member, member.element_encodings, "elementEncoding", problems)
+
+
+def _encodings(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:
+    bits = ENCODED_TYPES[member.type.name]
+    for encoding in encodings:
+        if not _ENCODING.fullmatch(encoding.name):
+            what = f"unknown encoding {encoding.name!r}; use fixed, packed or upacked and 16, 32 or 64"
+            problems.error(encoding.location, f"{what}, for example packed{bits}")
+        elif encoding.bits > bits:
+            what = f"encoding {encoding.name} is wider than field {member.name} of type {member.type}"
+            problems.error(encoding.location, f"{what}; use at most {bits} bits")
+    _coverage(member, encodings, key, problems)
+
+
+def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:
+    """The ranges must make up the versions of the field, each version once."""
+    ordered = sorted(encodings, key=lambda encoding: encoding.versions)
+    for earlier, later in itertools.pairwise(ordered):
+        if not earlier.versions.intersect(later.versions).empty:
+            what = f"{key} of field {member.name}: ranges {earlier.versions} and {later.versions} overlap"
+            problems.error(later.location, f"{what}; give each version one encoding")
+    covered = {version for encoding in encodings for version in encoding.versions}
+    wanted = set(member.versions)
+    for versions, what in ((wanted - covered, "has no encoding"), (covered - wanted, "is not one of the field's")):
+        if versions:
+            message = f"{key} of field {member.name}: version {min(versions)} {what}"
+            problems.error(member.at(key), f"{message}; the ranges must be exactly {member.versions}")
+
+
+def _optional_message(message: Message, problems: Problems) -> None:
+    if message.with_optional.empty:
+        for member in message.walk():
+            if member.is_optional:
+                what = f"optional field {member.name} in a message without versionsWithOptional"
+                problems.error(member.location, f"{what}; add them, for example 9+")
+        return
+    if not message.with_optional.open_ended:
+        what = f"versionsWithOptional {message.with_optional} must be open-ended, like 9+"
+        problems.error(message.at("versionsWithOptional"), what)
+    if not message.flexible.empty:
+        what = "versionsWithOptional and flexibleVersions are two answers to one question"
+        problems.error(message.at("versionsWithOptional"), f"{what}; use one of them")
+
+
+def _optional_field(message: Message, member: Field, problems: Problems) -> None:
+    if member.optional_fields and not member.type.is_struct:
+        what = f"field {member.name} of type {member.type} cannot have optionalFields"
+        problems.error(member.at("optionalFields"), f"{what}; only structs can")
+    if not member.is_optional:
+        return
+    if member.type.is_array and member.type.is_struct:
+        what = f"optional field {member.name} is an array of structs, which optional-field buffers cannot hold"
+        problems.error(member.at("type"), f"{what}; wrap the array in a struct")
+    if member.type.name == "records":
+        problems.error(member.at("type"), f"optional field {member.name} cannot be records; use bytes")

@@ -1,0 +1,226 @@
+"""Every type, plain, nullable and tagged, at classic and flexible versions: exact bytes and back again."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.support import reference
+from tests.support.building import Workshop, module_of
+from tests.support.specs import field, message
+
+FIXED = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid")
+ONE = UUID("c7b0f70a-4fd9-440d-b6f9-dcc8beefe99d")
+NO_LENGTHS = (0, 1, 2, 15, 16, 17, 126, 127, 128, 300)
+"""Around every bound at which a length or a count changes its form, or the printed code its way."""
+
+VALUES: dict[str, list[object]] = {
+    "bool": [True],
+    "int8": [1, -128, 127],
+    "int16": [1, -32768, 32767],
+    "uint16": [1, 65535],
+    "int32": [1, -(1 << 31), (1 << 31) - 1],
+    "uint32": [1, (1 << 32) - 1],
+    "int64": [1, -(1 << 63), (1 << 63) - 1],
+    "float64": [1.5, -math.inf, 5e-324],
+    "uuid": [ONE, UUID(int=1), UUID(int=(1 << 128) - 1)],
+    "string": ["a", "é€😀", "\0", *("x" * n for n in NO_LENGTHS[1:]), "x" * 32767],
+    "bytes": [b"\0", b"\xff\xfe", bytes(range(256)), *(b"x" * n for n in NO_LENGTHS[1:])],
+    "records": [b"\0", b"x" * 127, b"x" * 16384],
+    "Inner": [[("int16", -2), ("string", "in")], [("int16", 0), ("string", "x" * 200)]],
+}
+"""Values of each type that are not its default."""
+
+ZEROS: dict[str, object] = {
+    **dict.fromkeys(("int8", "int16", "uint16", "int32", "uint32", "int64"), 0),
+    "bool": False,
+    "float64": 0.0,
+    "uuid": UUID(int=0),
+    "string": "",
+    "bytes": b"",
+    "records": b"",
+    "Inner": [("int16", 0), ("string", "")],
+}
+KINDS = (*VALUES, *(f"[]{kind}" for kind in VALUES if kind != "records"))
+CAN_BE_NULL = tuple(kind for kind in KINDS if kind not in FIXED)
+CAN_BE_TAGGED = tuple(kind for kind in KINDS if kind != "records")
+
+
+def values_of(kind: str) -> list[object]:
+    """Values that are not the default, arrays at every interesting number of elements."""
+    if not kind.startswith("[]"):
+        return VALUES[kind]
+    some = [ZEROS[kind[2:]], *VALUES[kind[2:]][:3]]
+    return [[some[index % len(some)] for index in range(count)] for count in NO_LENGTHS[1:]]
+
+
+def default_of(kind: str) -> object:
+    return [] if kind.startswith("[]") else ZEROS[kind]
+
+
+@dataclass
+class Matrix:
+    """The message of one type; versions 0 and 1 are classic, 2 is flexible, ``maybe`` can be null from 1 on."""
+
+    kind: str
+    message: Any
+
+    @property
+    def errors(self) -> Any:
+        """The module of errors of this message's package."""
+        return importlib.import_module(f"{self.message.__module__.partition('.')[0]}.errors")
+
+    def made(self, given: object) -> object:
+        """A value of the reference as the generated class takes it."""
+        if given is None or "Inner" not in self.kind:
+            return given
+        inner = module_of(self.message).Inner
+        if self.kind == "Inner":
+            return inner(**dict(zip("xy", (each for _, each in given), strict=True)))
+        return [inner(x=x, y=y) for (_, x), (_, y) in given]
+
+    def expect(self, version: int, fields: dict[str, object], data: bytes) -> None:
+        """The message of these fields has exactly these bytes, which read back as the same message."""
+        built = self.message(before=-7, after="z", **{name: self.made(each) for name, each in fields.items()})
+        assert built.write(version) == data
+        assert built.size(version) == len(data)
+        assert self.message.read(data, version) == built
+        assert self.message.read_from(b"\xee" + data + b"\xee", 1, version) == (built, len(data) + 1)
+        slow = bytearray()
+        self.message.schemas()[version].write(slow, built)
+        assert slow == data
+
+    def bytes(self, version: int, plain: object, maybe: object, tagged: dict[int, bytes] | None = None) -> bytes:
+        """What the fields of the definition below take, by the reference."""
+        flexible = version == 2
+        parts = [reference.value("int8", -7, flexible), reference.value(self.kind, plain, flexible)]
+        if self.kind in CAN_BE_NULL:
+            if self.kind == "Inner" and version > 0:
+                parts.append(b"\xff" if maybe is None else b"\x01")
+            if not (self.kind == "Inner" and maybe is None):
+                parts.append(reference.value(self.kind, maybe, flexible))
+        parts.append(reference.value("string", "z", flexible))
+        return b"".join(parts) + (reference.tags(tagged or {}) if flexible else b"")
+
+
+def definition(kind: str) -> dict[str, object]:
+    """A message with a field of each sort of this type, between fields of other types."""
+    each = [field("Before", "int8"), field("Plain", kind)]
+    if kind in CAN_BE_NULL:
+        each.append(field("Maybe", kind, nullableVersions="1+"))
+    each.append(field("After", "string"))
+    if kind in CAN_BE_TAGGED:
+        each.append(field("Tagged", kind, "2+", tag=0, taggedVersions="2+"))
+        if kind in CAN_BE_NULL:
+            more = {"taggedVersions": "2+", "nullableVersions": "2+"}
+            each.append(field("TaggedMaybe", kind, "2+", tag=1, **more))
+            each.append(field("TaggedNull", kind, "2+", tag=2, default="null", **more))
+    inner = {"name": "Inner", "versions": "0+", "fields": [field("X", "int16"), field("Y", "string")]}
+    return message(*each, validVersions="0-2", commonStructs=[inner] if "Inner" in kind else [])
+
+
+@pytest.fixture(scope="session")
+def matrix(workshop: Workshop) -> Callable[[str], Matrix]:
+    """The message of a type, built once."""
+    built: dict[str, Matrix] = {}
+
+    def get(kind: str) -> Matrix:
+        if kind not in built:
+            built[kind] = Matrix(kind, workshop.add(definition(kind)))
+        return built[kind]
+
+    return get
+
+
+def versions_and_values(kind: str) -> Iterator[tuple[int, object]]:
+    for version in range(3):
+        for each in (default_of(kind), *values_of(kind)):
+            yield version, each
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+    """The table of section 2.1: each type at its extremes, and lengths around every bound of their encoding."""
+    case = matrix(kind)
+    for version, each in versions_and_values(kind):
+        case.expect(version, {"plain": each}, case.bytes(version, each, default_of(kind)))
+
+
+@pytest.mark.parametrize("kind", CAN_BE_NULL)
+def test_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+    """Null is -1 as a length, 0 as a compact one and -1 as the presence of a struct, in versions that have it."""
+    case = matrix(kind)
+    for version, each in versions_and_values(kind):
+        case.expect(version, {"maybe": each}, case.bytes(version, default_of(kind), each))
+    for version in (1, 2):
+        case.expect(version, {"maybe": None}, case.bytes(version, default_of(kind), None))
+
+
+@pytest.mark.parametrize("kind", CAN_BE_NULL)
+def test_null_in_a_version_without_it(kind: str, matrix: Callable[[str], Matrix]) -> None:
+    """Version 0 has no null: neither written, nor sized, nor read from what would be one in version 1."""
+    case = matrix(kind)
+    unsound = case.message(maybe=None)
+    for act in (unsound.write, unsound.size):
+        with pytest.raises(case.errors.EncodeError) as caught:
+            act(0)
+        assert str(caught.value) == "Probe v0: maybe: is None, but this version has no null here"
+    if kind != "Inner":  # a struct of version 0 has no mark that could say null
+        with pytest.raises(case.errors.DecodeError) as refused:
+            case.message.read(case.bytes(0, default_of(kind), None), 0)
+        assert refused.value.path == "maybe"
+
+
+@pytest.mark.parametrize("kind", CAN_BE_TAGGED)
+def test_tagged_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+    """A tagged field is left out at its default and otherwise written in the compact form, behind its size."""
+    case = matrix(kind)
+    nothing = default_of(kind)
+    case.expect(2, {"tagged": nothing}, case.bytes(2, nothing, nothing))
+    for each in values_of(kind):
+        tag = {0: reference.value(kind, each, True)}
+        case.expect(2, {"tagged": each}, case.bytes(2, nothing, nothing, tag))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CAN_BE_TAGGED if kind in CAN_BE_NULL])
+def test_tagged_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+    """Null and empty are different: what is the default is left out, the other is written, also when it is empty."""
+    case = matrix(kind)
+    nothing = default_of(kind)
+    mark = b"\x01" if kind == "Inner" else b""
+    case.expect(2, {"tagged_maybe": nothing}, case.bytes(2, nothing, nothing))
+    case.expect(2, {"tagged_maybe": None}, case.bytes(2, nothing, nothing, {1: b"\0"}))
+    case.expect(2, {"tagged_null": None}, case.bytes(2, nothing, nothing))
+    for each in (nothing, *values_of(kind)):
+        tag = mark + reference.value(kind, each, True)
+        case.expect(2, {"tagged_null": each}, case.bytes(2, nothing, nothing, {2: tag}))
+        if each != nothing:
+            case.expect(2, {"tagged_maybe": each}, case.bytes(2, nothing, nothing, {1: tag}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_cut_and_every_addition_is_an_error(kind: str, matrix: Callable[[str], Matrix]) -> None:
+    """Bytes that end early or go on are no message; the error is ours, and never that of a Python built-in."""
+    case = matrix(kind)
+    for version in range(3):
+        data = case.bytes(version, values_of(kind)[0], default_of(kind))
+        for broken in (*(data[:end] for end in range(len(data))), data + b"\0"):
+            with pytest.raises(case.errors.DecodeError) as caught:
+                case.message.read(broken, version)
+            assert 0 <= caught.value.offset <= len(broken)
+
+
+def test_the_reference_is_struct() -> None:
+    """The reference the bytes are compared with says what the format says, in numbers anybody can check."""
+    assert reference.value("int32", 258, False) == struct.pack(">i", 258) == b"\0\0\1\2"
+    assert [reference.uvarint(n) for n in (0, 127, 128, 300)] == [b"\0", b"\x7f", b"\x80\x01", b"\xac\x02"]
+    assert reference.value("[]string", ["a", ""], False) == b"\0\0\0\2\0\1a\0\0"
+    assert reference.value("[]string", ["a", ""], True) == b"\3\2a\1"
+    assert reference.tags({5: b"x", 2: b""}) == b"\2\2\0\5\1x"

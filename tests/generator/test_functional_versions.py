@@ -1,0 +1,341 @@
+"""What a message does at each of its versions: absent fields, null, struct presence, headers, and the object itself."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import importlib
+import math
+import pickle
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.support import shapes
+from tests.support.building import build_package, module_of
+from tests.support.specs import field, message
+
+ABSENT = message(
+    field("Always"),
+    field("Refused", "int32", "1+", default="-1"),
+    field("Dropped", "string", "1+", default="none", ignorable=True),
+    field("RefusedNull", "string", "1+", nullableVersions="1+"),
+    field("RefusedNumbers", "[]int8", "1+"),
+    field("RefusedPart", "Part", "1+", fields=[field("X", versions="1+", default="3")]),
+    field("Gone", "bool", "0", default="true"),
+    name="Absent",
+    validVersions="0-1",
+    flexibleVersions="none",
+)
+COMMON = message(
+    field("One", "Shared"),
+    field("Two", "Shared", nullableVersions="1+"),
+    field("Many", "[]Shared"),
+    commonStructs=[
+        {"name": "Shared", "versions": "0+", "fields": [field("X", "int8"), field("Deep", "Deep")]},
+        {"name": "Deep", "versions": "0+", "fields": [field("Y", "string", "1+", ignorable=True)]},
+    ],
+    name="Common",
+    validVersions="0-1",
+    flexibleVersions="none",
+)
+RECORDS = message(
+    field("Topic", "string"),
+    field("Batch", "records", nullableVersions="0+"),
+    field("Full", "records", nullableVersions="1+"),
+    name="Batches",
+    validVersions="0-1",
+    flexibleVersions="1+",
+)
+FLOATS = message(
+    field("Ratio", "float64"),
+    field("Many", "[]float64"),
+    field("P", "P", fields=[field("R", "float64")]),
+    name="Floats",
+)
+EMPTY = message(
+    field("Nothing", "[]Empty", fields=[field("X", versions="9+")]),
+    field("Last", "int8"),
+    name="Hollow",
+    flexibleVersions="none",
+)
+HIGH = message(field("X", "int16"), name="High", validVersions="3-5", flexibleVersions="4+")
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    definitions = (ABSENT, COMMON, RECORDS, FLOATS, EMPTY, HIGH, shapes.HEADER, shapes.NULLABLE_STRUCTS, shapes.GOATS)
+    return build_package(tmp_path_factory.mktemp("versions"), *definitions)
+
+
+def round_trip(built: Any, version: int, data: str) -> None:
+    """The message has exactly these bytes at this version, also counted without writing, and reads back the same."""
+    wanted = bytes.fromhex(data)
+    assert built.write(version).hex() == wanted.hex()
+    assert built.size(version) == len(wanted)
+    assert type(built).read(wanted, version) == built
+
+
+def test_absent_fields_at_their_default_are_left_out(package: ModuleType) -> None:
+    """A new message can be sent at every version; nothing is written for what a version does not have."""
+    built = package.Absent(always=5)
+    round_trip(built, 0, "00000005 01")
+    round_trip(built, 1, "00000005 ffffffff 00046e6f6e65 0000 00000000 00000003")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("refused", 0), ("refused_null", "x"), ("refused_null", None), ("refused_numbers", [0])],
+)
+def test_values_a_version_cannot_say_are_refused(package: ModuleType, name: str, value: object) -> None:
+    """Silently losing what the caller set is worse than an error; null is no default unless the definition says so."""
+    with pytest.raises(package.EncodeError) as caught:
+        package.Absent(**{name: value}).write(0)
+    assert str(caught.value) == f"Absent v0: {name}: is set, but version 0 does not have this field"
+
+
+def test_a_struct_counts_as_default_by_its_fields(package: ModuleType) -> None:
+    """A version without the struct accepts it while every field in it is at its default, whichever object it is."""
+    part = module_of(package.Absent).Part
+    round_trip(package.Absent(refused_part=part(x=3)), 0, "00000000 01")
+    with pytest.raises(package.EncodeError, match=r"^Absent v0: refused_part: is set, but version 0 does not have"):
+        package.Absent(refused_part=part(x=4)).write(0)
+
+
+def test_fields_that_were_dropped_later_are_refused_too(package: ModuleType) -> None:
+    """Gone exists only in version 0, and its default is true: false cannot be said in version 1."""
+    with pytest.raises(package.EncodeError, match=r"^Absent v1: gone: is set, but version 1 does not have this field$"):
+        package.Absent(gone=False).write(1)
+
+
+def test_ignorable_values_are_dropped(package: ModuleType) -> None:
+    """Ignorable says that the message means the same without the field."""
+    assert package.Absent(dropped="x").write(0) == package.Absent().write(0)
+
+
+def test_reading_starts_from_defaults(package: ModuleType) -> None:
+    """A field that the version does not have reads as its own default, not as zero, and lists are new each time."""
+    data = package.Absent().write(0)
+    first, second = (package.Absent.read(data, 0) for _ in range(2))
+    assert first == second == package.Absent()
+    assert (first.refused, first.dropped, first.refused_part.x) == (-1, "none", 3)
+    first.refused_numbers.append(1)
+    first.refused_part.x = 9
+    assert second == package.Absent()
+    assert package.Absent().refused_numbers == []
+
+
+def test_versions_that_do_not_exist(package: ModuleType) -> None:
+    """Kafka's classes take any version and guess; here the versions of the definition are all there are."""
+    known = r"^High has no version {} only versions 3 to 5$"
+    for version in (-1, 0, 2, 6, 32767):
+        for act in (package.High().write, package.High().size, lambda v: package.High.read(b"\0\0", v)):
+            with pytest.raises(package.UnsupportedVersionError, match=known.format(f"{version},")):
+                act(version)
+        with pytest.raises(package.UnsupportedVersionError, match=known.format(f"{version},")):
+            package.High.read_from(b"\0\0", 0, version)
+    for version in ("3", None, 3.5):
+        with pytest.raises(package.UnsupportedVersionError):
+            package.High().write(version)
+
+
+def test_constants_of_a_message(package: ModuleType) -> None:
+    """What a caller asks before choosing a version."""
+    high, header = package.High, package.Header
+    assert (high.NAME, high.API_KEY) == ("High", None)
+    assert (high.LOWEST_SUPPORTED_VERSION, high.HIGHEST_SUPPORTED_VERSION, high.LOWEST_FLEXIBLE_VERSION) == (3, 5, 4)
+    assert (package.Absent.LOWEST_FLEXIBLE_VERSION, header.LOWEST_FLEXIBLE_VERSION) == (32768, 2)
+
+
+def test_a_text_that_is_never_compact(package: ModuleType) -> None:
+    """The client id of request headers: the bytes are those that Kafka's own header class writes."""
+    header = package.Header(api_key=3, api_version=9, correlation_id=42)
+    round_trip(header, 0, "000300090000002a")
+    round_trip(package.Header(api_key=3, api_version=9, correlation_id=42, client_id=None), 1, "000300090000002affff")
+    header.client_id = "abc"
+    round_trip(header, 1, "000300090000002a 0003616263")
+    round_trip(header, 2, "000300090000002a 0003616263 00")
+    assert header.write(0).hex() == "000300090000002a"
+
+
+def test_nullable_structs_have_kafkas_bytes(package: ModuleType) -> None:
+    """A presence of int8 where the field is regular and an unsigned varint where it is tagged, flexible or not."""
+    inside = module_of(package.Parts)
+    built = package.Parts()
+    round_trip(built, 0, "ff 0000 00000000")
+    for version in (1, 2):
+        round_trip(built, version, "ff 01 01 00000000 00 00")
+    round_trip(package.Parts(first=None, second=None, third=None, fourth=None), 2, "ff ff 01 01 01 00")
+    full = package.Parts(
+        first=inside.One(my_string="1", my_int=1),
+        second=inside.Two(my_string="2", my_int=2),
+        third=inside.Three(my_string="3", my_int=3),
+        fourth=inside.Four(my_string="4", my_int=4),
+    )
+    fields = "01 0231 00000001 00 01 0232 00000002 00"
+    round_trip(full, 2, f"{fields} 02 00 08 01 0233 00000003 00 01 08 01 0234 00000004 00")
+
+
+def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
+    """Kafka reads any negative presence as null and any other as a struct; so it must be here."""
+    null = package.Parts(second=None)
+    for data in ("ffff00", "80ff00", "fffe00"):
+        assert package.Parts.read(bytes.fromhex(data), 1) == null
+    for presence in ("01", "00", "7f"):
+        data = bytes.fromhex(f"ff {presence} 01 00000000 00 00")
+        assert package.Parts.read(data, 1) == package.Parts()
+
+
+def test_null_structs_in_versions_without_null(package: ModuleType) -> None:
+    """Where Kafka ends in a NullPointerException, the error names the field."""
+    line = r"^Parts v0: second: is None, but this version has no null here$"
+    for act in (package.Parts(second=None).write, package.Parts(second=None).size):
+        with pytest.raises(package.EncodeError, match=line):
+            act(0)
+    for name in ("third", "fourth"):
+        changed = {"third": module_of(package.Parts).Three(), "fourth": None}[name]
+        with pytest.raises(package.EncodeError, match=rf"^Parts v0: {name}: is set, but version 0 does not have"):
+            package.Parts(**{name: changed}).write(0)
+
+
+def test_arrays_of_structs_have_kafkas_bytes(package: ModuleType) -> None:
+    """A struct whose fields depend on the version, inside an array that does too."""
+    goat = module_of(package.Goats).Goat
+    round_trip(package.Goats(sheep=[1, 2]), 0, "00000002 00000001 00000002")
+    round_trip(package.Goats(goats=[goat(color=5)], sheep=[1, 2]), 1, "02 05 00 03 00000001 00000002 00")
+    round_trip(package.Goats(goats=[goat(color=5, name="x")], sheep=[1, 2]), 2, "02 05 0278 00 03 00000001 00000002 00")
+    with pytest.raises(package.EncodeError, match=r"^Goats v1: goats\[1\]\.name: is set, but version 1 does not have"):
+        package.Goats(goats=[goat(), goat(name="x")]).write(1)
+
+
+def test_common_structs_are_one_class(package: ModuleType) -> None:
+    """A struct used in several places is written the same in all of them, and is the same class."""
+    inside = module_of(package.Common)
+    deep = inside.Deep(y="z")
+    shared = inside.Shared(x=1, deep=deep)
+    built = package.Common(one=shared, two=shared, many=[shared, inside.Shared()])
+    round_trip(built, 1, "01 00017a 01 01 00017a 00000002 01 00017a 00 0000")
+    assert built.write(0).hex() == "01 01 00000002 01 00".replace(" ", "")
+    round_trip(package.Common(two=None), 1, "00 0000 ff 00000000")
+
+
+def test_records_start_at_null_only_where_null_can_be_sent(package: ModuleType) -> None:
+    """Bytes as Kafka's class writes them for its default; a field that version 0 cannot send null for starts empty."""
+    built = package.Batches()
+    assert (built.batch, built.full) == (None, b"")
+    round_trip(built, 0, "0000 ffffffff 00000000")
+    round_trip(built, 1, "01 00 01 00")
+    round_trip(package.Batches(topic="foo", batch=b"\0\1\2", full=b""), 0, "0003666f6f 00000003000102 00000000")
+    assert package.Batches(batch=b"") != built
+
+
+def test_nan_is_equal_to_itself(package: ModuleType) -> None:
+    """A message that was read is the message that was written, also with NaN in it."""
+    inside = module_of(package.Floats).P
+    built = package.Floats(ratio=math.nan, p=inside(r=math.nan))
+    assert built == package.Floats.read(built.write(0), 0)
+    assert built != package.Floats(ratio=1.0, p=inside(r=math.nan))
+    assert package.Floats(ratio=1.0) != package.Floats(ratio=math.nan)
+    assert package.Floats(ratio=-0.0) == package.Floats(ratio=0.0)
+
+
+@pytest.mark.xfail(strict=True, reason="arrays are compared with ==")
+def test_nan_in_an_array_is_equal_to_itself(package: ModuleType) -> None:
+    """As for a single value: a message that was read is the message that was written."""
+    built = package.Floats(many=[math.nan, 1.0])
+    assert package.Floats.read(built.write(0), 0) == built
+
+
+def test_elements_without_bytes_have_a_bound_of_their_own(package: ModuleType) -> None:
+    """Four bytes could ask for two billion objects; a count that no message has is refused before any is made."""
+    empty = module_of(package.Hollow).Empty
+    round_trip(package.Hollow(nothing=[empty()] * 3, last=7), 0, "00000003 07")
+    round_trip(package.Hollow(), 0, "00000000 00")
+    assert len(package.Hollow.read(bytes.fromhex("0000ffff07"), 0).nothing) == 65535
+    for count in ("00010000", "7fffffff"):
+        with pytest.raises(package.DecodeError, match=r"^Hollow v0: nothing: array of \d+ elements at offset 0, but"):
+            package.Hollow.read(bytes.fromhex(f"{count}07"), 0)
+
+
+def test_lengths_are_looked_at_before_anything_is_built(package: ModuleType) -> None:
+    """A length beyond the end of the data is an error at once, in every form of length."""
+    for data, version in (("7fffffff", 0), ("00000002 00000001", 0), ("7f00", 1), ("ffffffff0f", 2), ("0180808000", 1)):
+        with pytest.raises(package.DecodeError):
+            package.Goats.read(bytes.fromhex(data), version)
+
+
+def test_repr_is_the_call_that_makes_the_message(package: ModuleType) -> None:
+    """A repr in a log can be pasted into Python, with the names of the module in scope."""
+    built = package.Goats(goats=[module_of(package.Goats).Goat(name="x")], sheep=[1])
+    assert repr(built) == "Goats(goats=[Goat(color=0, name='x')], sheep=[1])"
+    assert eval(repr(built), vars(module_of(package.Goats))) == built
+    raw = package.RawTaggedField(5, b"x")
+    assert repr(package.Goats(unknown_tagged_fields=(raw,))) == (
+        "Goats(goats=[], sheep=[], unknown_tagged_fields=(RawTaggedField(tag=5, data=b'x'),))"
+    )
+
+
+def test_copies_are_messages(package: ModuleType) -> None:
+    """copy, deepcopy, pickle and dataclasses.replace give equal messages, with the unknown tagged fields."""
+    goat = module_of(package.Goats).Goat
+    built = package.Goats(goats=[goat(color=1)], sheep=[2], unknown_tagged_fields=(package.RawTaggedField(5, b"x"),))
+    copies = [copy.copy(built), copy.deepcopy(built), dataclasses.replace(built)]
+    copies += [pickle.loads(pickle.dumps(built, protocol)) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+    for each in copies:
+        assert each == built
+        assert type(each) is type(built)
+        assert each.write(2) == built.write(2)
+    assert copies[1].goats[0] is not goat
+    changed = dataclasses.replace(built, sheep=[3])
+    assert (changed.sheep, changed.unknown_tagged_fields) == ([3], built.unknown_tagged_fields)
+    assert built.sheep == [2]
+
+
+def test_messages_are_mutable_so_they_have_no_hash(package: ModuleType) -> None:
+    """An object in a set that then changes is lost there; equality looks at classes too."""
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(package.Goats())
+    assert package.Goats() != package.Parts()
+    assert package.Goats() != "Goats"
+    assert package.Goats() == package.Goats()
+
+
+def test_constructors_take_names_only(package: ModuleType) -> None:
+    """Fields come and go with releases, so their order must never matter; unknown names are errors at once."""
+    with pytest.raises(TypeError):
+        package.Goats([])
+    with pytest.raises(TypeError):
+        package.Goats(cows=[])
+    given = [1]
+    assert package.Goats(sheep=given).sheep == [1]
+    assert package.Goats(sheep=iter(given)).sheep == [1]
+
+
+def test_data_of_other_kinds(package: ModuleType) -> None:
+    """Sockets hand out bytearrays and memoryviews; what is kept from them does not change when the buffer does."""
+    buffer = bytearray(package.Batches(topic="t", batch=b"abc").write(0))
+    for data in (buffer, memoryview(buffer)):
+        built = package.Batches.read(data, 0)
+        assert built == package.Batches(topic="t", batch=b"abc")
+        assert type(built.batch) is bytes
+        assert package.Batches.read_from(data, 0, 0) == (built, len(buffer))
+    buffer[:] = bytes(len(buffer))
+    assert built.batch == b"abc"
+    for offset in (-1, len(buffer) + 1):
+        with pytest.raises(ValueError, match=rf"^offset {offset} is outside the {len(buffer)} bytes of data$"):
+            package.Batches.read_from(buffer, offset, 0)
+
+
+def test_names_are_imported_when_they_are_asked_for(package: ModuleType, tmp_path: Path) -> None:
+    """Importing the package must stay cheap however many messages it has."""
+    fresh = build_package(tmp_path, shapes.GOATS, shapes.HEADER)
+    assert {"Goats", "Header", "DecodeError"} <= set(dir(fresh))
+    assert not hasattr(importlib.import_module(f"{fresh.__name__}.messages"), "goats")
+    assert fresh.Goats is fresh.Goats
+    assert not hasattr(importlib.import_module(f"{fresh.__name__}.messages"), "header")
+    with pytest.raises(AttributeError, match=f"^module '{fresh.__name__}' has no attribute 'Cows'$"):
+        _ = fresh.Cows
+    with pytest.raises(AttributeError):
+        _ = package.Goat

@@ -1,0 +1,163 @@
+"""Printing: whole modules as goldens, proof that they reach everything that can be printed, and strict types."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import generator.render
+from generator import cli, definitions
+from generator.render import environment, package
+from generator.render.portable import message as portable
+from generator.render.portable import read, size, write
+from generator.render.steps import Choose, Function, Step
+from tests.support.building import build_package, plan_of, print_module, write_specs
+from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.lines import lines_of_functions, recording
+from tests.support.samples import SAMPLES
+from tests.support.specs import field, message
+from tests.support.templates import Branches
+
+FOLDER = GOLDENS / "modules"
+RENDER = Path(generator.render.__file__).parent
+LOWERING = [*(RENDER / "portable").glob("*.py"), *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose"))]
+
+APIS = (
+    message(name="AskRequest", type="request", apiKey=1, listeners=["broker"], deprecatedVersions="0-1"),
+    message(name="AskResponse", type="response", apiKey=1),
+    message(name="GoneRequest", type="request", apiKey=2, validVersions="none"),
+    message(name="GoneResponse", type="response", apiKey=2, validVersions="none"),
+)
+GONE = APIS[2:]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_module(name: str) -> None:
+    """What is printed is read by people: a change has to be seen, whole, in a review."""
+    matches_golden(FOLDER / f"{name}.py.txt", print_module(SAMPLES[name]))
+
+
+def test_no_module_is_stale() -> None:
+    """A golden that no test compares with proves nothing."""
+    assert strays(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
+
+
+def render_package(
+    folder: Path, *each: Mapping[str, object], release: str | None = None, errors: object = None
+) -> None:
+    """Print a whole package of these definitions, with or without the facts of a release beside them."""
+    request = package.Request(write_specs(folder / "specs", *each), folder / "output", "sample_package")
+    if release is not None:
+        (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
+    if errors is not None:
+        (request.specs / "errors.json").write_text(json.dumps(errors))
+    package.render(request, definitions.load(request.specs))
+
+
+def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A template line that no golden shows is a line nobody reviews; a new branch needs a sample that takes it."""
+    original = environment.ENVIRONMENT
+    branches = Branches(original)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("generator.render") and getattr(module, "ENVIRONMENT", None) is original:
+            monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
+    branches.load_all()
+    for sample in SAMPLES.values():
+        portable.render(plan_of(sample))
+    errors = [{"name": "NONE", "code": 0, "retriable": False}, {"name": "BUSY", "code": 7, "retriable": True}]
+    render_package(tmp_path / "full", *APIS, SAMPLES["KeysValue"], release="4.9.9", errors=errors)
+    render_package(tmp_path / "bare", message(), errors=[])
+    render_package(tmp_path / "gone", *GONE)
+    assert branches.missing == []
+
+
+def test_the_samples_reach_every_line_of_the_printer() -> None:
+    """The decisions are taken in Python, before the templates; a way to print something needs a sample that uses it."""
+    with recording(*LOWERING) as lines:
+        for sample in SAMPLES.values():
+            portable.render(plan_of(sample))
+    assert lines.missing(lines_of_functions(LOWERING)) == []
+
+
+def kinds_of(steps: tuple[Step, ...]) -> set[str]:
+    """The kinds of these steps and of those inside them."""
+    inside = [kinds_of(body) for step in steps if isinstance(step, Choose) for _, body in step.branches]
+    return {step.kind for step in steps}.union(*inside)
+
+
+def test_the_samples_use_every_kind_of_step() -> None:
+    """Each class of step has a macro of its own; one that no sample uses could print anything."""
+    functions: list[Function] = []
+    for sample in SAMPLES.values():
+        plan = plan_of(sample)
+        for struct in plan.structs:
+            for layout in struct.layouts:
+                functions += read.functions(struct, layout)
+                functions += write.functions(plan, struct, layout)
+                functions += size.functions(plan, struct, layout)
+    used = {kind for f in functions for steps in (f.before, f.steps, f.loop_end, f.after) for kind in kinds_of(steps)}
+    assert used == {kind.kind for kind in Step.__subclasses__()}
+
+
+def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
+    """Types are half of what a user gets; the printed modules and the runtime have to hold together under mypy."""
+    pytest.importorskip("mypy")
+    built = build_package(tmp_path, *SAMPLES.values(), message(name="TagsRequest", type="request", apiKey=7))
+    source = tmp_path / built.__name__ / "output" / "src"
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "-p", built.__name__]
+    result = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_printed_modules_import_exactly_what_they_use(name: str) -> None:
+    """An unused import costs time at every start, a missing one fails only on the path that needs it."""
+    tree = ast.parse(print_module(SAMPLES[name]))
+    imported = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    imported.remove("annotations")
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert imported - used == set()
+    defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert imported & defined == set()
+
+
+def test_an_array_of_structs_without_fields_is_printed() -> None:
+    """Elements that take no bytes leave the body of the writing loop empty, which still has to be Python."""
+    print_module(message(field("A", "[]Nothing", fields=[]), flexibleVersions="none"))
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        message(field("A", "string", about="see _pack_size and _unpack_oops")),
+        message(field("A", "string", default="_pack_size")),
+        message(field("A", "string", default='"'), field("B", "[]int32"), field("C", "string", default='"')),
+        message(field("A", "string", default="[pos:end]\n'\"\\", tag=0, taggedVersions="2+", versions="2+")),
+        message(field("A", "string", about='ends in a quote "'), field("B", about="\\"), field("C", about='"""')),
+        message(field("A", about="{{ jinja }} {% if %} {# #}"), about="{% raw %}"),
+        message(field("A", "string", default="\u2028\x00\x7f\ud7ff")),
+    ],
+    ids=lambda definition: repr(definition["fields"])[-50:],
+)
+def test_texts_of_definitions_cannot_change_the_code(definition: Mapping[str, object], tmp_path: Path) -> None:
+    """Descriptions and defaults are data: whatever they hold, the module imports, and has the default as it is."""
+    built = build_package(tmp_path, definition)
+    for each in definition["fields"] if isinstance(definition["fields"], list) else []:
+        if "default" in each:
+            assert getattr(built.Probe(), each["name"].lower()) == each["default"]
+    assert built.Probe.read(built.Probe().write(3), 3) == built.Probe()
+    tree = ast.parse(print_module(definition))
+    assert all("import" not in str(node.name) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def test_printing_twice_gives_the_same(tmp_path: Path) -> None:
+    """No set, hash or clock may show through; see test_output for other processes."""
+    first, second = (portable.render(plan_of(SAMPLES["Kinds"])) for _ in range(2))
+    assert first == second
+    assert cli.ROOT.is_dir()

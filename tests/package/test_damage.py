@@ -1,0 +1,806 @@
+"""Bad bytes and bad values: always our error with the place of the fault, never another one, never much memory."""
+
+from __future__ import annotations
+
+import random
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kafka_messages import (
+    AlterClientQuotasRequest,
+    ApiVersionsRequest,
+    BrokerHeartbeatRequest,
+    ConsumerGroupDescribeRequest,
+    CreateTopicsRequest,
+    DecodeError,
+    DescribeTopicPartitionsRequest,
+    EncodeError,
+    FetchRequest,
+    FetchResponse,
+    HeartbeatRequest,
+    JoinGroupRequest,
+    ListTransactionsRequest,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    ProducerSnapshot,
+    RawTaggedField,
+    RegisterBrokerRecord,
+    SaslAuthenticateRequest,
+    ShareAcknowledgeRequest,
+)
+from kafka_messages._message import Message
+from kafka_messages._types import ArrayOf, Text
+from kafka_messages.messages.alter_client_quotas_request import EntryData, OpData
+from kafka_messages.messages.create_topics_request import CreatableReplicaAssignment, CreatableTopic
+from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
+from kafka_messages.messages.fetch_response import EpochEndOffset, FetchableTopicResponse, PartitionData
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.messages.register_broker_record import BrokerEndpoint
+from kafka_messages.schema import NullableStruct, Schema
+
+from tests.support import vectors
+from tests.support.vectors import Site, TagsSite, Vector, uvarint
+
+MESSAGES = vectors.message_names()
+HUGE = 2**31 - 1
+
+
+def attempt(cls: type[Message], data: bytes, version: int) -> Message | DecodeError:
+    """Read damaged bytes: the result is a message, or a DecodeError that knows message, version and offset."""
+    try:
+        return cls.read(data, version)
+    except DecodeError as error:
+        found = error
+    assert found.message == cls.NAME
+    assert found.version == version
+    assert 0 <= found.offset <= len(data), str(found)
+    assert "please report" not in str(found), f"the codecs disagree about {cls.NAME} v{version} {data.hex()}"
+    return found
+
+
+def assert_sound(message: Message, data: bytes, version: int) -> None:
+    """A message that was read from odd bytes is like any other: it can be written, and both codecs agree on it."""
+    cls = type(message)
+    written = message.write(version)
+    assert cls.read(written, version) == message
+    assert message.size(version) == len(written)
+    struct, end = cls.schemas()[version].read(data)
+    assert end == len(data)
+    out = bytearray()
+    cls.schemas()[version].write(out, struct)
+    assert out == written
+
+
+def samples(name: str, *wanted: str) -> list[Vector]:
+    """The vectors of a message that are one of the wanted samples."""
+    return [vector for vector in vectors.committed()[name] if vector.sample in wanted]
+
+
+# --- bytes: cut, added, changed ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_truncated(name: str) -> None:
+    """A message that was cut off anywhere is never taken for a whole one."""
+    for vector in samples(name, "full", "random1"):
+        length = len(vector.data)
+        cuts = range(length) if length <= 40 else sorted(random.Random(str(vector)).sample(range(length), 40))
+        for cut in cuts:
+            data = vector.data[:cut]
+            result = attempt(vector.cls, data, vector.version)
+            assert isinstance(result, DecodeError), f"{vector} cut to {cut} of {length} bytes"
+            with pytest.raises(DecodeError) as caught:
+                vector.cls.read_from(b"\0" + data, 1, vector.version)
+            assert caught.value.offset >= 1
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_trailing_bytes(name: str) -> None:
+    """Bytes after the message are an error for ``read``, which was given exactly one message, and none in a stream."""
+    for vector in samples(name, "default", "full"):
+        length, more = len(vector.data), vector.data + b"\0\0"
+        with pytest.raises(DecodeError) as caught:
+            vector.cls.read(more, vector.version)
+        assert caught.value.offset == length
+        reason = f"the message ends at offset {length}, but 2 more byte(s) follow"
+        assert str(caught.value) == f"{name} v{vector.version}: {reason}"
+        _, end = vector.cls.read_from(more, 0, vector.version)
+        assert end == length
+
+
+CHANGES = [b"", b"\0", b"\x01", b"\x02", b"\x7f", b"\x80", b"\xff", b"\x80\0", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff"]
+CHANGES += [
+    b"\xff" * 4 + b"\x0f",
+    b"\xff" * 4 + b"\x7f",
+    b"\xff" * 5 + b"\x01",
+    b"\x80" * 4 + b"\x08",
+    b"\xc3",
+    b"\xfe",
+]
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_mutated(name: str) -> None:
+    """A changed, lost or added byte, or a length gone wild, gives an error or a message, and nothing else."""
+    for vector in samples(name, "full", "nulls", "random1", "random3"):
+        draw = random.Random(str(vector))
+        for _ in range(16 if vector.data else 0):
+            at = draw.randrange(len(vector.data))
+            kept = at + draw.choice((0, 1, 1, 1, 2))
+            data = vector.data[:at] + draw.choice(CHANGES) + vector.data[kept:]
+            result = attempt(vector.cls, data, vector.version)
+            if not isinstance(result, DecodeError):
+                assert_sound(result, data, vector.version)
+
+
+@settings(max_examples=600, derandomize=True, database=None, deadline=None)
+@given(st.sampled_from(MESSAGES), st.integers(0, 20), st.binary(max_size=80))
+def test_any_bytes(name: str, number: int, data: bytes) -> None:
+    """Bytes that were never a message are no danger either."""
+    cls = vectors.message_class(name)
+    versions = vectors.versions_of(cls)
+    version = versions[number % len(versions)]
+    result = attempt(cls, data, version)
+    if not isinstance(result, DecodeError):
+        assert_sound(result, data, version)
+
+
+# --- bytes: every length, text and tag of every layout ----------------------------------------------------------------
+
+
+@cache
+def layouts(name: str) -> list[Vector]:
+    """The fullest vector of each distinct layout of a message."""
+    found = {id(vector.cls.schemas()[vector.version]): vector for vector in samples(name, "default", "full")}
+    return list(found.values())
+
+
+def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: str) -> None:
+    """Reading the bytes fails with exactly this reason at this place."""
+    result = attempt(vector.cls, data, vector.version)
+    assert isinstance(result, DecodeError), f"{vector}: {path}: {reason}: {data.hex()}"
+    place = f"{path}: " if path else ""
+    assert str(result) == f"{vector.message} v{vector.version}: {place}{reason}"
+    assert result.path == path
+    assert result.offset == offset
+
+
+def assert_tolerated(vector: Vector, data: bytes) -> None:
+    """Reading the bytes gives an error or a sound message."""
+    result = attempt(vector.cls, data, vector.version)
+    if not isinstance(result, DecodeError):
+        assert_sound(result, data, vector.version)
+
+
+def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
+    """Each site of a kind in a message's layouts and ``more`` samples, and a function that puts other bytes there."""
+    for vector in [*layouts(name), *samples(name, *more)]:
+        for site in vectors.sites_of(vector)[0]:
+            if site.kind == kind:
+                yield vector, site, _replacer(vector.data, site.start, site.end)
+
+
+def sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes], bytes]]]:
+    """Each tag section in a message's layouts, and a function that puts another one there."""
+    for vector in layouts(name):
+        for site in vectors.sites_of(vector)[1]:
+            yield vector, site, _replacer(vector.data, site.start, site.end)
+
+
+def _replacer(data: bytes, start: int, end: int) -> Callable[[bytes], bytes]:
+    return lambda other: data[:start] + other + data[end:]
+
+
+def is_compact(site: Site) -> bool:
+    return site.type.name.removeprefix("NULLABLE_").startswith("COMPACT_")
+
+
+def width(site: Site) -> int:
+    """Bytes of a classic length."""
+    return 2 if isinstance(site.type, Text) else 4
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_huge_lengths(name: str) -> None:
+    """No length is trusted, whatever it measures: a text has a limit, and the rest must hold what is claimed."""
+    for vector, site, replaced in sites(name, "length"):
+        claim = 32767 if not is_compact(site) and width(site) == 2 else HUGE
+        length = uvarint(claim + 1) if is_compact(site) else claim.to_bytes(width(site), "big")
+        data, start, after = replaced(length), site.start, site.start + len(length)
+        left = len(data) - after
+        if claim <= left:
+            continue  # a text may be that long, and this message is longer
+        if isinstance(site.type, ArrayOf):
+            reason = f"array of {claim} elements at offset {start}, but {left} bytes are left"
+            assert_refused(vector, data, site.path, start, reason)
+        elif isinstance(site.type, Text) and claim > 32767:
+            reason = f"string length {claim} at offset {start} is above 32767"
+            assert_refused(vector, data, site.path, start, reason)
+        else:
+            reason = f"{site.type.name}: {claim} bytes needed at offset {after}, {left} left"
+            assert_refused(vector, data, site.path, after, reason)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_one_too_many(name: str) -> None:
+    """A length that is one more than the rest of the message is as wrong as a huge one."""
+    for vector, site, replaced in sites(name, "length"):
+        left = len(vector.data) - site.end
+        if is_compact(site):
+            data = replaced(uvarint(left + 2))
+        elif width(site) == 2 and left >= 32767:
+            continue
+        else:
+            data = replaced((left + 1).to_bytes(width(site), "big"))
+        assert isinstance(attempt(vector.cls, data, vector.version), DecodeError), f"{vector}: {site.path}"
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_nulls_and_negative_lengths(name: str) -> None:
+    """Null is refused where the version has none; as in Kafka, every negative classic length means null."""
+    for vector, site, replaced in sites(name, "length"):
+        lengths = [b"\0", b"\x80\0"] if is_compact(site) else [b"\xff" * width(site), b"\x80" + bytes(width(site) - 1)]
+        for length in lengths:
+            if site.type.nullable:
+                assert_tolerated(vector, replaced(length))
+            else:
+                reason = f"null at offset {site.start}, where this version allows none"
+                assert_refused(vector, replaced(length), site.path, site.start, reason)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_bad_varints(name: str) -> None:
+    """A varint ends after five bytes and holds 32 bits, wherever it stands."""
+    for vector, site, replaced in sites(name, "length"):
+        if is_compact(site):
+            _assert_bad_varints(vector, replaced, site.path, site.start)
+    for vector, section, replaced in sections(name):
+        _assert_bad_varints(vector, replaced, section.path, section.start)
+        for before, after in ((b"\x01", b""), (b"\x01\x63", b"")):
+            start = section.start + len(before)
+            shifted = _replacer(replaced(before + b"\0" + after), start, start + 1)
+            _assert_bad_varints(vector, shifted, section.path, start)
+
+
+def _assert_bad_varints(vector: Vector, replaced: Callable[[bytes], bytes], path: str, start: int) -> None:
+    data = replaced(b"\xff" * 5 + b"\x01")
+    assert_refused(vector, data, path, start, f"UNSIGNED_VARINT at offset {start} has more than 5 bytes")
+    data = replaced(b"\x80" * 4 + b"\x10")
+    assert_refused(vector, data, path, start, f"UNSIGNED_VARINT at offset {start} has more than 32 bits")
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_padded_varints(name: str) -> None:
+    """A length in more bytes than it needs is odd but clear; Kafka reads it, null included, and so do we."""
+    for vector, site, replaced in sites(name, "length", "nulls", "inner_nulls"):
+        if not is_compact(site):
+            continue
+        first = vector.data[site.start : site.end]
+        padded = replaced(first[:-1] + bytes([first[-1] | 128, 0]))
+        if site.is_tagged:
+            assert isinstance(attempt(vector.cls, padded, vector.version), DecodeError), "the tag's size does not match"
+        else:
+            assert attempt(vector.cls, padded, vector.version) == vector.cls.read(vector.data, vector.version)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_invalid_text(name: str) -> None:
+    """Texts are UTF-8; Kafka would replace bad bytes and so change the message silently."""
+    for vector, site, replaced in sites(name, "text"):
+        rest = vector.data[site.start + 1 : site.end]
+        reason = f"invalid UTF-8 at offset {site.start}: invalid start byte"
+        assert_refused(vector, replaced(b"\xff" + rest), site.path, site.start, reason)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_presence(name: str) -> None:
+    """Any negative presence byte is null and any other a struct, as in Kafka; what follows is read accordingly."""
+    for vector, _, replaced in sites(name, "presence"):
+        for presence in (b"\xff", b"\x80", b"\0", b"\x01", b"\x02", b"\x7f", b"\x80\0"):
+            assert_tolerated(vector, replaced(presence))
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_wrong_tag_sizes(name: str) -> None:
+    """Kafka ignores the size of a tag it knows; a wrong one means that something is broken, so it is refused here."""
+    for vector, section, replaced in sections(name):
+        for index, entry in enumerate(section.entries):
+            size = len(entry.value)
+            for wrong in {size - 1, size + 1, 2**32 - 1} - {-1}:
+                parts = [each.data for each in section.entries]
+                parts[index] = uvarint(entry.tag) + uvarint(wrong) + entry.value
+                data = replaced(uvarint(len(parts)) + b"".join(parts))
+                start = entry.start + len(uvarint(wrong)) - len(uvarint(size))
+                left = len(data) - start
+                if wrong > left:
+                    reason = f"tagged field {entry.tag}: {wrong} bytes needed at offset {start}, {left} left"
+                    assert_refused(vector, data, section.path, start, reason)
+                else:
+                    reason = f"tagged field {entry.tag} has size {wrong} at offset {start}, but its value {size}"
+                    path = f"{section.path}.{entry.name}".removeprefix(".")
+                    assert_refused(vector, data, path, start, reason)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_tags_that_come_twice(name: str) -> None:
+    """A tag comes once, be it known or not; the second would silently replace the first."""
+    for vector, section, replaced in sections(name):
+        entries = [entry.data for entry in section.entries]
+        known = [(entry.tag, entry.data) for entry in section.entries[-1:]]
+        for tag, entry in [*known, (900, uvarint(900) + b"\x01x")]:
+            parts = [*entries, entry] if tag == 900 else entries
+            start = section.start + 1 + sum(map(len, parts))
+            data = replaced(uvarint(len(parts) + 1) + b"".join(parts) + entry)
+            reason = f"tag {tag} comes twice, again at offset {start}"
+            assert_refused(vector, data, section.path, start, reason)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_tags_of_other_versions(name: str) -> None:
+    """A tag that the definition gives to other versions is an error, as in Kafka: its meaning is not the known one."""
+    for vector, section, replaced in sections(name):
+        for tag in section.absent:
+            start = section.end
+            data = replaced(section.extended(uvarint(tag) + b"\0"))
+            reason = f"tag {tag} at offset {start} is not valid in this version"
+            assert_refused(vector, data, section.path, start, reason)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_more_tags_than_there_are(name: str) -> None:
+    """The number of tags is not trusted either."""
+    for vector, section, replaced in sections(name):
+        entries = b"".join(entry.data for entry in section.entries)
+        data = replaced(uvarint(2**32 - 1) + entries)
+        assert isinstance(attempt(vector.cls, data, vector.version), DecodeError), f"{vector}: {section.path}"
+        assert_tolerated(vector, replaced(uvarint(len(section.entries) + 1) + entries))
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_unknown_tags_are_kept(name: str) -> None:
+    """A tagged field of a newer Kafka is kept by every struct of every layout, and written back where it was."""
+    for vector, section, replaced in sections(name):
+        if section.is_tagged:
+            continue  # it would change the size of the tag around it
+        data = replaced(section.extended(uvarint(900) + b"\x03abc"))
+        result = attempt(vector.cls, data, vector.version)
+        assert not isinstance(result, DecodeError), str(result)
+        assert_sound(result, data, vector.version)
+        assert result.write(vector.version) == data, f"{vector}: {section.path}"
+        assert result != vector.cls.read(vector.data, vector.version), f"{vector}: {section.path}"
+
+
+def test_order_of_unknown_tags() -> None:
+    """Tags that came in the wrong order are written in the right one; read again, the message is still the same."""
+    data = b"\x02" + b"\x87\x07\x01b" + b"\x07\x01a"
+    message = ListTransactionsRequest.read(b"\x01\x01" + data, 0)
+
+    assert message.unknown_tagged_fields == (RawTaggedField(7, b"a"), RawTaggedField(903, b"b"))
+    assert message.write(0) == b"\x01\x01" + b"\x02" + b"\x07\x01a" + b"\x87\x07\x01b"
+    assert ListTransactionsRequest.read(message.write(0), 0) == message
+
+
+def test_order_of_known_and_unknown_tags() -> None:
+    """Known fields are found in any order among unknown ones."""
+    message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(5, b"x"),))
+    data = message.write(14)
+    swapped = data.removesuffix(b"\x02\x00\x02\x02c\x05\x01x") + b"\x02\x05\x01x\x00\x02\x02c"
+
+    assert FetchRequest.read(swapped, 14) == message
+
+
+# --- time and memory --------------------------------------------------------------------------------------------------
+
+CLAIMS: list[tuple[type[Message], int, bytes]] = [
+    (JoinGroupRequest, 5, bytes(2 + 8 + 2) + b"\xff\xff" + bytes(2)),  # structs
+    (FetchRequest, 4, bytes(17)),  # structs
+    (MetadataRequest, 9, b""),  # structs, compact
+    (MetadataResponse, 0, b""),  # a keyed collection
+    (MetadataResponse, 9, bytes(4)),  # a keyed collection, compact
+    (DescribeTopicPartitionsRequest, 0, b""),  # structs, compact
+    (ConsumerGroupDescribeRequest, 0, b""),  # texts
+    (ListTransactionsRequest, 0, b""),  # texts
+    (ListTransactionsRequest, 0, b"\x01"),  # int64
+    (ShareAcknowledgeRequest, 1, b"\0\0\0\0\0\0\x02" + bytes(16) + b"\x02" + bytes(4) + b"\x02" + bytes(16)),  # int8
+    (CreateTopicsRequest, 2, b"\0\0\0\x01\0\0" + bytes(6) + b"\0\0\0\x01" + bytes(4)),  # int32
+    (CreateTopicsRequest, 5, b"\x02\x01" + bytes(6) + b"\x02" + bytes(4)),  # int32, compact
+    (BrokerHeartbeatRequest, 1, bytes(22) + b"\x01\0\x05"),  # UUIDs, tagged
+    (SaslAuthenticateRequest, 1, b""),  # bytes
+    (SaslAuthenticateRequest, 2, b""),  # bytes, compact
+    (ProduceRequest, 9, bytes(7) + b"\x02\x01\x02" + bytes(4)),  # records, compact
+    (ApiVersionsRequest, 3, b"\x01\x01\x01\x63"),  # an unknown tag's size
+    (ApiVersionsRequest, 3, b"\x01\x01"),  # tags
+]
+
+
+@pytest.mark.parametrize(("cls", "version", "start"), CLAIMS, ids=lambda value: getattr(value, "NAME", None))
+def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> None:
+    """A message of some bytes that claims two thousand million elements is refused without making room for them."""
+    claims = [HUGE.to_bytes(4, "big"), uvarint(HUGE), uvarint(2**32 - 1)]
+    for claim in claims:
+        data = start + claim + bytes(6)
+        result = attempt(cls, data, version)  # the first failure loads what explains it
+        tracemalloc.start()
+        attempt(cls, data, version)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 30_000, f"{peak} bytes for {len(data)}: {result}"
+
+
+def partitions(count: int, size: int) -> bytes:
+    """A fetch response of many partitions with much data and a tagged field each."""
+    diverging = EpochEndOffset(epoch=1)
+    each = [PartitionData(partition_index=n, diverging_epoch=diverging, records=bytes(size)) for n in range(count)]
+    return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=each)]).write(12)
+
+
+def test_memory_of_failures() -> None:
+    """A large message that fails at its very end takes no more than a small multiple of its own memory."""
+    data = partitions(200, 10_000)[:-1]
+    attempt(FetchResponse, data, 12)
+    tracemalloc.start()
+    result = attempt(FetchResponse, data, 12)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert isinstance(result, DecodeError)
+    assert peak < 4 * len(data)
+
+
+def test_time_of_failures() -> None:
+    """The search for the place of a fault does not copy the message for each of its parts."""
+    data = partitions(2000, 10_000)[:-1]
+    start = time.process_time()
+    result = attempt(FetchResponse, data, 12)
+
+    assert isinstance(result, DecodeError)
+    assert result.path == ""
+    assert time.process_time() - start < 1.5
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def refusal(message: Message, version: int) -> str:
+    """The text of the error with which a message is not written."""
+    with pytest.raises(EncodeError) as caught:
+        message.write(version)
+    assert caught.value.message == message.NAME
+    assert caught.value.version == version
+    return str(caught.value).removeprefix(f"{message.NAME} v{version}: ")
+
+
+def heartbeat(**values: Any) -> HeartbeatRequest:
+    """A message with two texts and an int32; mypy need not know of the wrong values."""
+    return HeartbeatRequest(**values)
+
+
+LONG = "a" * 32768
+RANGE32 = "-2147483648 to 2147483647"
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (heartbeat(generation_id=None), "generation_id: expected an integer for INT32, not None"),
+        (heartbeat(generation_id="1"), "generation_id: expected an integer for INT32, not '1'"),
+        (heartbeat(generation_id=1.0), "generation_id: expected an integer for INT32, not 1.0"),
+        (heartbeat(generation_id=2**31), f"generation_id: 2147483648 is out of range for INT32, {RANGE32}"),
+        (heartbeat(generation_id=-(2**31) - 1), f"generation_id: -2147483649 is out of range for INT32, {RANGE32}"),
+        (heartbeat(generation_id=10**5000), f"generation_id: an unprintable int is out of range for INT32, {RANGE32}"),
+        (heartbeat(group_id=None), "group_id: is None, but this version has no null here"),
+        (heartbeat(group_id=b"g"), "group_id: expected a str, not b'g'"),
+        (heartbeat(group_id=10**5000), "group_id: expected a str, not an unprintable int"),
+        (heartbeat(group_id=["x" * 80]), f"group_id: expected a str, not ['{'x' * 55}..."),
+        (heartbeat(member_id=LONG), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
+        (heartbeat(member_id="é" * 16384), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
+        (heartbeat(member_id="ab\ud800"), "member_id: cannot be UTF-8: surrogates not allowed at character 2"),
+        (heartbeat(group_instance_id=5), "group_instance_id: expected a str, not 5"),
+        (
+            heartbeat(group_instance_id=LONG),
+            "group_instance_id: has 32768 bytes of UTF-8, a string holds at most 32767",
+        ),
+    ],
+    ids=lambda value: value.split(" ")[0] if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("version", [3, 4], ids=["classic", "compact"])
+def test_wrong_texts_and_integers(message: HeartbeatRequest, version: int, text: str) -> None:
+    """Texts and integers that do not fit are refused with field, value and limit, in both forms of lengths."""
+    assert refusal(message, version) == text
+
+
+def test_longest_text() -> None:
+    """32767 bytes of UTF-8 are a text, one more is none."""
+    for version in (3, 4):
+        message = heartbeat(group_id="a" * 32767)
+        assert HeartbeatRequest.read(message.write(version), version) == message
+
+
+INTEGERS: list[tuple[Callable[[int], Message], int, str, str, int, int]] = [
+    (lambda n: FetchRequest(isolation_level=n), 4, "isolation_level", "INT8", -128, 127),
+    (lambda n: ProduceRequest(acks=n), 9, "acks", "INT16", -32768, 32767),
+    (
+        lambda n: RegisterBrokerRecord(end_points=[BrokerEndpoint(port=n)]),
+        0,
+        "end_points[0].port",
+        "UINT16",
+        0,
+        65535,
+    ),
+    (lambda n: ProducerSnapshot(crc=n), 1, "crc", "UNSIGNED_INT32", 0, 2**32 - 1),
+    (lambda n: RegisterBrokerRecord(broker_epoch=n), 0, "broker_epoch", "INT64", -(2**63), 2**63 - 1),
+    (
+        lambda n: ListTransactionsRequest(producer_id_filters=[5, n]),
+        0,
+        "producer_id_filters[1]",
+        "INT64",
+        -(2**63),
+        2**63 - 1,
+    ),
+    (
+        lambda n: FetchRequest(replica_state=ReplicaState(replica_id=n)),
+        15,
+        "replica_state.replica_id",
+        "INT32",
+        -(2**31),
+        2**31 - 1,
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "version", "path", "kind", "lowest", "highest"), INTEGERS)
+def test_integer_ranges(
+    make: Callable[[int], Message], version: int, path: str, kind: str, lowest: int, highest: int
+) -> None:
+    """Each integer type has its range, plain, in arrays and in tagged fields; the ends of it can be written."""
+    for number in (lowest, highest):
+        message = make(number)
+        assert type(message).read(message.write(version), version) == message
+    for number in (lowest - 1, highest + 1):
+        text = f"{path}: {number} is out of range for {kind}, {lowest} to {highest}"
+        assert refusal(make(number), version) == text
+
+
+def quota(value: Any) -> AlterClientQuotasRequest:
+    """A message with a float64 in an array in an array."""
+    return AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(value=value)])])
+
+
+def any_of(cls: Any, **values: Any) -> Any:
+    """A message with values that its types forbid, set after its constructor, which converts some."""
+    message = cls()
+    for name, value in values.items():
+        setattr(message, name, value)
+    return message
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "text"),
+    [
+        (quota("1"), 1, "entries[0].ops[0].value: expected a number, not '1'"),
+        (quota(None), 1, "entries[0].ops[0].value: expected a number, not None"),
+        (quota(2**1024), 1, f"entries[0].ops[0].value: {str(2**1024)[:57]}... is out of range for FLOAT64"),
+        (
+            any_of(MetadataRequest, allow_auto_topic_creation=None),
+            4,
+            "allow_auto_topic_creation: expected True or False, not None",
+        ),
+        (
+            any_of(MetadataRequest, allow_auto_topic_creation=2),
+            4,
+            "allow_auto_topic_creation: expected True or False, not 2",
+        ),
+        (any_of(MetadataRequest, topics=5), 4, "topics: expected a list, not 5"),
+        (any_of(MetadataRequest, topics=[5]), 4, "topics[0].name: is missing"),
+        (any_of(MetadataRequest, topics=[None]), 4, "topics[0]: is None, but this version has no null here"),
+        (any_of(MetadataRequest, topics=None), 0, "topics: is None, but this version has no null here"),
+        (
+            MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id="x")]),
+            12,
+            "topics[0].topic_id: expected a uuid.UUID, not 'x'",
+        ),
+        (
+            MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id=None)]),
+            12,
+            "topics[0].topic_id: expected a uuid.UUID, not None",
+        ),
+        (
+            MetadataRequest(topics=[MetadataRequestTopic(name=None)]),
+            9,
+            "topics[0].name: is None, but this version has no null here",
+        ),
+        (any_of(SaslAuthenticateRequest, auth_bytes=None), 1, "auth_bytes: is None, but this version has no null here"),
+        (any_of(SaslAuthenticateRequest, auth_bytes=None), 2, "auth_bytes: is None, but this version has no null here"),
+        (any_of(SaslAuthenticateRequest, auth_bytes="x"), 2, "auth_bytes: expected bytes, not 'x'"),
+        (any_of(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, not 7"),
+        (
+            FetchResponse(responses=[FetchableTopicResponse(partitions=[any_of(PartitionData, records="x")])]),
+            12,
+            "responses[0].partitions[0].records: expected bytes, not 'x'",
+        ),
+        (
+            CreateTopicsRequest(
+                topics=[CreatableTopic(assignments=[any_of(CreatableReplicaAssignment, broker_ids=[1, "2"])])]
+            ),
+            5,
+            "topics[0].assignments[0].broker_ids[1]: expected an integer for INT32, not '2'",
+        ),
+        (
+            CreateTopicsRequest(topics=[CreatableTopic(name="a"), any_of(CreatableTopic, name=None)]),
+            2,
+            "topics[1].name: is None, but this version has no null here",
+        ),
+        (
+            any_of(ConsumerGroupDescribeRequest, group_ids=["a", None]),
+            0,
+            "group_ids[1]: is None, but this version has no null here",
+        ),
+        (
+            any_of(ConsumerGroupDescribeRequest, group_ids=[LONG]),
+            0,
+            "group_ids[0]: has 32768 bytes of UTF-8, a string holds at most 32767",
+        ),
+        (
+            any_of(BrokerHeartbeatRequest, offline_log_dirs=[UUID(int=1), 2]),
+            1,
+            "offline_log_dirs[1]: expected a uuid.UUID, not 2",
+        ),
+        (any_of(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor.topic_name: is missing"),
+    ],
+    ids=lambda value: value.split(": ")[0] if isinstance(value, str) else "",
+)
+def test_wrong_values(message: Message, version: int, text: str) -> None:
+    """Every kind of field says what it expected, with the way to the value through structs, arrays and tags."""
+    assert refusal(message, version) == text
+
+
+def test_wrong_replacement_of_a_struct() -> None:
+    """None in place of a struct that has no null is refused, also where the constructor would not have let it in."""
+    message = FetchRequest()
+    message.replica_state = None  # type: ignore[assignment]  # that is the point
+    assert refusal(message, 17) == "replica_state: is None, but this version has no null here"
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "path"),
+    [
+        (heartbeat(group_instance_id=""), 2, "group_instance_id"),
+        (MetadataRequest(allow_auto_topic_creation=False), 3, "allow_auto_topic_creation"),
+        (FetchRequest(replica_state=ReplicaState(replica_epoch=0)), 14, "replica_state"),
+        (BrokerHeartbeatRequest(cordoned_log_dirs=[]), 1, "cordoned_log_dirs"),
+        (BrokerHeartbeatRequest(offline_log_dirs=[UUID(int=0)]), 0, "offline_log_dirs"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_fields_the_version_lacks(message: Message, version: int, path: str) -> None:
+    """What the version cannot carry and may not be dropped is an error, also an empty value where null is usual."""
+    assert refusal(message, version) == f"{path}: is set, but version {version} does not have this field"
+    assert message.write(version + 1)
+
+
+def test_ignorable_fields_the_version_lacks() -> None:
+    """A field that may be dropped is dropped silently; that is what ignorable means."""
+    message = FetchRequest(session_id=5, rack_id="r", topics=[FetchTopic(topic_id=UUID(int=1))])
+    again = FetchRequest.read(message.write(4), 4)
+
+    assert (again.session_id, again.rack_id) == (0, "")
+
+
+def tagged(*fields: Any) -> ApiVersionsRequest:
+    """A message with unknown tagged fields."""
+    return ApiVersionsRequest(unknown_tagged_fields=fields)
+
+
+def raw(tag: Any, data: Any) -> RawTaggedField:
+    """An unknown tagged field with values that its types forbid."""
+    return RawTaggedField(tag, data)
+
+
+FIVE = RawTaggedField(5, b"")
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "text"),
+    [
+        (tagged(FIVE), 2, "unknown_tagged_fields: is set, but this version has no tagged fields"),
+        (
+            MetadataRequest(topics=[MetadataRequestTopic(unknown_tagged_fields=(FIVE,))]),
+            8,
+            "topics[0].unknown_tagged_fields: is set, but this version has no tagged fields",
+        ),
+        (tagged(FIVE, RawTaggedField(7, b""), FIVE), 3, "unknown_tagged_fields[2]: tag 5 is used twice"),
+        (
+            tagged(RawTaggedField(-1, b"")),
+            3,
+            "unknown_tagged_fields[0]: -1 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
+        ),
+        (
+            tagged(RawTaggedField(2**32, b"")),
+            3,
+            "unknown_tagged_fields[0]: 4294967296 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
+        ),
+        (tagged(FIVE, 5), 3, "unknown_tagged_fields[1]: expected a RawTaggedField, not 5"),
+        (tagged(raw(5, None)), 3, "unknown_tagged_fields[0]: expected bytes, not None"),
+        (tagged(raw(5, "x")), 3, "unknown_tagged_fields[0]: expected bytes, not 'x'"),
+        (
+            tagged(raw("5", b"")),
+            3,
+            "unknown_tagged_fields[0]: expected an integer for UNSIGNED_VARINT, not '5'",
+        ),
+        (
+            FetchRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),
+            15,
+            "unknown_tagged_fields[0]: tag 1 is a field of the definition",
+        ),
+        (
+            FetchRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),
+            14,
+            "unknown_tagged_fields[0]: tag 1 is a field of the definition",
+        ),
+        (
+            BrokerHeartbeatRequest(unknown_tagged_fields=(RawTaggedField(0, b""),)),
+            0,
+            "unknown_tagged_fields[0]: tag 0 is a field of the definition",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_unknown_tags(message: Message, version: int, text: str) -> None:
+    """Unknown tagged fields are checked like fields: what was written would otherwise not be read again, or change."""
+    assert refusal(message, version) == text
+
+
+# --- values: every field of every layout ------------------------------------------------------------------------------
+
+
+class Nothing:
+    """A value of no type that any field has."""
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_no_field_takes_anything(name: str) -> None:
+    """Each field of each layout refuses what no field can be; ``write`` and ``size`` fail with our error only."""
+    for vector in layouts(name):
+        version, schema = vector.version, vector.cls.schemas()[vector.version]
+        message = vector.cls.read(vector.data, version)
+        for struct, field, path in fields_of(schema, message):
+            old = getattr(struct, field)
+            for value in (Nothing(), Nothing, 10**5000):
+                setattr(struct, field, value)
+                with pytest.raises(EncodeError) as caught:
+                    message.write(version)
+                # The fault may be seen further in: Nothing has no fields of the struct that it should be.
+                assert caught.value.path.startswith(path), f"{vector}: {path}: {caught.value}"
+                assert "Error: " not in caught.value.reason, f"{vector}: {path}: {caught.value}"
+                assert_size_or_error(message, version)
+            setattr(struct, field, old)
+        assert message.write(version) == vector.data
+
+
+def assert_size_or_error(message: Message, version: int) -> None:
+    """``size`` does not check everything, but fails with nothing but our error."""
+    with suppress(EncodeError):
+        assert message.size(version) >= 0
+
+
+def fields_of(schema: Schema, struct: Any, path: str = "") -> Iterator[tuple[Any, str, str]]:
+    """Struct, name and path of every field of a message, of the first element where there are several."""
+    for field in (*schema.fields, *(schema.tags.fields.values() if schema.tags else ())):
+        where = f"{path}.{field.name}".removeprefix(".")
+        yield struct, field.name, where
+        kind, value = field.type, getattr(struct, field.name)
+        if isinstance(kind, ArrayOf) and value:
+            kind, value, where = kind.element, value[0], f"{where}[0]"
+        if isinstance(kind, NullableStruct):
+            kind = kind.schema
+        if isinstance(kind, Schema) and value is not None:
+            yield from fields_of(kind, value, where)

@@ -1,0 +1,60 @@
+"""Kafka's wire format once more, as plainly as it can be written, to compare the generated code with.
+
+Only values that are sound are written here; nothing is checked and nothing is fast.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+CODES = {
+    "bool": "?",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "float64": "d",
+}
+
+
+def uvarint(number: int) -> bytes:
+    """Groups of seven bits, the lowest first; the top bit of a byte says that another follows."""
+    head, rest = number & 127, number >> 7
+    return bytes([head | 128]) + uvarint(rest) if rest else bytes([head])
+
+
+def length(number: int, flexible: bool, width: str) -> bytes:
+    """A length (-1 for null) in its compact form, or as a number of this struct format."""
+    return uvarint(number + 1) if flexible else struct.pack(f">{width}", number)
+
+
+def value(kind: str, given: object, flexible: bool) -> bytes:
+    """A value of a type; structs are given as the list of their fields' types and values."""
+    if kind.startswith("[]"):
+        if given is None:
+            return length(-1, flexible, "i")
+        assert isinstance(given, Sequence)
+        return length(len(given), flexible, "i") + b"".join(value(kind[2:], each, flexible) for each in given)
+    if kind in CODES:
+        return struct.pack(f">{CODES[kind]}", given)
+    if isinstance(given, UUID):
+        return given.bytes
+    if kind in ("string", "bytes", "records"):
+        width = "h" if kind == "string" else "i"
+        if given is None:
+            return length(-1, flexible, width)
+        data = given.encode() if isinstance(given, str) else given
+        assert isinstance(data, bytes)
+        return length(len(data), flexible, width) + data
+    assert isinstance(given, Sequence)
+    return b"".join(value(of, each, flexible) for of, each in given) + (tags({}) if flexible else b"")
+
+
+def tags(fields: Mapping[int, bytes]) -> bytes:
+    """A tag section: the number of fields, then each as tag, size and bytes, in ascending order."""
+    parts = [uvarint(tag) + uvarint(len(data)) + data for tag, data in sorted(fields.items())]
+    return uvarint(len(parts)) + b"".join(parts)
