@@ -21,6 +21,7 @@ from uuid import UUID
 from ._build import Builder
 from ._facts import FieldFacts, facts_of
 from ._message import Message, unsupported
+from ._sections import Section
 from ._struct import is_default
 from ._types import SchemaError, Type, shown
 from ._wire import RawTaggedField
@@ -120,9 +121,8 @@ class _Shape:
     version: int
     fields: tuple[_Field, ...]
     absent: frozenset[str]
-    is_flexible: bool
-    tags: frozenset[int]
-    """Tags of the definition at any version; no unknown field can have one of them."""
+    section: Section | None
+    """The place of fields that the definition does not name, if this version has one."""
 
 
 _shapes: dict[tuple[type[Message], int], _Shape] = {}
@@ -138,8 +138,8 @@ def _shape_of(message: type[Message], version: int) -> _Shape:
 def _shape(message: type[Message], cls: type, fields: tuple[FieldFacts, ...], version: int) -> _Shape:
     present = tuple(_field(message, field, version) for field in fields if version in field.versions)
     absent = frozenset(field.json_name for field in fields if version not in field.versions)
-    tags = frozenset(field.tag for field in fields if field.tag is not None)
-    return _Shape(cls, version, present, absent, version in facts_of(message).flexible, tags)
+    schema = Builder(facts_of(message)).struct(fields, version)
+    return _Shape(cls, version, present, absent, schema.tags or schema.optional)
 
 
 def _field(message: type[Message], field: FieldFacts, version: int) -> _Field:
@@ -151,7 +151,7 @@ def _field(message: type[Message], field: FieldFacts, version: int) -> _Field:
         shape = _shape(message, struct, facts.structs[field.type], version)
     else:
         wire = builder.scalar(field.type, version in facts.flexible_at(field), False, version)
-    nullable, tagged = version in field.nullable, version in field.tagged
+    nullable, tagged = version in field.nullable, version in field.tagged or field.optional
     name, key, default = field.name, field.json_name, builder.default(field)
     return _Field(name, key, field.type, field.is_array, nullable, tagged, default, wire, shape)
 
@@ -176,7 +176,7 @@ def _struct_to(shape: _Shape, struct: Any, records: str, raw: bool) -> dict[str,
             out |= {field.key: ""} if records == "empty" else {f"{field.key}SizeInBytes": len(value)}
         else:
             out[field.key] = _TO_JSON[field.type](value)
-    if raw and shape.is_flexible and struct.unknown_tagged_fields:
+    if raw and shape.section is not None and struct.unknown_tagged_fields:
         out[RAW_KEY] = [{"tag": each.tag, "data": _base64(each.data)} for each in struct.unknown_tagged_fields]
     return out
 
@@ -260,22 +260,18 @@ def _element_from(field: _Field, value: object, ignore_unknown: bool) -> object:
 
 def _raw_fields(shape: _Shape, value: object) -> Iterator[RawTaggedField]:
     """The tagged fields of ``_unknownTaggedFields``."""
-    if not shape.is_flexible:
+    if shape.section is None:
         raise SchemaError(f"version {shape.version} has no tagged fields")
-    seen = set(shape.tags)
+    parts: dict[int, bytes] = {}
     for index, entry in enumerate(_array(value)):
         try:
             if not isinstance(entry, Mapping) or set(entry) != {"tag", "data"}:
                 raise _wrong(entry, 'an object with "tag" and "data"')
-            tag, data = _integer(entry["tag"]), _bytes(entry["data"])
-            if not 0 <= tag < 1 << 32:
-                raise SchemaError(f"tag {tag} is not an unsigned 32-bit integer")
-            if tag in seen:
-                raise SchemaError(f"tag {tag} is {'a field of the definition' if tag in shape.tags else 'used twice'}")
+            raw = RawTaggedField(_integer(entry["tag"]), _bytes(entry["data"]))
+            shape.section.add_unknown(parts, raw)
         except SchemaError as error:
             raise error.inside(f"[{index}]") from None
-        seen.add(tag)
-        yield RawTaggedField(tag, data)
+        yield raw
 
 
 def _array(value: object) -> Sequence[object]:

@@ -9,7 +9,7 @@ import pytest
 from generator.plan.model import Array, MessagePlan
 from tests.support.building import plan_of
 from tests.support.goldens import GOLDENS, matches_golden, strays
-from tests.support.specs import field, message
+from tests.support.specs import field, message, optional
 
 FOLDER = GOLDENS / "plans"
 
@@ -114,6 +114,29 @@ PLANS = {
         flexibleVersions="2+",
     ),
     "no_fields": message(),
+    # The proposals: integers that are packed in some versions, alone and in arrays.
+    "integer_encodings": message(
+        field("A", "int64", encoding={"0": "fixed64", "1": "fixed32", "2": "packed64", "3+": "upacked16"}),
+        field("B", "int32", encoding="packed32"),
+        field("C", "int16", encoding="fixed16"),
+        field("Many", "[]int32", elementEncoding={"0-1": "fixed16", "2+": "upacked32"}),
+        field("T", "int32", "2+", tag=0, taggedVersions="2+", encoding="packed32"),
+    ),
+    # The proposals: tag and size of a tagged field in one number.
+    "interleaved_tags": message(
+        field("A", "string", "2+", tag=0, taggedVersions="2+"), taggedFieldFormat="interleaved"
+    ),
+    # The proposals: a buffer of optional fields at the start of every struct, in the classic encoding.
+    "optional_fields": message(
+        field("A"),
+        field("Part", "Part", fields=[field("X")], optionalFields=[optional("Y", "string", "0x10", nullable=True)]),
+        flexibleVersions="none",
+        versionsWithOptional="2+",
+        optionalFields=[
+            optional("Late", "[]int32", "0x00ff"),
+            optional("Early", "Part2", "0x0001", nullable=True, default="null", fields=[field("Z", "bytes", "2+")]),
+        ],
+    ),
 }
 
 

@@ -322,7 +322,7 @@ def test_wrong_tag_sizes(name: str) -> None:
                 start = entry.start + len(uvarint(wrong)) - len(uvarint(size))
                 left = len(data) - start
                 if wrong > left:
-                    reason = f"tagged field {entry.tag}: {wrong} bytes needed at offset {start}, {left} left"
+                    reason = f"field with tag {entry.tag}: {wrong} bytes needed at offset {start}, {left} left"
                     assert_refused(vector, data, section.path, start, reason)
                 else:
                     reason = f"tagged field {entry.tag} has size {wrong} at offset {start}, but its value {size}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.broken.case import common, sub
-from tests.support.specs import field, message
+from tests.support.specs import field, message, optional
 
 FIXED = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid")
 VARIABLE = ("string", "bytes")
@@ -114,4 +114,38 @@ KEYS = message(
 
 EMPTY = message(name="EmptyKey", type="coordinator-key", apiKey=3, validVersions="0", flexibleVersions="none")
 
-SAMPLES = {str(sample["name"]): sample for sample in (KINDS, TAGS, KEYS, EMPTY)}
+BITS = {"int16": (16,), "int32": (16, 32), "int64": (16, 32, 64)}
+FORMS = [(kind, f"{form}{bits}") for kind, widths in BITS.items() for bits in widths for form in ("packed", "upacked")]
+ENCODED = message(
+    field("Before"),
+    *(field(f"A{kind}{name}", kind, encoding=name) for kind, name in FORMS),
+    field("Narrow", "int64", encoding={"0": "fixed64", "1": "fixed32", "2+": "packed64"}),
+    *(field(f"Each{kind}{name}", f"[]{kind}", elementEncoding=name) for kind, name in FORMS if kind == "int64"),
+    field("Short", "[]int64", elementEncoding="fixed16"),
+    field("Maybe", "[]int32", elementEncoding="packed32", nullableVersions="2+"),
+    tagged("Tag", "int32", 0, encoding="packed32"),
+    name="Encoded",
+    validVersions="1-2",
+    taggedFieldFormat="interleaved",
+)
+
+OPTIONAL = message(
+    field("Before"),
+    sub("Part", field("X"), optionalFields=[optional("Y", "uuid", "0x10", default=UUID)]),
+    sub("Parts", field("X"), type="[]Element"),
+    name="Optional",
+    validVersions="1-2",
+    flexibleVersions="none",
+    versionsWithOptional="2+",
+    optionalFields=[
+        optional("Number", "int64", "0x1", default="-1"),
+        optional("Text", "string", "0x2", nullable=True),
+        optional("Null", "bytes", "0x3", nullable=True, default="null"),
+        optional("Many", "[]int32", "0x4"),
+        optional("Inner", "Inner", "0x00ff", fields=[field("Z", "string", "2+")]),
+        optional("MaybeInner", "MaybeInner", "0x100", nullable=True, fields=[field("Z", "string", "2+")]),
+        optional("NullInner", "NullInner", "0x101", nullable=True, default="null", fields=[field("Z", versions="2+")]),
+    ],
+)
+
+SAMPLES = {str(sample["name"]): sample for sample in (KINDS, TAGS, KEYS, EMPTY, ENCODED, OPTIONAL)}

@@ -16,6 +16,11 @@ def field(name: str, type: str = "int32", versions: str = "0+", **more: object) 
     return {"name": name, "type": type, "versions": versions, **more}
 
 
+def optional(name: str, type: str = "int32", tag: str = "0x1", **more: object) -> dict[str, object]:
+    """A field of an optional-field buffer as its JSON object."""
+    return {"name": name, "type": type, "tag": tag, **more}
+
+
 def message(*fields: Mapping[str, object], **more: object) -> dict[str, object]:
     """The definition ``Probe``, a data message of versions 0-3, flexible from 2, unless ``more`` says otherwise."""
     own = {"name": "Probe", "type": "data", "validVersions": "0-3", "flexibleVersions": "2+"}

@@ -24,7 +24,7 @@ class Section(Type):
         self.absent = absent
 
     def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
-        """Read known fields into ``values``; returns the unknown ones and the offset after the section."""
+        """Read known fields into ``values``; returns the unknown ones by tag and the offset after the section."""
         raise NotImplementedError
 
     def join(self, parts: dict[int, bytes]) -> bytes:
@@ -38,7 +38,7 @@ class Section(Type):
             return RawTaggedField(tag, data[at:end])
         field = self.fields[tag]
         try:
-            values[field.name], after = field.type.read(data[:end], at)
+            values[field.name], after = field.type.read(data, at)  # a slice of data here would cost quadratic time
             if after != end:
                 raise SchemaError(f"tagged field {tag} has size {size} at offset {at}, but its value {after - at}", at)
         except SchemaError as error:
@@ -59,27 +59,27 @@ class Section(Type):
                     parts[tag] = bytes(part)
             except SchemaError as error:
                 raise error.inside(f".{field.name}") from None
+        index = ""
         try:
-            self._add_unknown(parts, container)
+            for position, raw in enumerate(elements(getattr(container, "unknown_tagged_fields", None) or ())):
+                index = f"[{position}]"
+                self.add_unknown(parts, raw)
         except SchemaError as error:
-            raise error.inside(".unknown_tagged_fields") from None
+            raise error.inside(f".unknown_tagged_fields{index}") from None
         out += self.join(parts)
 
-    def _add_unknown(self, parts: dict[int, bytes], container: object) -> None:
-        for index, raw in enumerate(elements(getattr(container, "unknown_tagged_fields", None) or ())):
-            try:
-                if not isinstance(raw, RawTaggedField):
-                    raise wrong(raw, "a RawTaggedField")
-                self.check_unknown(raw)
-                if raw.tag in self.fields or raw.tag in self.absent:
-                    raise SchemaError(f"tag {raw.tag} is a field of the definition")
-                if raw.tag in parts:
-                    raise SchemaError(f"tag {raw.tag} is used twice")
-                if not isinstance(raw.data, (bytes, bytearray, memoryview)):
-                    raise wrong(raw.data, "bytes")
-            except SchemaError as error:
-                raise error.inside(f"[{index}]") from None
-            parts[raw.tag] = bytes(raw.data)
+    def add_unknown(self, parts: dict[int, bytes], raw: object) -> None:
+        """Add an unknown field to values by tag; raises SchemaError if it cannot be one beside them."""
+        if not isinstance(raw, RawTaggedField):
+            raise wrong(raw, "a RawTaggedField")
+        self.check_unknown(raw)
+        if raw.tag in self.fields or raw.tag in self.absent:
+            raise SchemaError(f"tag {raw.tag} is a field of the definition")
+        if raw.tag in parts:
+            raise SchemaError(f"tag {raw.tag} is used twice")
+        if not isinstance(raw.data, (bytes, bytearray, memoryview)):
+            raise wrong(raw.data, "bytes")
+        parts[raw.tag] = bytes(raw.data)
 
     def check_unknown(self, raw: RawTaggedField) -> None:
         """Raise SchemaError for an unknown field that this section cannot carry."""
@@ -107,7 +107,7 @@ class TagSection(Section):
             if raw is not None:
                 unknown.append(raw)
             at += size
-        return tuple(unknown), at
+        return tuple(sorted(unknown, key=lambda raw: raw.tag)), at
 
     def join(self, parts: dict[int, bytes]) -> bytes:
         out = bytearray()

@@ -213,6 +213,33 @@ def long_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
     return count - 1, pos
 
 
+# A null may be written with more bytes than it needs, too; where a version allows null these take the rest.
+
+
+def long_nullable_string(data: bytes, pos: int, first: int) -> tuple[str | None, int]:
+    """The same as ``long_string`` where null is allowed."""
+    length, end = long_uvarint(data, pos, first)
+    return (None, end) if length == 0 else long_string(data, pos, first)
+
+
+def long_nullable_bytes(data: bytes, pos: int, first: int) -> tuple[bytes | None, int]:
+    """The same as ``long_bytes`` where null is allowed."""
+    length, end = long_uvarint(data, pos, first)
+    return (None, end) if length == 0 else long_bytes(data, pos, first)
+
+
+def long_nullable_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
+    """The same as ``long_count`` where null is allowed: -1 stands for it."""
+    count, end = long_uvarint(data, pos, first)
+    return (-1, end) if count == 0 else long_count(data, pos, first)
+
+
+def long_nullable_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int] | None, int]:
+    """The same as ``long_fixed_array`` where null is allowed."""
+    count, end = long_nullable_count(data, pos, first)
+    return (None, end) if count < 0 else fixed_array(data, end, count, code, width)
+
+
 def empty_count(count: int) -> int:
     """The count of an array whose elements may take no bytes, if it is within its bound."""
     if count > MAX_EMPTY_ELEMENTS:

@@ -32,7 +32,8 @@ IMPORTS = {
         "UNPACK_B UNPACK_H UNPACK_I UNPACK_Q UNSET VARINTS ZERO_UUID bool_array bool_elements bytes_array "
         "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
         "compact_string_array compact_string_array_size compact_string_elements empty_count fixed_array "
-        "fixed_elements float_array long_bytes long_count long_fixed_array long_string long_uvarint new "
+        "fixed_elements float_array long_bytes long_count long_fixed_array long_nullable_bytes "
+        "long_nullable_count long_nullable_fixed_array long_nullable_string long_string long_uvarint new "
         "read_uvarint string_array string_array_size string_elements string_length tag_header tagged_size "
         "tags tags_size unknown_tags uuid_array uuid_elements uuid_from uvarint_size "
     ),

@@ -156,6 +156,8 @@ class _Lowering:
             branches.append(
                 ("n and 0 < data[pos] < 128", *_slice(target, "pos + (n & 127 | data[pos] << 7)", "pos + 1", ""))
             )
+        if operation.nullable:
+            long = long.replace("long_", "long_nullable_")
         self.choose(*branches, ("", Assign(f"{target}, pos", f"{long}(data, pos, n)")))
 
     def array(self, operation: Array) -> None:
@@ -168,7 +170,11 @@ class _Lowering:
             return
         read = _reader(element, operation.compact)
         if operation.compact:
-            many = (Assign("n, pos", "long_count(data, pos, n)"), Assign(f"{target}, pos", f"{read}(data, pos, n)"))
+            count = "long_nullable_count" if operation.nullable else "long_count"
+            some: Step = Assign(f"{target}, pos", f"{read}(data, pos, n)")
+            if operation.nullable:
+                some = Choose((("n < 0", (Assign(target, "None"),)), ("", (some,))))
+            many = (Assign("n, pos", f"{count}(data, pos, n)"), some)
             few = Assign(f"{target}, pos", f"{read}(data, pos, n - 1)")
             self.choose(("0 < n < 128", few), *nulls, ("", *many))
         else:
@@ -183,7 +189,8 @@ class _Lowering:
         table = SHORT_TABLES.get(element)
         if operation.compact:
             short, none, length = "n < 17", "n == 1", f"n * {width} - {width}" if width > 1 else "n - 1"
-            index, rest = "n", f"long_fixed_array({arguments})"
+            nullable = "nullable_" if operation.nullable else ""
+            index, rest = "n", f"long_{nullable}fixed_array({arguments})"
         else:
             short, none, length = "0 < n < 16", "n == 0", f"n * {width}" if width > 1 else "n"
             index, rest = "n + 1", f"fixed_array({arguments})"

@@ -10,6 +10,19 @@ ASK: dict[str, object] = {"name": "AskRequest", "type": "request"}
 """Properties of a request without an API key, which needs no response."""
 
 
+KNOWN_OF_FIELDS = (
+    "about, default, elementEncoding, encoding, entityType, fields, flexibleVersions, ignorable, mapKey, name, "
+    "nullableVersions, optionalFields, tag, taggedVersions, type, versions, zeroCopy"
+)
+"""What a message about an unknown property of a field lists."""
+KNOWN_OF_MESSAGES = (
+    "about, apiKey, commonStructs, deprecatedVersions, fields, flexibleVersions, headerVersions, "
+    "latestVersionUnstable, listeners, name, optionalFields, taggedFieldFormat, type, validVersions, "
+    "versionsWithOptional"
+)
+KNOWN_OF_STRUCTS = "about, deprecatedVersions, fields, name, optionalFields, versions"
+
+
 class Case:
     """One definition, or several by file name, and every line the generator has to say about them."""
 

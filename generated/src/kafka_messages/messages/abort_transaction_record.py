@@ -11,7 +11,7 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     TEXT_LENGTHS,
-    long_string,
+    long_nullable_string,
     long_uvarint,
     new,
     string_length,
@@ -75,7 +75,7 @@ def _read_tags_abort_transaction_record_0(data: bytes, pos: int, n: int, x: Abor
             elif n == 0:
                 x.reason = None
             else:
-                x.reason, pos = long_string(data, pos, n)
+                x.reason, pos = long_nullable_string(data, pos, n)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

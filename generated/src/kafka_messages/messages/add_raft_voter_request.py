@@ -18,6 +18,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -230,7 +231,7 @@ def _read_add_raft_voter_request_0(data: bytes, pos: int) -> tuple[AddRaftVoterR
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.timeout_ms, x.voter_id, u_voter_directory_id, n = _unpack_iiuB(data, pos)
     pos += 25
     x.voter_directory_id = uuid_from(u_voter_directory_id)
@@ -299,7 +300,7 @@ def _read_add_raft_voter_request_1(data: bytes, pos: int) -> tuple[AddRaftVoterR
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.timeout_ms, x.voter_id, u_voter_directory_id, n = _unpack_iiuB(data, pos)
     pos += 25
     x.voter_directory_id = uuid_from(u_voter_directory_id)

@@ -16,6 +16,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -258,7 +259,7 @@ def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[Ent
         elif n == 0:
             x.entity_name = None
         else:
-            x.entity_name, pos = long_string(data, pos, n)
+            x.entity_name, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

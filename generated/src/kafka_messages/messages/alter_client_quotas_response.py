@@ -15,6 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -225,7 +226,7 @@ def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[Ent
         elif n == 0:
             x.entity_name = None
         else:
-            x.entity_name, pos = long_string(data, pos, n)
+            x.entity_name, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -334,7 +335,7 @@ def _read_all_entry_data_1(data: bytes, pos: int, count: int) -> tuple[list[Entr
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:

@@ -17,7 +17,7 @@ from .._wire import (
     VARINTS,
     fixed_elements,
     long_count,
-    long_fixed_array,
+    long_nullable_fixed_array,
     long_string,
     new,
     string_length,
@@ -167,7 +167,7 @@ def _read_all_reassignable_partition_0(data: bytes, pos: int, count: int) -> tup
             x.replicas = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
         else:
-            x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+            x.replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
         if n:

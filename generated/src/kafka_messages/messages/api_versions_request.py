@@ -11,6 +11,7 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -182,7 +183,7 @@ def _read_api_versions_request_5(data: bytes, pos: int) -> tuple[ApiVersionsRequ
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.node_id, n = _unpack_iB(data, pos)
     pos += 5
     if n:

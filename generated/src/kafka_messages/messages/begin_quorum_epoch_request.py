@@ -18,6 +18,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -519,7 +520,7 @@ def _read_begin_quorum_epoch_request_1(data: bytes, pos: int) -> tuple[BeginQuor
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.voter_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:

@@ -11,7 +11,7 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     TEXT_LENGTHS,
-    long_string,
+    long_nullable_string,
     long_uvarint,
     new,
     string_length,
@@ -75,7 +75,7 @@ def _read_tags_begin_transaction_record_0(data: bytes, pos: int, n: int, x: Begi
             elif n == 0:
                 x.name = None
             else:
-                x.name, pos = long_string(data, pos, n)
+                x.name, pos = long_nullable_string(data, pos, n)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

@@ -16,6 +16,7 @@ from .._wire import (
     Refused,
     VARINTS,
     long_count,
+    long_nullable_count,
     long_uvarint,
     new,
     tag_header,
@@ -449,8 +450,11 @@ def _read_tags_broker_registration_change_record_3(
             elif n == 0:
                 x.cordoned_log_dirs = None
             else:
-                n, pos = long_count(data, pos, n)
-                x.cordoned_log_dirs, pos = uuid_array(data, pos, n)
+                n, pos = long_nullable_count(data, pos, n)
+                if n < 0:
+                    x.cordoned_log_dirs = None
+                else:
+                    x.cordoned_log_dirs, pos = uuid_array(data, pos, n)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

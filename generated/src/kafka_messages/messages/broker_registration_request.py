@@ -18,6 +18,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -382,7 +383,7 @@ def _read_broker_registration_request_0(data: bytes, pos: int) -> tuple[BrokerRe
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.is_migrating_zk_broker = False
     x.log_dirs = []
     x.previous_broker_epoch = -1
@@ -486,7 +487,7 @@ def _read_broker_registration_request_1(data: bytes, pos: int) -> tuple[BrokerRe
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.log_dirs = []
     x.previous_broker_epoch = -1
     x.is_migrating_zk_broker, n = _unpack_oB(data, pos)
@@ -588,7 +589,7 @@ def _read_broker_registration_request_2(data: bytes, pos: int) -> tuple[BrokerRe
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.is_migrating_zk_broker, n = _unpack_oB(data, pos)
     pos += 2
     if 0 < n < 128:
@@ -707,7 +708,7 @@ def _read_broker_registration_request_3(data: bytes, pos: int) -> tuple[BrokerRe
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.is_migrating_zk_broker, n = _unpack_oB(data, pos)
     pos += 2
     if 0 < n < 128:

@@ -14,6 +14,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -135,7 +136,7 @@ def _read_all_entity_data_0(data: bytes, pos: int, count: int) -> tuple[list[Ent
         elif n == 0:
             x.entity_name = None
         else:
-            x.entity_name, pos = long_string(data, pos, n)
+            x.entity_name, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

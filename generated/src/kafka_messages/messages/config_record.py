@@ -10,6 +10,7 @@ from .._message import Message
 from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -105,7 +106,7 @@ def _read_config_record_0(data: bytes, pos: int) -> tuple[ConfigRecord, int]:
     elif n == 0:
         x.value = None
     else:
-        x.value, pos = long_string(data, pos, n)
+        x.value, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

@@ -20,6 +20,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_fixed_array,
     long_uvarint,
     new,
     tag_header,
@@ -169,7 +170,7 @@ def _read_tags_topic_partitions_0(data: bytes, pos: int, n: int, x: TopicPartiti
                 x.assignment_epochs = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.assignment_epochs, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.assignment_epochs, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

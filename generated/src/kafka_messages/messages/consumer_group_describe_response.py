@@ -22,6 +22,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -442,7 +443,7 @@ def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.instance_id = None
         else:
-            x.instance_id, pos = long_string(data, pos, n)
+            x.instance_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -452,7 +453,7 @@ def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.rack_id = None
         else:
-            x.rack_id, pos = long_string(data, pos, n)
+            x.rack_id, pos = long_nullable_string(data, pos, n)
         x.member_epoch, n = _unpack_iB(data, pos)
         pos += 5
         if 0 < n < 128:
@@ -485,7 +486,7 @@ def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.subscribed_topic_regex = None
         else:
-            x.subscribed_topic_regex, pos = long_string(data, pos, n)
+            x.subscribed_topic_regex, pos = long_nullable_string(data, pos, n)
         x.assignment, pos = _read_assignment_0(data, pos)
         x.target_assignment, pos = _read_assignment_0(data, pos)
         x.member_type = -1
@@ -604,7 +605,7 @@ def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.instance_id = None
         else:
-            x.instance_id, pos = long_string(data, pos, n)
+            x.instance_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -614,7 +615,7 @@ def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.rack_id = None
         else:
-            x.rack_id, pos = long_string(data, pos, n)
+            x.rack_id, pos = long_nullable_string(data, pos, n)
         x.member_epoch, n = _unpack_iB(data, pos)
         pos += 5
         if 0 < n < 128:
@@ -647,7 +648,7 @@ def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.subscribed_topic_regex = None
         else:
-            x.subscribed_topic_regex, pos = long_string(data, pos, n)
+            x.subscribed_topic_regex, pos = long_nullable_string(data, pos, n)
         x.assignment, pos = _read_assignment_0(data, pos)
         x.target_assignment, pos = _read_assignment_0(data, pos)
         x.member_type, n = _unpack_bB(data, pos)
@@ -758,7 +759,7 @@ def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -876,7 +877,7 @@ def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:

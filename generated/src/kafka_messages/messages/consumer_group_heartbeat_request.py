@@ -21,8 +21,9 @@ from .._wire import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    long_count,
     long_fixed_array,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -255,7 +256,7 @@ def _read_consumer_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.instance_id = None
     else:
-        x.instance_id, pos = long_string(data, pos, n)
+        x.instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -265,7 +266,7 @@ def _read_consumer_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.rack_id = None
     else:
-        x.rack_id, pos = long_string(data, pos, n)
+        x.rack_id, pos = long_nullable_string(data, pos, n)
     x.rebalance_timeout_ms, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -273,8 +274,11 @@ def _read_consumer_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.subscribed_topic_names = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.subscribed_topic_names, pos = compact_string_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.subscribed_topic_names = None
+        else:
+            x.subscribed_topic_names, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -284,7 +288,7 @@ def _read_consumer_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.server_assignor = None
     else:
-        x.server_assignor, pos = long_string(data, pos, n)
+        x.server_assignor, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -292,8 +296,11 @@ def _read_consumer_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.topic_partitions = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topic_partitions, pos = _read_all_topic_partitions_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topic_partitions = None
+        else:
+            x.topic_partitions, pos = _read_all_topic_partitions_0(data, pos, n)
     x.subscribed_topic_regex = None
     n = data[pos]
     pos += 1
@@ -418,7 +425,7 @@ def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.instance_id = None
     else:
-        x.instance_id, pos = long_string(data, pos, n)
+        x.instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -428,7 +435,7 @@ def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.rack_id = None
     else:
-        x.rack_id, pos = long_string(data, pos, n)
+        x.rack_id, pos = long_nullable_string(data, pos, n)
     x.rebalance_timeout_ms, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -436,8 +443,11 @@ def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.subscribed_topic_names = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.subscribed_topic_names, pos = compact_string_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.subscribed_topic_names = None
+        else:
+            x.subscribed_topic_names, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -447,7 +457,7 @@ def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.subscribed_topic_regex = None
     else:
-        x.subscribed_topic_regex, pos = long_string(data, pos, n)
+        x.subscribed_topic_regex, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -457,7 +467,7 @@ def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.server_assignor = None
     else:
-        x.server_assignor, pos = long_string(data, pos, n)
+        x.server_assignor, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -465,8 +475,11 @@ def _read_consumer_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.topic_partitions = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topic_partitions, pos = _read_all_topic_partitions_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topic_partitions = None
+        else:
+            x.topic_partitions, pos = _read_all_topic_partitions_0(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

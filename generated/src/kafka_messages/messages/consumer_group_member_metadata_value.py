@@ -20,6 +20,7 @@ from .._wire import (
     compact_string_elements,
     long_bytes,
     long_count,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -339,7 +340,7 @@ def _read_consumer_group_member_metadata_value_0(data: bytes, pos: int) -> tuple
     elif n == 0:
         x.instance_id = None
     else:
-        x.instance_id, pos = long_string(data, pos, n)
+        x.instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -349,7 +350,7 @@ def _read_consumer_group_member_metadata_value_0(data: bytes, pos: int) -> tuple
     elif n == 0:
         x.rack_id = None
     else:
-        x.rack_id, pos = long_string(data, pos, n)
+        x.rack_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -382,7 +383,7 @@ def _read_consumer_group_member_metadata_value_0(data: bytes, pos: int) -> tuple
     elif n == 0:
         x.subscribed_topic_regex = None
     else:
-        x.subscribed_topic_regex, pos = long_string(data, pos, n)
+        x.subscribed_topic_regex, pos = long_nullable_string(data, pos, n)
     x.rebalance_timeout_ms, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -392,7 +393,7 @@ def _read_consumer_group_member_metadata_value_0(data: bytes, pos: int) -> tuple
     elif n == 0:
         x.server_assignor = None
     else:
-        x.server_assignor, pos = long_string(data, pos, n)
+        x.server_assignor, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

@@ -10,7 +10,7 @@ from .._message import Message
 from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -84,7 +84,7 @@ def _read_controller_registration_response_0(data: bytes, pos: int) -> tuple[Con
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

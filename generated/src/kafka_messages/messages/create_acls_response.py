@@ -15,7 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -165,7 +165,7 @@ def _read_all_acl_creation_result_2(data: bytes, pos: int, count: int) -> tuple[
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -15,6 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -321,7 +322,7 @@ def _read_create_delegation_token_request_3(data: bytes, pos: int) -> tuple[Crea
     elif n == 0:
         x.owner_principal_type = None
     else:
-        x.owner_principal_type, pos = long_string(data, pos, n)
+        x.owner_principal_type, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -331,7 +332,7 @@ def _read_create_delegation_token_request_3(data: bytes, pos: int) -> tuple[Crea
     elif n == 0:
         x.owner_principal_name = None
     else:
-        x.owner_principal_name, pos = long_string(data, pos, n)
+        x.owner_principal_name, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -22,6 +22,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -343,8 +344,11 @@ def _read_all_create_partitions_topic_2(
         elif n == 0:
             x.assignments = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.assignments, pos = _read_all_create_partitions_assignment_2(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.assignments = None
+            else:
+                x.assignments, pos = _read_all_create_partitions_assignment_2(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

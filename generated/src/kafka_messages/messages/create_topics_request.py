@@ -22,6 +22,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -440,7 +441,7 @@ def _read_all_creatable_topic_config_5(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.value = None
         else:
-            x.value, pos = long_string(data, pos, n)
+            x.value, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

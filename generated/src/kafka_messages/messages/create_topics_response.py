@@ -20,6 +20,8 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -252,7 +254,7 @@ def _read_all_creatable_topic_configs_5(data: bytes, pos: int, count: int) -> tu
         elif n == 0:
             x.value = None
         else:
-            x.value, pos = long_string(data, pos, n)
+            x.value, pos = long_nullable_string(data, pos, n)
         x.read_only, x.config_source, x.is_sensitive, n = _unpack_oboB(data, pos)
         pos += 4
         if n:
@@ -395,7 +397,7 @@ def _read_all_creatable_topic_result_5(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.num_partitions, x.replication_factor, n = _unpack_ihB(data, pos)
         pos += 7
         if 0 < n < 128:
@@ -403,8 +405,11 @@ def _read_all_creatable_topic_result_5(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.configs = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.configs, pos = _read_all_creatable_topic_configs_5(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.configs = None
+            else:
+                x.configs, pos = _read_all_creatable_topic_configs_5(data, pos, n)
         x.topic_id = ZERO_UUID
         n = data[pos]
         pos += 1
@@ -528,7 +533,7 @@ def _read_all_creatable_topic_result_7(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.num_partitions, x.replication_factor, n = _unpack_ihB(data, pos)
         pos += 7
         if 0 < n < 128:
@@ -536,8 +541,11 @@ def _read_all_creatable_topic_result_7(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.configs = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.configs, pos = _read_all_creatable_topic_configs_5(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.configs = None
+            else:
+                x.configs, pos = _read_all_creatable_topic_configs_5(data, pos, n)
         n = data[pos]
         pos += 1
         x.topic_config_error_code = 0

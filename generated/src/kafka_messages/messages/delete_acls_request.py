@@ -15,7 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -229,7 +229,7 @@ def _read_all_delete_acls_filter_2(data: bytes, pos: int, count: int) -> tuple[l
         elif n == 0:
             x.resource_name_filter = None
         else:
-            x.resource_name_filter, pos = long_string(data, pos, n)
+            x.resource_name_filter, pos = long_nullable_string(data, pos, n)
         x.pattern_type_filter, n = _unpack_bB(data, pos)
         pos += 2
         if 0 < n < 128:
@@ -239,7 +239,7 @@ def _read_all_delete_acls_filter_2(data: bytes, pos: int, count: int) -> tuple[l
         elif n == 0:
             x.principal_filter = None
         else:
-            x.principal_filter, pos = long_string(data, pos, n)
+            x.principal_filter, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -249,7 +249,7 @@ def _read_all_delete_acls_filter_2(data: bytes, pos: int, count: int) -> tuple[l
         elif n == 0:
             x.host_filter = None
         else:
-            x.host_filter, pos = long_string(data, pos, n)
+            x.host_filter, pos = long_nullable_string(data, pos, n)
         x.operation, x.permission_type, n = _unpack_bbB(data, pos)
         pos += 3
         if n:

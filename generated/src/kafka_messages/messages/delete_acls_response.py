@@ -15,6 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -295,7 +296,7 @@ def _read_all_delete_acls_matching_acl_2(data: bytes, pos: int, count: int) -> t
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.resource_type, n = _unpack_bB(data, pos)
         pos += 2
         if 0 < n < 128:
@@ -457,7 +458,7 @@ def _read_all_delete_acls_filter_result_2(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:

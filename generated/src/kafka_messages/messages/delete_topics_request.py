@@ -20,7 +20,7 @@ from .._wire import (
     compact_string_array_size,
     compact_string_elements,
     long_count,
-    long_string,
+    long_nullable_string,
     new,
     string_array,
     string_array_size,
@@ -137,7 +137,7 @@ def _read_all_delete_topic_state_6(data: bytes, pos: int, count: int) -> tuple[l
         elif n == 0:
             x.name = None
         else:
-            x.name, pos = long_string(data, pos, n)
+            x.name, pos = long_nullable_string(data, pos, n)
         u_topic_id, n = _unpack_uB(data, pos)
         pos += 17
         x.topic_id = uuid_from(u_topic_id)

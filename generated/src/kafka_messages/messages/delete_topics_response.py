@@ -18,6 +18,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -270,7 +271,7 @@ def _read_all_deletable_topic_result_5(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.topic_id = ZERO_UUID
         n = data[pos]
         pos += 1
@@ -337,7 +338,7 @@ def _read_all_deletable_topic_result_6(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.name = None
         else:
-            x.name, pos = long_string(data, pos, n)
+            x.name, pos = long_nullable_string(data, pos, n)
         u_topic_id, x.error_code, n = _unpack_uhB(data, pos)
         pos += 19
         x.topic_id = uuid_from(u_topic_id)
@@ -348,7 +349,7 @@ def _read_all_deletable_topic_result_6(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

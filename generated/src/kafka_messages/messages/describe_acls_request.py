@@ -11,7 +11,7 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -193,7 +193,7 @@ def _read_describe_acls_request_2(data: bytes, pos: int) -> tuple[DescribeAclsRe
     elif n == 0:
         x.resource_name_filter = None
     else:
-        x.resource_name_filter, pos = long_string(data, pos, n)
+        x.resource_name_filter, pos = long_nullable_string(data, pos, n)
     x.pattern_type_filter, n = _unpack_bB(data, pos)
     pos += 2
     if 0 < n < 128:
@@ -203,7 +203,7 @@ def _read_describe_acls_request_2(data: bytes, pos: int) -> tuple[DescribeAclsRe
     elif n == 0:
         x.principal_filter = None
     else:
-        x.principal_filter, pos = long_string(data, pos, n)
+        x.principal_filter, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -213,7 +213,7 @@ def _read_describe_acls_request_2(data: bytes, pos: int) -> tuple[DescribeAclsRe
     elif n == 0:
         x.host_filter = None
     else:
-        x.host_filter, pos = long_string(data, pos, n)
+        x.host_filter, pos = long_nullable_string(data, pos, n)
     x.operation, x.permission_type, n = _unpack_bbB(data, pos)
     pos += 3
     if n:

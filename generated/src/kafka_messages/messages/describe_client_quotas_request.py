@@ -16,6 +16,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -197,7 +198,7 @@ def _read_all_component_data_1(data: bytes, pos: int, count: int) -> tuple[list[
         elif n == 0:
             x.match = None
         else:
-            x.match, pos = long_string(data, pos, n)
+            x.match, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -15,6 +15,8 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -265,7 +267,7 @@ def _read_all_entity_data_1(data: bytes, pos: int, count: int) -> tuple[list[Ent
         elif n == 0:
             x.entity_name = None
         else:
-            x.entity_name, pos = long_string(data, pos, n)
+            x.entity_name, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -556,7 +558,7 @@ def _read_describe_client_quotas_response_1(data: bytes, pos: int) -> tuple[Desc
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -564,8 +566,11 @@ def _read_describe_client_quotas_response_1(data: bytes, pos: int) -> tuple[Desc
     elif n == 0:
         x.entries = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.entries, pos = _read_all_entry_data_1(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.entries = None
+        else:
+            x.entries, pos = _read_all_entry_data_1(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

@@ -16,6 +16,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -208,7 +209,7 @@ def _read_all_describe_cluster_broker_0(
         elif n == 0:
             x.rack = None
         else:
-            x.rack, pos = long_string(data, pos, n)
+            x.rack, pos = long_nullable_string(data, pos, n)
         x.is_fenced = False
         n = data[pos]
         pos += 1
@@ -287,7 +288,7 @@ def _read_all_describe_cluster_broker_2(
         elif n == 0:
             x.rack = None
         else:
-            x.rack, pos = long_string(data, pos, n)
+            x.rack, pos = long_nullable_string(data, pos, n)
         x.is_fenced, n = _unpack_oB(data, pos)
         pos += 2
         if n:
@@ -352,7 +353,7 @@ def _read_describe_cluster_response_0(data: bytes, pos: int) -> tuple[DescribeCl
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -439,7 +440,7 @@ def _read_describe_cluster_response_1(data: bytes, pos: int) -> tuple[DescribeCl
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     x.endpoint_type, n = _unpack_bB(data, pos)
     pos += 2
     if 0 < n < 128:
@@ -527,7 +528,7 @@ def _read_describe_cluster_response_2(data: bytes, pos: int) -> tuple[DescribeCl
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     x.endpoint_type, n = _unpack_bB(data, pos)
     pos += 2
     if 0 < n < 128:

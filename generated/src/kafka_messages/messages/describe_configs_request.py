@@ -19,6 +19,7 @@ from .._wire import (
     compact_string_array_size,
     compact_string_elements,
     long_count,
+    long_nullable_count,
     long_string,
     new,
     string_array,
@@ -208,8 +209,11 @@ def _read_all_describe_configs_resource_4(
         elif n == 0:
             x.configuration_keys = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.configuration_keys, pos = compact_string_array(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.configuration_keys = None
+            else:
+                x.configuration_keys, pos = compact_string_array(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -16,6 +16,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -326,7 +327,7 @@ def _read_all_describe_configs_synonym_4(data: bytes, pos: int, count: int) -> t
         elif n == 0:
             x.value = None
         else:
-            x.value, pos = long_string(data, pos, n)
+            x.value, pos = long_nullable_string(data, pos, n)
         x.source, n = _unpack_bB(data, pos)
         pos += 2
         if n:
@@ -551,7 +552,7 @@ def _read_all_describe_configs_resource_result_4(
         elif n == 0:
             x.value = None
         else:
-            x.value, pos = long_string(data, pos, n)
+            x.value, pos = long_nullable_string(data, pos, n)
         x.read_only, x.config_source, x.is_sensitive, n = _unpack_oboB(data, pos)
         pos += 4
         if 0 < n < 128:
@@ -568,7 +569,7 @@ def _read_all_describe_configs_resource_result_4(
         elif n == 0:
             x.documentation = None
         else:
-            x.documentation, pos = long_string(data, pos, n)
+            x.documentation, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -783,7 +784,7 @@ def _read_all_describe_configs_result_4(data: bytes, pos: int, count: int) -> tu
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.resource_type, n = _unpack_bB(data, pos)
         pos += 2
         if 0 < n < 128:

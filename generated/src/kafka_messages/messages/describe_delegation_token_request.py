@@ -14,7 +14,7 @@ from .._wire import (
     Refused,
     TEXT_LENGTHS,
     VARINTS,
-    long_count,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -250,8 +250,11 @@ def _read_describe_delegation_token_request_2(data: bytes, pos: int) -> tuple[De
     elif n == 0:
         x.owners = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.owners, pos = _read_all_describe_delegation_token_owner_2(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.owners = None
+        else:
+            x.owners, pos = _read_all_describe_delegation_token_owner_2(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

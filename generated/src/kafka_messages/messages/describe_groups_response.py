@@ -16,6 +16,7 @@ from .._wire import (
     VARINTS,
     long_bytes,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -423,7 +424,7 @@ def _read_all_described_group_member_5(data: bytes, pos: int, count: int) -> tup
         elif n == 0:
             x.group_instance_id = None
         else:
-            x.group_instance_id, pos = long_string(data, pos, n)
+            x.group_instance_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -928,7 +929,7 @@ def _read_all_described_group_6(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:

@@ -19,8 +19,8 @@ from .._wire import (
     VARINTS,
     fixed_array,
     fixed_elements,
-    long_count,
     long_fixed_array,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -289,8 +289,11 @@ def _read_describe_log_dirs_request_2(data: bytes, pos: int) -> tuple[DescribeLo
     elif n == 0:
         x.topics = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topics, pos = _read_all_describable_log_dir_topic_2(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topics = None
+        else:
+            x.topics, pos = _read_all_describable_log_dir_topic_2(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

@@ -13,6 +13,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -279,7 +280,7 @@ def _read_all_partition_response_0(data: bytes, pos: int, count: int) -> tuple[l
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:

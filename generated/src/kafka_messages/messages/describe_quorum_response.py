@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -638,7 +639,7 @@ def _read_all_partition_data_2(data: bytes, pos: int, count: int) -> tuple[list[
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.leader_id, x.leader_epoch, x.high_watermark, n = _unpack_iiqB(data, pos)
         pos += 17
         if 0 < n < 128:
@@ -1112,7 +1113,7 @@ def _read_describe_quorum_response_2(data: bytes, pos: int) -> tuple[DescribeQuo
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

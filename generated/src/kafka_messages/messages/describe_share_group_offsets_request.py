@@ -16,6 +16,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -220,8 +221,11 @@ def _read_all_describe_share_group_offsets_request_group_0(
         elif n == 0:
             x.topics = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.topics, pos = _read_all_describe_share_group_offsets_request_topic_0(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.topics = None
+            else:
+                x.topics, pos = _read_all_describe_share_group_offsets_request_topic_0(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -15,6 +15,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -234,7 +235,7 @@ def _read_all_describe_share_group_offsets_response_partition_0(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.lag = -1
         n = data[pos]
         pos += 1
@@ -297,7 +298,7 @@ def _read_all_describe_share_group_offsets_response_partition_1(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -516,7 +517,7 @@ def _read_all_describe_share_group_offsets_response_group_0(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -607,7 +608,7 @@ def _read_all_describe_share_group_offsets_response_group_1(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -21,6 +21,8 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_fixed_array,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -322,7 +324,7 @@ def _read_all_describe_topic_partitions_response_partition_0(
             x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
         else:
-            x.eligible_leader_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+            x.eligible_leader_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
         if n == 1:
@@ -333,7 +335,7 @@ def _read_all_describe_topic_partitions_response_partition_0(
             x.last_known_elr = [*UNPACK_I[n](data, pos)]
             pos += n * 4 - 4
         else:
-            x.last_known_elr, pos = long_fixed_array(data, pos, n, "i", 4)
+            x.last_known_elr, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         n = data[pos]
         pos += 1
         if n == 1:
@@ -450,7 +452,7 @@ def _read_all_describe_topic_partitions_response_topic_0(
         elif n == 0:
             x.name = None
         else:
-            x.name, pos = long_string(data, pos, n)
+            x.name, pos = long_nullable_string(data, pos, n)
         u_topic_id, x.is_internal, n = _unpack_uoB(data, pos)
         pos += 18
         x.topic_id = uuid_from(u_topic_id)

@@ -11,7 +11,7 @@ from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
-    long_count,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -138,8 +138,11 @@ def _read_describe_user_scram_credentials_request_0(
     elif n == 0:
         x.users = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.users, pos = _read_all_user_name_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.users = None
+        else:
+            x.users, pos = _read_all_user_name_0(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

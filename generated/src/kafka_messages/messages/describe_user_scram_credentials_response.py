@@ -13,6 +13,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -218,7 +219,7 @@ def _read_all_describe_user_scram_credentials_result_0(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -297,7 +298,7 @@ def _read_describe_user_scram_credentials_response_0(
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -19,8 +19,8 @@ from .._wire import (
     VARINTS,
     fixed_array,
     fixed_elements,
-    long_count,
     long_fixed_array,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -344,8 +344,11 @@ def _read_elect_leaders_request_2(data: bytes, pos: int) -> tuple[ElectLeadersRe
     elif n == 0:
         x.topic_partitions = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topic_partitions, pos = _read_all_topic_partitions_2(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topic_partitions = None
+        else:
+            x.topic_partitions, pos = _read_all_topic_partitions_2(data, pos, n)
     x.timeout_ms, n = _unpack_iB(data, pos)
     pos += 5
     if n:

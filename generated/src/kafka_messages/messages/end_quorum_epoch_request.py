@@ -22,6 +22,7 @@ from .._wire import (
     fixed_array,
     fixed_elements,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -619,7 +620,7 @@ def _read_end_quorum_epoch_request_1(data: bytes, pos: int) -> tuple[EndQuorumEp
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

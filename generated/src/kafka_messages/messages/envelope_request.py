@@ -6,7 +6,17 @@ from __future__ import annotations
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
+from .._wire import (
+    RawTaggedFields,
+    VARINTS,
+    long_bytes,
+    long_nullable_bytes,
+    new,
+    tags,
+    tags_size,
+    unknown_tags,
+    uvarint_size,
+)
 
 
 class _EnvelopeRequestConstants(Message):
@@ -85,7 +95,7 @@ def _read_envelope_request_0(data: bytes, pos: int) -> tuple[EnvelopeRequest, in
         x.request_principal = data[pos + 1 : end]
         pos = end
     else:
-        x.request_principal, pos = long_bytes(data, pos, n)
+        x.request_principal, pos = long_nullable_bytes(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import RawTaggedFields, VARINTS, long_bytes, new, tags, tags_size, unknown_tags, uvarint_size
+from .._wire import RawTaggedFields, VARINTS, long_nullable_bytes, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -75,7 +75,7 @@ def _read_envelope_response_0(data: bytes, pos: int) -> tuple[EnvelopeResponse, 
         x.response_data = data[pos + 1 : end]
         pos = end
     else:
-        x.response_data, pos = long_bytes(data, pos, n)
+        x.response_data, pos = long_nullable_bytes(data, pos, n)
     x.error_code, n = _unpack_hB(data, pos)
     pos += 3
     if n:

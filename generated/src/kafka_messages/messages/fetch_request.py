@@ -23,6 +23,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -1599,7 +1600,7 @@ def _read_tags_fetch_request_12(data: bytes, pos: int, n: int, x: FetchRequest) 
             elif n == 0:
                 x.cluster_id = None
             else:
-                x.cluster_id, pos = long_string(data, pos, n)
+                x.cluster_id, pos = long_nullable_string(data, pos, n)
         elif tag in (1,):
             raise Malformed
         else:
@@ -1758,7 +1759,7 @@ def _read_tags_fetch_request_13(data: bytes, pos: int, n: int, x: FetchRequest) 
             elif n == 0:
                 x.cluster_id = None
             else:
-                x.cluster_id, pos = long_string(data, pos, n)
+                x.cluster_id, pos = long_nullable_string(data, pos, n)
         elif tag in (1,):
             raise Malformed
         else:
@@ -1917,7 +1918,7 @@ def _read_tags_fetch_request_15(data: bytes, pos: int, n: int, x: FetchRequest) 
             elif n == 0:
                 x.cluster_id = None
             else:
-                x.cluster_id, pos = long_string(data, pos, n)
+                x.cluster_id, pos = long_nullable_string(data, pos, n)
         elif tag == 1:
             x.replica_state, pos = _read_replica_state_15(data, pos)
         else:
@@ -2094,7 +2095,7 @@ def _read_tags_fetch_request_17(data: bytes, pos: int, n: int, x: FetchRequest) 
             elif n == 0:
                 x.cluster_id = None
             else:
-                x.cluster_id, pos = long_string(data, pos, n)
+                x.cluster_id, pos = long_nullable_string(data, pos, n)
         elif tag == 1:
             x.replica_state, pos = _read_replica_state_15(data, pos)
         else:
@@ -2271,7 +2272,7 @@ def _read_tags_fetch_request_18(data: bytes, pos: int, n: int, x: FetchRequest) 
             elif n == 0:
                 x.cluster_id = None
             else:
-                x.cluster_id, pos = long_string(data, pos, n)
+                x.cluster_id, pos = long_nullable_string(data, pos, n)
         elif tag == 1:
             x.replica_state, pos = _read_replica_state_15(data, pos)
         else:

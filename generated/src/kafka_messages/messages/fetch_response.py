@@ -18,8 +18,10 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
-    long_bytes,
     long_count,
+    long_nullable_bytes,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -843,8 +845,11 @@ def _read_all_partition_data_12(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.aborted_transactions = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.aborted_transactions, pos = _read_all_aborted_transaction_12(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.aborted_transactions = None
+            else:
+                x.aborted_transactions, pos = _read_all_aborted_transaction_12(data, pos, n)
         x.preferred_read_replica, n = _unpack_iB(data, pos)
         pos += 5
         if 0 < n < 128:
@@ -858,7 +863,7 @@ def _read_all_partition_data_12(data: bytes, pos: int, count: int) -> tuple[list
             x.records = data[pos + 1 : end]
             pos = end
         else:
-            x.records, pos = long_bytes(data, pos, n)
+            x.records, pos = long_nullable_bytes(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -1291,7 +1296,7 @@ def _read_all_node_endpoint_16(data: bytes, pos: int, count: int) -> tuple[NodeE
         elif n == 0:
             x.rack = None
         else:
-            x.rack, pos = long_string(data, pos, n)
+            x.rack, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

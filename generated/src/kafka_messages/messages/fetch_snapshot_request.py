@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -505,7 +506,7 @@ def _read_tags_fetch_snapshot_request_0(data: bytes, pos: int, n: int, x: FetchS
             elif n == 0:
                 x.cluster_id = None
             else:
-                x.cluster_id, pos = long_string(data, pos, n)
+                x.cluster_id, pos = long_nullable_string(data, pos, n)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end
@@ -601,7 +602,7 @@ def _read_tags_fetch_snapshot_request_1(data: bytes, pos: int, n: int, x: FetchS
             elif n == 0:
                 x.cluster_id = None
             else:
-                x.cluster_id, pos = long_string(data, pos, n)
+                x.cluster_id, pos = long_nullable_string(data, pos, n)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

@@ -15,6 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -188,7 +189,7 @@ def _read_all_coordinator_4(data: bytes, pos: int, count: int) -> tuple[list[Coo
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -348,7 +349,7 @@ def _read_find_coordinator_response_3(data: bytes, pos: int) -> tuple[FindCoordi
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     x.node_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:

@@ -16,6 +16,7 @@ from .._wire import (
     VARINTS,
     long_bytes,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -480,7 +481,7 @@ def _read_all_member_metadata_4(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.group_instance_id = None
         else:
-            x.group_instance_id, pos = long_string(data, pos, n)
+            x.group_instance_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -918,7 +919,7 @@ def _read_group_metadata_value_4(data: bytes, pos: int) -> tuple[GroupMetadataVa
     elif n == 0:
         x.protocol = None
     else:
-        x.protocol, pos = long_string(data, pos, n)
+        x.protocol, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -928,7 +929,7 @@ def _read_group_metadata_value_4(data: bytes, pos: int) -> tuple[GroupMetadataVa
     elif n == 0:
         x.leader = None
     else:
-        x.leader, pos = long_string(data, pos, n)
+        x.leader, pos = long_nullable_string(data, pos, n)
     x.current_state_timestamp, n = _unpack_qB(data, pos)
     pos += 9
     if 0 < n < 128:

@@ -12,6 +12,7 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -216,7 +217,7 @@ def _read_heartbeat_request_4(data: bytes, pos: int) -> tuple[HeartbeatRequest, 
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

@@ -17,6 +17,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -276,7 +277,7 @@ def _read_all_alterable_config_1(data: bytes, pos: int, count: int) -> tuple[Alt
         elif n == 0:
             x.value = None
         else:
-            x.value, pos = long_string(data, pos, n)
+            x.value, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

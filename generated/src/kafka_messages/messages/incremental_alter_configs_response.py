@@ -15,6 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -199,7 +200,7 @@ def _read_all_alter_configs_resource_response_1(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.resource_type, n = _unpack_bB(data, pos)
         pos += 2
         if 0 < n < 128:

@@ -12,7 +12,7 @@ from .._wire import (
     Refused,
     TEXT_LENGTHS,
     TRUTH,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -162,7 +162,7 @@ def _read_init_producer_id_request_2(data: bytes, pos: int) -> tuple[InitProduce
     elif n == 0:
         x.transactional_id = None
     else:
-        x.transactional_id, pos = long_string(data, pos, n)
+        x.transactional_id, pos = long_nullable_string(data, pos, n)
     x.producer_id = -1
     x.producer_epoch = -1
     x.enable2_pc = False
@@ -221,7 +221,7 @@ def _read_init_producer_id_request_3(data: bytes, pos: int) -> tuple[InitProduce
     elif n == 0:
         x.transactional_id = None
     else:
-        x.transactional_id, pos = long_string(data, pos, n)
+        x.transactional_id, pos = long_nullable_string(data, pos, n)
     x.enable2_pc = False
     x.keep_prepared_txn = False
     x.transaction_timeout_ms, x.producer_id, x.producer_epoch, n = _unpack_iqhB(data, pos)
@@ -274,7 +274,7 @@ def _read_init_producer_id_request_6(data: bytes, pos: int) -> tuple[InitProduce
     elif n == 0:
         x.transactional_id = None
     else:
-        x.transactional_id, pos = long_string(data, pos, n)
+        x.transactional_id, pos = long_nullable_string(data, pos, n)
     x.transaction_timeout_ms, x.producer_id, x.producer_epoch, x.enable2_pc, x.keep_prepared_txn, n = _unpack_iqhooB(
         data, pos
     )

@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     long_bytes,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -536,7 +537,7 @@ def _read_join_group_request_6(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -644,7 +645,7 @@ def _read_join_group_request_8(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -669,7 +670,7 @@ def _read_join_group_request_8(data: bytes, pos: int) -> tuple[JoinGroupRequest,
     elif n == 0:
         x.reason = None
     else:
-        x.reason, pos = long_string(data, pos, n)
+        x.reason, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

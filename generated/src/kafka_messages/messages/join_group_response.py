@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     long_bytes,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -301,7 +302,7 @@ def _read_all_join_group_response_member_6(
         elif n == 0:
             x.group_instance_id = None
         else:
-            x.group_instance_id, pos = long_string(data, pos, n)
+            x.group_instance_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -692,7 +693,7 @@ def _read_join_group_response_7(data: bytes, pos: int) -> tuple[JoinGroupRespons
     elif n == 0:
         x.protocol_type = None
     else:
-        x.protocol_type, pos = long_string(data, pos, n)
+        x.protocol_type, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -702,7 +703,7 @@ def _read_join_group_response_7(data: bytes, pos: int) -> tuple[JoinGroupRespons
     elif n == 0:
         x.protocol_name = None
     else:
-        x.protocol_name, pos = long_string(data, pos, n)
+        x.protocol_name, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -809,7 +810,7 @@ def _read_join_group_response_9(data: bytes, pos: int) -> tuple[JoinGroupRespons
     elif n == 0:
         x.protocol_type = None
     else:
-        x.protocol_type, pos = long_string(data, pos, n)
+        x.protocol_type, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -819,7 +820,7 @@ def _read_join_group_response_9(data: bytes, pos: int) -> tuple[JoinGroupRespons
     elif n == 0:
         x.protocol_name = None
     else:
-        x.protocol_name, pos = long_string(data, pos, n)
+        x.protocol_name, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -15,6 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -191,7 +192,7 @@ def _read_all_member_identity_4(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.group_instance_id = None
         else:
-            x.group_instance_id, pos = long_string(data, pos, n)
+            x.group_instance_id, pos = long_nullable_string(data, pos, n)
         x.reason = None
         n = data[pos]
         pos += 1
@@ -258,7 +259,7 @@ def _read_all_member_identity_5(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.group_instance_id = None
         else:
-            x.group_instance_id, pos = long_string(data, pos, n)
+            x.group_instance_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -268,7 +269,7 @@ def _read_all_member_identity_5(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.reason = None
         else:
-            x.reason, pos = long_string(data, pos, n)
+            x.reason, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -15,6 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -199,7 +200,7 @@ def _read_all_member_response_4(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.group_instance_id = None
         else:
-            x.group_instance_id, pos = long_string(data, pos, n)
+            x.group_instance_id, pos = long_nullable_string(data, pos, n)
         x.error_code, n = _unpack_hB(data, pos)
         pos += 3
         if n:

@@ -15,8 +15,8 @@ from .._wire import (
     UNPACK_I,
     VARINTS,
     fixed_elements,
-    long_count,
     long_fixed_array,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -189,8 +189,11 @@ def _read_list_partition_reassignments_request_0(
     elif n == 0:
         x.topics = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topics, pos = _read_all_list_partition_reassignments_topics_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topics = None
+        else:
+            x.topics, pos = _read_all_list_partition_reassignments_topics_0(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

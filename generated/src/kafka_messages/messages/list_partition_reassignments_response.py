@@ -17,6 +17,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -342,7 +343,7 @@ def _read_list_partition_reassignments_response_0(
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

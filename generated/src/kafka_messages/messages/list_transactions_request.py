@@ -21,7 +21,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -252,7 +252,7 @@ def _read_list_transactions_request_2(data: bytes, pos: int) -> tuple[ListTransa
     elif n == 0:
         x.transactional_id_pattern = None
     else:
-        x.transactional_id_pattern, pos = long_string(data, pos, n)
+        x.transactional_id_pattern, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

@@ -17,7 +17,8 @@ from .._wire import (
     TRUTH,
     VARINTS,
     ZERO_UUID,
-    long_count,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -237,7 +238,7 @@ def _read_all_metadata_request_topic_10(data: bytes, pos: int, count: int) -> tu
         elif n == 0:
             x.name = None
         else:
-            x.name, pos = long_string(data, pos, n)
+            x.name, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -442,8 +443,11 @@ def _read_metadata_request_9(data: bytes, pos: int) -> tuple[MetadataRequest, in
     elif n == 0:
         x.topics = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topics, pos = _read_all_metadata_request_topic_9(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topics = None
+        else:
+            x.topics, pos = _read_all_metadata_request_topic_9(data, pos, n)
     x.allow_auto_topic_creation, x.include_cluster_authorized_operations, x.include_topic_authorized_operations, n = (
         _unpack_oooB(data, pos)
     )
@@ -501,8 +505,11 @@ def _read_metadata_request_10(data: bytes, pos: int) -> tuple[MetadataRequest, i
     elif n == 0:
         x.topics = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topics, pos = _read_all_metadata_request_topic_10(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topics = None
+        else:
+            x.topics, pos = _read_all_metadata_request_topic_10(data, pos, n)
     x.allow_auto_topic_creation, x.include_cluster_authorized_operations, x.include_topic_authorized_operations, n = (
         _unpack_oooB(data, pos)
     )
@@ -560,8 +567,11 @@ def _read_metadata_request_11(data: bytes, pos: int) -> tuple[MetadataRequest, i
     elif n == 0:
         x.topics = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topics, pos = _read_all_metadata_request_topic_10(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topics = None
+        else:
+            x.topics, pos = _read_all_metadata_request_topic_10(data, pos, n)
     x.include_cluster_authorized_operations = False
     x.allow_auto_topic_creation, x.include_topic_authorized_operations, n = _unpack_ooB(data, pos)
     pos += 3

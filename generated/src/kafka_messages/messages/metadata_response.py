@@ -24,6 +24,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -451,7 +452,7 @@ def _read_all_metadata_response_broker_9(
         elif n == 0:
             x.rack = None
         else:
-            x.rack, pos = long_string(data, pos, n)
+            x.rack, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -1278,7 +1279,7 @@ def _read_all_metadata_response_topic_12(
         elif n == 0:
             x.name = None
         else:
-            x.name, pos = long_string(data, pos, n)
+            x.name, pos = long_nullable_string(data, pos, n)
         u_topic_id, x.is_internal, n = _unpack_uoB(data, pos)
         pos += 18
         x.topic_id = uuid_from(u_topic_id)
@@ -1750,7 +1751,7 @@ def _read_metadata_response_9(data: bytes, pos: int) -> tuple[MetadataResponse, 
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.controller_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -1836,7 +1837,7 @@ def _read_metadata_response_10(data: bytes, pos: int) -> tuple[MetadataResponse,
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.controller_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -1922,7 +1923,7 @@ def _read_metadata_response_11(data: bytes, pos: int) -> tuple[MetadataResponse,
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.controller_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -2010,7 +2011,7 @@ def _read_metadata_response_12(data: bytes, pos: int) -> tuple[MetadataResponse,
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.controller_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -2098,7 +2099,7 @@ def _read_metadata_response_13(data: bytes, pos: int) -> tuple[MetadataResponse,
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.controller_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:

@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -298,7 +299,7 @@ def _read_all_offset_commit_request_partition_8(
         elif n == 0:
             x.committed_metadata = None
         else:
-            x.committed_metadata, pos = long_string(data, pos, n)
+            x.committed_metadata, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -827,7 +828,7 @@ def _read_offset_commit_request_8(data: bytes, pos: int) -> tuple[OffsetCommitRe
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -921,7 +922,7 @@ def _read_offset_commit_request_10(data: bytes, pos: int) -> tuple[OffsetCommitR
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

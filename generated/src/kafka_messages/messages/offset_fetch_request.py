@@ -23,6 +23,8 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -485,8 +487,11 @@ def _read_all_offset_fetch_request_group_8(
         elif n == 0:
             x.topics = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.topics, pos = _read_all_offset_fetch_request_topics_8(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.topics = None
+            else:
+                x.topics, pos = _read_all_offset_fetch_request_topics_8(data, pos, n)
         x.member_id = None
         x.member_epoch = -1
         n = data[pos]
@@ -554,7 +559,7 @@ def _read_all_offset_fetch_request_group_9(
         elif n == 0:
             x.member_id = None
         else:
-            x.member_id, pos = long_string(data, pos, n)
+            x.member_id, pos = long_nullable_string(data, pos, n)
         x.member_epoch, n = _unpack_iB(data, pos)
         pos += 5
         if 0 < n < 128:
@@ -562,8 +567,11 @@ def _read_all_offset_fetch_request_group_9(
         elif n == 0:
             x.topics = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.topics, pos = _read_all_offset_fetch_request_topics_8(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.topics = None
+            else:
+                x.topics, pos = _read_all_offset_fetch_request_topics_8(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -644,7 +652,7 @@ def _read_all_offset_fetch_request_group_10(
         elif n == 0:
             x.member_id = None
         else:
-            x.member_id, pos = long_string(data, pos, n)
+            x.member_id, pos = long_nullable_string(data, pos, n)
         x.member_epoch, n = _unpack_iB(data, pos)
         pos += 5
         if 0 < n < 128:
@@ -652,8 +660,11 @@ def _read_all_offset_fetch_request_group_10(
         elif n == 0:
             x.topics = None
         else:
-            n, pos = long_count(data, pos, n)
-            x.topics, pos = _read_all_offset_fetch_request_topics_10(data, pos, n)
+            n, pos = long_nullable_count(data, pos, n)
+            if n < 0:
+                x.topics = None
+            else:
+                x.topics, pos = _read_all_offset_fetch_request_topics_10(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -825,8 +836,11 @@ def _read_offset_fetch_request_6(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     elif n == 0:
         x.topics = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topics, pos = _read_all_offset_fetch_request_topic_6(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topics = None
+        else:
+            x.topics, pos = _read_all_offset_fetch_request_topic_6(data, pos, n)
     x.groups = []
     x.require_stable = False
     n = data[pos]
@@ -888,8 +902,11 @@ def _read_offset_fetch_request_7(data: bytes, pos: int) -> tuple[OffsetFetchRequ
     elif n == 0:
         x.topics = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.topics, pos = _read_all_offset_fetch_request_topic_6(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.topics = None
+        else:
+            x.topics, pos = _read_all_offset_fetch_request_topic_6(data, pos, n)
     x.groups = []
     x.require_stable, n = _unpack_oB(data, pos)
     pos += 2

@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -413,7 +414,7 @@ def _read_all_offset_fetch_response_partition_6(
         elif n == 0:
             x.metadata = None
         else:
-            x.metadata, pos = long_string(data, pos, n)
+            x.metadata, pos = long_nullable_string(data, pos, n)
         x.error_code, n = _unpack_hB(data, pos)
         pos += 3
         if n:
@@ -632,7 +633,7 @@ def _read_all_offset_fetch_response_partitions_8(
         elif n == 0:
             x.metadata = None
         else:
-            x.metadata, pos = long_string(data, pos, n)
+            x.metadata, pos = long_nullable_string(data, pos, n)
         x.error_code, n = _unpack_hB(data, pos)
         pos += 3
         if n:

@@ -19,8 +19,8 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     fixed_elements,
-    long_count,
-    long_fixed_array,
+    long_nullable_count,
+    long_nullable_fixed_array,
     long_uvarint,
     new,
     tag_header,
@@ -173,7 +173,7 @@ def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: Parti
                 x.isr = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.isr, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 1:
             (x.leader,) = _unpack_i(data, pos)
             pos += 4
@@ -188,7 +188,7 @@ def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: Parti
                 x.replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 3:
             n = data[pos]
             pos += 1
@@ -200,7 +200,7 @@ def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: Parti
                 x.removing_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.removing_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 4:
             n = data[pos]
             pos += 1
@@ -212,7 +212,7 @@ def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: Parti
                 x.adding_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.adding_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 5:
             (x.leader_recovery_state,) = _unpack_b(data, pos)
             pos += 1
@@ -430,7 +430,7 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
                 x.isr = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.isr, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 1:
             (x.leader,) = _unpack_i(data, pos)
             pos += 4
@@ -445,7 +445,7 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
                 x.replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 3:
             n = data[pos]
             pos += 1
@@ -457,7 +457,7 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
                 x.removing_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.removing_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 4:
             n = data[pos]
             pos += 1
@@ -469,7 +469,7 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
                 x.adding_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.adding_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 5:
             (x.leader_recovery_state,) = _unpack_b(data, pos)
             pos += 1
@@ -481,8 +481,11 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
             elif n == 0:
                 x.directories = None
             else:
-                n, pos = long_count(data, pos, n)
-                x.directories, pos = uuid_array(data, pos, n)
+                n, pos = long_nullable_count(data, pos, n)
+                if n < 0:
+                    x.directories = None
+                else:
+                    x.directories, pos = uuid_array(data, pos, n)
         elif tag in (
             6,
             7,
@@ -711,7 +714,7 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
                 x.isr = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.isr, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.isr, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 1:
             (x.leader,) = _unpack_i(data, pos)
             pos += 4
@@ -726,7 +729,7 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
                 x.replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 3:
             n = data[pos]
             pos += 1
@@ -738,7 +741,7 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
                 x.removing_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.removing_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.removing_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 4:
             n = data[pos]
             pos += 1
@@ -750,7 +753,7 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
                 x.adding_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.adding_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.adding_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 5:
             (x.leader_recovery_state,) = _unpack_b(data, pos)
             pos += 1
@@ -765,7 +768,7 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
                 x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.eligible_leader_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.eligible_leader_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 7:
             n = data[pos]
             pos += 1
@@ -777,7 +780,7 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
                 x.last_known_elr = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.last_known_elr, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.last_known_elr, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 8:
             n = data[pos]
             pos += 1
@@ -786,8 +789,11 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
             elif n == 0:
                 x.directories = None
             else:
-                n, pos = long_count(data, pos, n)
-                x.directories, pos = uuid_array(data, pos, n)
+                n, pos = long_nullable_count(data, pos, n)
+                if n < 0:
+                    x.directories = None
+                else:
+                    x.directories, pos = uuid_array(data, pos, n)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

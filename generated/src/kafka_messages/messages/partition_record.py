@@ -21,6 +21,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_fixed_array,
     long_uvarint,
     new,
     tag_header,
@@ -565,7 +566,7 @@ def _read_tags_partition_record_2(data: bytes, pos: int, n: int, x: PartitionRec
                 x.eligible_leader_replicas = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.eligible_leader_replicas, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.eligible_leader_replicas, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 2:
             n = data[pos]
             pos += 1
@@ -577,7 +578,7 @@ def _read_tags_partition_record_2(data: bytes, pos: int, n: int, x: PartitionRec
                 x.last_known_elr = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.last_known_elr, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.last_known_elr, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

@@ -17,8 +17,9 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
-    long_bytes,
     long_count,
+    long_nullable_bytes,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -248,7 +249,7 @@ def _read_all_partition_produce_data_9(data: bytes, pos: int, count: int) -> tup
             x.records = data[pos + 1 : end]
             pos = end
         else:
-            x.records, pos = long_bytes(data, pos, n)
+            x.records, pos = long_nullable_bytes(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -507,7 +508,7 @@ def _read_produce_request_9(data: bytes, pos: int) -> tuple[ProduceRequest, int]
     elif n == 0:
         x.transactional_id = None
     else:
-        x.transactional_id, pos = long_string(data, pos, n)
+        x.transactional_id, pos = long_nullable_string(data, pos, n)
     x.acks, x.timeout_ms, n = _unpack_hiB(data, pos)
     pos += 7
     if 0 < n < 128:
@@ -572,7 +573,7 @@ def _read_produce_request_13(data: bytes, pos: int) -> tuple[ProduceRequest, int
     elif n == 0:
         x.transactional_id = None
     else:
-        x.transactional_id, pos = long_string(data, pos, n)
+        x.transactional_id, pos = long_nullable_string(data, pos, n)
     x.acks, x.timeout_ms, n = _unpack_hiB(data, pos)
     pos += 7
     if 0 < n < 128:

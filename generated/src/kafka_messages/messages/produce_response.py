@@ -19,6 +19,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -422,7 +423,7 @@ def _read_all_batch_index_and_error_message_9(
         elif n == 0:
             x.batch_index_error_message = None
         else:
-            x.batch_index_error_message, pos = long_string(data, pos, n)
+            x.batch_index_error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -660,7 +661,7 @@ def _read_all_partition_produce_response_9(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -758,7 +759,7 @@ def _read_all_partition_produce_response_10(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -1191,7 +1192,7 @@ def _read_all_node_endpoint_10(data: bytes, pos: int, count: int) -> tuple[NodeE
         elif n == 0:
             x.rack = None
         else:
-            x.rack, pos = long_string(data, pos, n)
+            x.rack, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

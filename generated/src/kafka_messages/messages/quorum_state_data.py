@@ -15,7 +15,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
-    long_count,
+    long_nullable_count,
     long_string,
     new,
     string_length,
@@ -182,8 +182,11 @@ def _read_quorum_state_data_0(data: bytes, pos: int) -> tuple[QuorumStateData, i
     elif n == 0:
         x.current_voters = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.current_voters, pos = _read_all_voter_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.current_voters = None
+        else:
+            x.current_voters, pos = _read_all_voter_0(data, pos, n)
     x.voted_directory_id = ZERO_UUID
     n = data[pos]
     pos += 1

@@ -15,7 +15,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -177,7 +177,7 @@ def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[lis
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.delivery_complete_count = -1
         x.state_epoch, x.leader_epoch, x.start_offset, n = _unpack_iiqB(data, pos)
         pos += 17
@@ -235,7 +235,7 @@ def _read_all_partition_result_1(data: bytes, pos: int, count: int) -> tuple[lis
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.state_epoch, x.leader_epoch, x.start_offset, x.delivery_complete_count, n = _unpack_iiqiB(data, pos)
         pos += 21
         if n:

@@ -20,6 +20,8 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -416,7 +418,7 @@ def _read_register_broker_record_0(data: bytes, pos: int) -> tuple[RegisterBroke
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.is_migrating_zk_broker = False
     x.in_controlled_shutdown = False
     x.log_dirs = []
@@ -539,7 +541,7 @@ def _read_register_broker_record_1(data: bytes, pos: int) -> tuple[RegisterBroke
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.is_migrating_zk_broker = False
     x.log_dirs = []
     x.cordoned_log_dirs = None
@@ -659,7 +661,7 @@ def _read_register_broker_record_2(data: bytes, pos: int) -> tuple[RegisterBroke
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.log_dirs = []
     x.cordoned_log_dirs = None
     x.fenced, x.in_controlled_shutdown, n = _unpack_ooB(data, pos)
@@ -793,7 +795,7 @@ def _read_register_broker_record_3(data: bytes, pos: int) -> tuple[RegisterBroke
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.cordoned_log_dirs = None
     x.fenced, x.in_controlled_shutdown, n = _unpack_ooB(data, pos)
     pos += 3
@@ -923,8 +925,11 @@ def _read_tags_register_broker_record_4(data: bytes, pos: int, n: int, x: Regist
             elif n == 0:
                 x.cordoned_log_dirs = None
             else:
-                n, pos = long_count(data, pos, n)
-                x.cordoned_log_dirs, pos = uuid_array(data, pos, n)
+                n, pos = long_nullable_count(data, pos, n)
+                if n < 0:
+                    x.cordoned_log_dirs = None
+                else:
+                    x.cordoned_log_dirs, pos = uuid_array(data, pos, n)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end
@@ -960,7 +965,7 @@ def _read_register_broker_record_4(data: bytes, pos: int) -> tuple[RegisterBroke
     elif n == 0:
         x.rack = None
     else:
-        x.rack, pos = long_string(data, pos, n)
+        x.rack, pos = long_nullable_string(data, pos, n)
     x.fenced, x.in_controlled_shutdown, n = _unpack_ooB(data, pos)
     pos += 3
     x.log_dirs = []

@@ -16,8 +16,8 @@ from .._wire import (
     TRUTH,
     VARINTS,
     ZERO_UUID,
-    long_bytes,
     long_count,
+    long_nullable_bytes,
     long_uvarint,
     new,
     tag_header,
@@ -249,7 +249,7 @@ def _read_remote_log_segment_metadata_snapshot_record_0(
         x.custom_metadata = data[pos + 1 : end]
         pos = end
     else:
-        x.custom_metadata, pos = long_bytes(data, pos, n)
+        x.custom_metadata, pos = long_nullable_bytes(data, pos, n)
     x.remote_log_segment_state, n = _unpack_bB(data, pos)
     pos += 2
     x.txn_index_empty = False

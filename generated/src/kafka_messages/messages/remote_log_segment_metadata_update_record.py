@@ -13,7 +13,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
-    long_bytes,
+    long_nullable_bytes,
     long_string,
     new,
     string_length,
@@ -257,7 +257,7 @@ def _read_remote_log_segment_metadata_update_record_0(
         x.custom_metadata = data[pos + 1 : end]
         pos = end
     else:
-        x.custom_metadata, pos = long_bytes(data, pos, n)
+        x.custom_metadata, pos = long_nullable_bytes(data, pos, n)
     x.remote_log_segment_state, n = _unpack_bB(data, pos)
     pos += 2
     if n:

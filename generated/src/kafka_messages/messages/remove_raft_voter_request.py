@@ -12,7 +12,7 @@ from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     ZERO_UUID,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -87,7 +87,7 @@ def _read_remove_raft_voter_request_0(data: bytes, pos: int) -> tuple[RemoveRaft
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.voter_id, u_voter_directory_id, n = _unpack_iuB(data, pos)
     pos += 21
     x.voter_directory_id = uuid_from(u_voter_directory_id)

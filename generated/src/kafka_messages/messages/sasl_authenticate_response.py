@@ -14,7 +14,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_bytes,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -199,7 +199,7 @@ def _read_sasl_authenticate_response_2(data: bytes, pos: int) -> tuple[SaslAuthe
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -22,7 +22,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -412,7 +412,7 @@ def _read_share_acknowledge_request_1(data: bytes, pos: int) -> tuple[ShareAckno
     elif n == 0:
         x.group_id = None
     else:
-        x.group_id, pos = long_string(data, pos, n)
+        x.group_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -422,7 +422,7 @@ def _read_share_acknowledge_request_1(data: bytes, pos: int) -> tuple[ShareAckno
     elif n == 0:
         x.member_id = None
     else:
-        x.member_id, pos = long_string(data, pos, n)
+        x.member_id, pos = long_nullable_string(data, pos, n)
     x.share_session_epoch, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -501,7 +501,7 @@ def _read_share_acknowledge_request_2(data: bytes, pos: int) -> tuple[ShareAckno
     elif n == 0:
         x.group_id = None
     else:
-        x.group_id, pos = long_string(data, pos, n)
+        x.group_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -511,7 +511,7 @@ def _read_share_acknowledge_request_2(data: bytes, pos: int) -> tuple[ShareAckno
     elif n == 0:
         x.member_id = None
     else:
-        x.member_id, pos = long_string(data, pos, n)
+        x.member_id, pos = long_nullable_string(data, pos, n)
     x.share_session_epoch, x.is_renew_ack, n = _unpack_ioB(data, pos)
     pos += 6
     if 0 < n < 128:

@@ -16,6 +16,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -333,7 +334,7 @@ def _read_all_partition_data_1(data: bytes, pos: int, count: int) -> tuple[list[
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         x.current_leader, pos = _read_leader_id_and_epoch_1(data, pos)
         n = data[pos]
         pos += 1
@@ -455,7 +456,7 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
         elif n == 0:
             x.rack = None
         else:
-            x.rack, pos = long_string(data, pos, n)
+            x.rack, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -519,7 +520,7 @@ def _read_share_acknowledge_response_1(data: bytes, pos: int) -> tuple[ShareAckn
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -600,7 +601,7 @@ def _read_share_acknowledge_response_2(data: bytes, pos: int) -> tuple[ShareAckn
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     x.acquisition_lock_timeout_ms, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:

@@ -24,7 +24,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -560,7 +560,7 @@ def _read_share_fetch_request_1(data: bytes, pos: int) -> tuple[ShareFetchReques
     elif n == 0:
         x.group_id = None
     else:
-        x.group_id, pos = long_string(data, pos, n)
+        x.group_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -570,7 +570,7 @@ def _read_share_fetch_request_1(data: bytes, pos: int) -> tuple[ShareFetchReques
     elif n == 0:
         x.member_id = None
     else:
-        x.member_id, pos = long_string(data, pos, n)
+        x.member_id, pos = long_nullable_string(data, pos, n)
     x.share_session_epoch, x.max_wait_ms, x.min_bytes, x.max_bytes, x.max_records, x.batch_size, n = _unpack_iiiiiiB(
         data, pos
     )
@@ -673,7 +673,7 @@ def _read_share_fetch_request_2(data: bytes, pos: int) -> tuple[ShareFetchReques
     elif n == 0:
         x.group_id = None
     else:
-        x.group_id, pos = long_string(data, pos, n)
+        x.group_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -683,7 +683,7 @@ def _read_share_fetch_request_2(data: bytes, pos: int) -> tuple[ShareFetchReques
     elif n == 0:
         x.member_id = None
     else:
-        x.member_id, pos = long_string(data, pos, n)
+        x.member_id, pos = long_nullable_string(data, pos, n)
     (
         x.share_session_epoch,
         x.max_wait_ms,

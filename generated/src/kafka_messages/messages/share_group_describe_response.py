@@ -22,6 +22,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -419,7 +420,7 @@ def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.rack_id = None
         else:
-            x.rack_id, pos = long_string(data, pos, n)
+            x.rack_id, pos = long_nullable_string(data, pos, n)
         x.member_epoch, n = _unpack_iB(data, pos)
         pos += 5
         if 0 < n < 128:
@@ -527,7 +528,7 @@ def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:

@@ -15,7 +15,8 @@ from .._wire import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
-    long_count,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -121,7 +122,7 @@ def _read_share_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[ShareG
     elif n == 0:
         x.rack_id = None
     else:
-        x.rack_id, pos = long_string(data, pos, n)
+        x.rack_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -129,8 +130,11 @@ def _read_share_group_heartbeat_request_1(data: bytes, pos: int) -> tuple[ShareG
     elif n == 0:
         x.subscribed_topic_names = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.subscribed_topic_names, pos = compact_string_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.subscribed_topic_names = None
+        else:
+            x.subscribed_topic_names, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

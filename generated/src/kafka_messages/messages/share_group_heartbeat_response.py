@@ -19,7 +19,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -277,7 +277,7 @@ def _read_share_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Share
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -287,7 +287,7 @@ def _read_share_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Share
     elif n == 0:
         x.member_id = None
     else:
-        x.member_id, pos = long_string(data, pos, n)
+        x.member_id, pos = long_nullable_string(data, pos, n)
     x.member_epoch, x.heartbeat_interval_ms, n = _unpack_iib(data, pos)
     pos += 9
     if n < 0:

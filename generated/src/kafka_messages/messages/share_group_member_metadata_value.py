@@ -15,6 +15,7 @@ from .._wire import (
     compact_string_array_size,
     compact_string_elements,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -92,7 +93,7 @@ def _read_share_group_member_metadata_value_0(data: bytes, pos: int) -> tuple[Sh
     elif n == 0:
         x.rack_id = None
     else:
-        x.rack_id, pos = long_string(data, pos, n)
+        x.rack_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -19,6 +19,7 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_fixed_array,
     long_string,
     long_uvarint,
     new,
@@ -190,7 +191,7 @@ def _read_tags_task_ids_0(data: bytes, pos: int, n: int, x: TaskIds) -> int:
                 x.assignment_epochs = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.assignment_epochs, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.assignment_epochs, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         else:
             unknown.append(RawTaggedField(tag, data[pos:end]))
             pos = end

@@ -22,6 +22,8 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -980,8 +982,11 @@ def _read_topology_0(data: bytes, pos: int) -> tuple[Topology, int]:
     elif n == 0:
         x.subtopologies = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.subtopologies, pos = _read_all_subtopology_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.subtopologies = None
+        else:
+            x.subtopologies, pos = _read_all_subtopology_0(data, pos, n)
     n = data[pos]
     pos += 1
     if n:
@@ -1262,7 +1267,7 @@ def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.instance_id = None
         else:
-            x.instance_id, pos = long_string(data, pos, n)
+            x.instance_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -1272,7 +1277,7 @@ def _read_all_member_0(data: bytes, pos: int, count: int) -> tuple[list[Member],
         elif n == 0:
             x.rack_id = None
         else:
-            x.rack_id, pos = long_string(data, pos, n)
+            x.rack_id, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -1467,7 +1472,7 @@ def _read_topology_description_node_1(data: bytes, pos: int) -> tuple[TopologyDe
     elif n == 0:
         x.sink_topic = None
     else:
-        x.sink_topic, pos = long_string(data, pos, n)
+        x.sink_topic, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -1521,7 +1526,7 @@ def _read_all_topology_description_node_1(
         elif n == 0:
             x.sink_topic = None
         else:
-            x.sink_topic, pos = long_string(data, pos, n)
+            x.sink_topic, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -1840,7 +1845,7 @@ def _read_all_described_group_0(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -1958,7 +1963,7 @@ def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:
@@ -2003,7 +2008,7 @@ def _read_all_described_group_1(data: bytes, pos: int, count: int) -> tuple[list
         elif n == 0:
             x.assignor_name = None
         else:
-            x.assignor_name, pos = long_string(data, pos, n)
+            x.assignor_name, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -23,6 +23,8 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -1116,7 +1118,7 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.instance_id = None
     else:
-        x.instance_id, pos = long_string(data, pos, n)
+        x.instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -1126,7 +1128,7 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.rack_id = None
     else:
-        x.rack_id, pos = long_string(data, pos, n)
+        x.rack_id, pos = long_nullable_string(data, pos, n)
     x.rebalance_timeout_ms, n = _unpack_ib(data, pos)
     pos += 5
     if n < 0:
@@ -1140,8 +1142,11 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.active_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.active_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.active_tasks = None
+        else:
+            x.active_tasks, pos = _read_all_task_ids_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -1149,8 +1154,11 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.standby_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.standby_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.standby_tasks = None
+        else:
+            x.standby_tasks, pos = _read_all_task_ids_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -1158,8 +1166,11 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.warmup_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.warmup_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.warmup_tasks = None
+        else:
+            x.warmup_tasks, pos = _read_all_task_ids_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -1169,7 +1180,7 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.process_id = None
     else:
-        x.process_id, pos = long_string(data, pos, n)
+        x.process_id, pos = long_nullable_string(data, pos, n)
     (n,) = _unpack_b(data, pos)
     pos += 1
     if n < 0:
@@ -1183,8 +1194,11 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.client_tags = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.client_tags, pos = _read_all_key_value_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.client_tags = None
+        else:
+            x.client_tags, pos = _read_all_key_value_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -1192,8 +1206,11 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.task_offsets = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.task_offsets, pos = _read_all_task_offset_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.task_offsets = None
+        else:
+            x.task_offsets, pos = _read_all_task_offset_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -1201,8 +1218,11 @@ def _read_streams_group_heartbeat_request_0(data: bytes, pos: int) -> tuple[Stre
     elif n == 0:
         x.task_end_offsets = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.task_end_offsets, pos = _read_all_task_offset_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.task_end_offsets = None
+        else:
+            x.task_end_offsets, pos = _read_all_task_offset_0(data, pos, n)
     x.shutdown_application, n = _unpack_oB(data, pos)
     pos += 2
     if n:

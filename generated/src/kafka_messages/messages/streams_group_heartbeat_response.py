@@ -19,6 +19,8 @@ from .._wire import (
     fixed_elements,
     long_count,
     long_fixed_array,
+    long_nullable_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -653,7 +655,7 @@ def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -671,8 +673,11 @@ def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.status = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.status, pos = _read_all_status_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.status = None
+        else:
+            x.status, pos = _read_all_status_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -680,8 +685,11 @@ def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.active_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.active_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.active_tasks = None
+        else:
+            x.active_tasks, pos = _read_all_task_ids_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -689,8 +697,11 @@ def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.standby_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.standby_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.standby_tasks = None
+        else:
+            x.standby_tasks, pos = _read_all_task_ids_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -698,8 +709,11 @@ def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.warmup_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.warmup_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.warmup_tasks = None
+        else:
+            x.warmup_tasks, pos = _read_all_task_ids_0(data, pos, n)
     x.endpoint_information_epoch, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -707,8 +721,11 @@ def _read_streams_group_heartbeat_response_0(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.partitions_by_user_endpoint = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.partitions_by_user_endpoint, pos = _read_all_endpoint_to_partitions_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.partitions_by_user_endpoint = None
+        else:
+            x.partitions_by_user_endpoint, pos = _read_all_endpoint_to_partitions_0(data, pos, n)
     x.acceptable_recovery_lag = -1
     x.topology_description_required = False
     n = data[pos]
@@ -833,7 +850,7 @@ def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -851,8 +868,11 @@ def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.status = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.status, pos = _read_all_status_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.status = None
+        else:
+            x.status, pos = _read_all_status_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -860,8 +880,11 @@ def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.active_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.active_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.active_tasks = None
+        else:
+            x.active_tasks, pos = _read_all_task_ids_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -869,8 +892,11 @@ def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.standby_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.standby_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.standby_tasks = None
+        else:
+            x.standby_tasks, pos = _read_all_task_ids_0(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -878,8 +904,11 @@ def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.warmup_tasks = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.warmup_tasks, pos = _read_all_task_ids_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.warmup_tasks = None
+        else:
+            x.warmup_tasks, pos = _read_all_task_ids_0(data, pos, n)
     x.topology_description_required, x.endpoint_information_epoch, n = _unpack_oiB(data, pos)
     pos += 6
     if 0 < n < 128:
@@ -887,8 +916,11 @@ def _read_streams_group_heartbeat_response_1(data: bytes, pos: int) -> tuple[Str
     elif n == 0:
         x.partitions_by_user_endpoint = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.partitions_by_user_endpoint, pos = _read_all_endpoint_to_partitions_0(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.partitions_by_user_endpoint = None
+        else:
+            x.partitions_by_user_endpoint, pos = _read_all_endpoint_to_partitions_0(data, pos, n)
     x.acceptable_recovery_lag_legacy = 0
     n = data[pos]
     pos += 1

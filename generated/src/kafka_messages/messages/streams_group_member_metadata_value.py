@@ -13,6 +13,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -285,7 +286,7 @@ def _read_streams_group_member_metadata_value_0(data: bytes, pos: int) -> tuple[
     elif n == 0:
         x.instance_id = None
     else:
-        x.instance_id, pos = long_string(data, pos, n)
+        x.instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -295,7 +296,7 @@ def _read_streams_group_member_metadata_value_0(data: bytes, pos: int) -> tuple[
     elif n == 0:
         x.rack_id = None
     else:
-        x.rack_id, pos = long_string(data, pos, n)
+        x.rack_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -14,7 +14,7 @@ from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
-    long_count,
+    long_nullable_count,
     long_string,
     long_uvarint,
     new,
@@ -210,8 +210,11 @@ def _read_tags_streams_group_metadata_value_0(data: bytes, pos: int, n: int, x: 
             elif n == 0:
                 x.last_assignment_configs = None
             else:
-                n, pos = long_count(data, pos, n)
-                x.last_assignment_configs, pos = _read_all_last_assignment_config_0(data, pos, n)
+                n, pos = long_nullable_count(data, pos, n)
+                if n < 0:
+                    x.last_assignment_configs = None
+                else:
+                    x.last_assignment_configs, pos = _read_all_last_assignment_config_0(data, pos, n)
         elif tag == 2:
             (x.stored_description_topology_epoch,) = _unpack_i(data, pos)
             pos += 4

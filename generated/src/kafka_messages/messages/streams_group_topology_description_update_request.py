@@ -16,6 +16,7 @@ from .._wire import (
     compact_string_array_size,
     compact_string_elements,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -262,7 +263,7 @@ def _read_topology_description_node_0(data: bytes, pos: int) -> tuple[TopologyDe
     elif n == 0:
         x.sink_topic = None
     else:
-        x.sink_topic, pos = long_string(data, pos, n)
+        x.sink_topic, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -316,7 +317,7 @@ def _read_all_topology_description_node_0(
         elif n == 0:
             x.sink_topic = None
         else:
-            x.sink_topic, pos = long_string(data, pos, n)
+            x.sink_topic, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if 0 < n < 128:

@@ -10,7 +10,7 @@ from .._message import Message
 from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -88,7 +88,7 @@ def _read_streams_group_topology_description_update_response_0(
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if n:

@@ -16,6 +16,7 @@ from .._wire import (
     VARINTS,
     long_bytes,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -414,7 +415,7 @@ def _read_sync_group_request_4(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -509,7 +510,7 @@ def _read_sync_group_request_5(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -519,7 +520,7 @@ def _read_sync_group_request_5(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     elif n == 0:
         x.protocol_type = None
     else:
-        x.protocol_type, pos = long_string(data, pos, n)
+        x.protocol_type, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -529,7 +530,7 @@ def _read_sync_group_request_5(data: bytes, pos: int) -> tuple[SyncGroupRequest,
     elif n == 0:
         x.protocol_name = None
     else:
-        x.protocol_name, pos = long_string(data, pos, n)
+        x.protocol_name, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

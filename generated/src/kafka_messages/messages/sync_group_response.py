@@ -14,7 +14,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_bytes,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -220,7 +220,7 @@ def _read_sync_group_response_5(data: bytes, pos: int) -> tuple[SyncGroupRespons
     elif n == 0:
         x.protocol_type = None
     else:
-        x.protocol_type, pos = long_string(data, pos, n)
+        x.protocol_type, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -230,7 +230,7 @@ def _read_sync_group_response_5(data: bytes, pos: int) -> tuple[SyncGroupRespons
     elif n == 0:
         x.protocol_name = None
     else:
-        x.protocol_name, pos = long_string(data, pos, n)
+        x.protocol_name, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

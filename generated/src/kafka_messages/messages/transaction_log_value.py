@@ -19,8 +19,8 @@ from .._wire import (
     VARINTS,
     fixed_array,
     fixed_elements,
-    long_count,
     long_fixed_array,
+    long_nullable_count,
     long_string,
     long_uvarint,
     new,
@@ -378,8 +378,11 @@ def _read_transaction_log_value_1(data: bytes, pos: int) -> tuple[TransactionLog
     elif n == 0:
         x.transaction_partitions = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.transaction_partitions, pos = _read_all_partitions_schema_1(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.transaction_partitions = None
+        else:
+            x.transaction_partitions, pos = _read_all_partitions_schema_1(data, pos, n)
     x.transaction_last_update_timestamp_ms, x.transaction_start_timestamp_ms, n = _unpack_qqB(data, pos)
     pos += 17
     x.previous_producer_id = -1

@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -307,7 +308,7 @@ def _read_all_txn_offset_commit_request_partition_3(
         elif n == 0:
             x.committed_metadata = None
         else:
-            x.committed_metadata, pos = long_string(data, pos, n)
+            x.committed_metadata, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -734,7 +735,7 @@ def _read_txn_offset_commit_request_3(data: bytes, pos: int) -> tuple[TxnOffsetC
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -841,7 +842,7 @@ def _read_txn_offset_commit_request_6(data: bytes, pos: int) -> tuple[TxnOffsetC
     elif n == 0:
         x.group_instance_id = None
     else:
-        x.group_instance_id, pos = long_string(data, pos, n)
+        x.group_instance_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

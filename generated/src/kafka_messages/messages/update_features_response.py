@@ -14,6 +14,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -176,7 +177,7 @@ def _read_all_updatable_feature_result_0(
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:
@@ -236,7 +237,7 @@ def _read_update_features_response_0(data: bytes, pos: int) -> tuple[UpdateFeatu
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -301,7 +302,7 @@ def _read_update_features_response_2(data: bytes, pos: int) -> tuple[UpdateFeatu
     elif n == 0:
         x.error_message = None
     else:
-        x.error_message, pos = long_string(data, pos, n)
+        x.error_message, pos = long_nullable_string(data, pos, n)
     x.results = UpdatableFeatureResultCollection()
     n = data[pos]
     pos += 1

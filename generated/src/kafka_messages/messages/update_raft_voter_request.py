@@ -16,6 +16,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -285,7 +286,7 @@ def _read_update_raft_voter_request_0(data: bytes, pos: int) -> tuple[UpdateRaft
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.current_leader_epoch, x.voter_id, u_voter_directory_id, n = _unpack_iiuB(data, pos)
     pos += 25
     x.voter_directory_id = uuid_from(u_voter_directory_id)

@@ -17,6 +17,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
+    long_nullable_string,
     long_string,
     new,
     string_length,
@@ -551,7 +552,7 @@ def _read_vote_request_0(data: bytes, pos: int) -> tuple[VoteRequest, int]:
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -613,7 +614,7 @@ def _read_vote_request_1(data: bytes, pos: int) -> tuple[VoteRequest, int]:
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.voter_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
@@ -678,7 +679,7 @@ def _read_vote_request_2(data: bytes, pos: int) -> tuple[VoteRequest, int]:
     elif n == 0:
         x.cluster_id = None
     else:
-        x.cluster_id, pos = long_string(data, pos, n)
+        x.cluster_id, pos = long_nullable_string(data, pos, n)
     x.voter_id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:

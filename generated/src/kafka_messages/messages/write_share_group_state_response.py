@@ -15,7 +15,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     long_count,
-    long_string,
+    long_nullable_string,
     new,
     string_length,
     tags,
@@ -153,7 +153,7 @@ def _read_all_partition_result_0(data: bytes, pos: int, count: int) -> tuple[lis
         elif n == 0:
             x.error_message = None
         else:
-            x.error_message, pos = long_string(data, pos, n)
+            x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
         if n:

@@ -46,6 +46,10 @@ from .._wire import (
     long_bytes,
     long_count,
     long_fixed_array,
+    long_nullable_bytes,
+    long_nullable_count,
+    long_nullable_fixed_array,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -1173,7 +1177,7 @@ def _read_all_entry_3(data: bytes, pos: int, count: int) -> tuple[EntryCollectio
         elif n == 0:
             x.key = None
         else:
-            x.key, pos = long_string(data, pos, n)
+            x.key, pos = long_nullable_string(data, pos, n)
         x.part, x.value, n = _unpack_iqB(data, pos)
         pos += 13
         x.note = ""
@@ -2394,7 +2398,7 @@ def _read_tags_all_types_request_2(data: bytes, pos: int, n: int, x: AllTypesReq
             elif n == 0:
                 x.tagged_words = None
             else:
-                x.tagged_words, pos = long_string(data, pos, n)
+                x.tagged_words, pos = long_nullable_string(data, pos, n)
         elif tag == 5:
             n = data[pos]
             pos += 1
@@ -2409,7 +2413,7 @@ def _read_tags_all_types_request_2(data: bytes, pos: int, n: int, x: AllTypesReq
                 x.tagged_blob = data[pos + 1 : stop]
                 pos = stop
             else:
-                x.tagged_blob, pos = long_bytes(data, pos, n)
+                x.tagged_blob, pos = long_nullable_bytes(data, pos, n)
         elif tag == 6:
             n = data[pos]
             pos += 1
@@ -2421,7 +2425,7 @@ def _read_tags_all_types_request_2(data: bytes, pos: int, n: int, x: AllTypesReq
                 x.tagged_numbers = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.tagged_numbers, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.tagged_numbers, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 7:
             n = data[pos]
             pos += 1
@@ -2488,7 +2492,7 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.maybe_words = None
     else:
-        x.maybe_words, pos = long_string(data, pos, n)
+        x.maybe_words, pos = long_nullable_string(data, pos, n)
     (n,) = _unpack_h(data, pos)
     pos += 2
     if n >= 0:
@@ -2522,7 +2526,7 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.maybe_blob = data[pos + 1 : end]
         pos = end
     else:
-        x.maybe_blob, pos = long_bytes(data, pos, n)
+        x.maybe_blob, pos = long_nullable_bytes(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -2536,7 +2540,7 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.batch = data[pos + 1 : end]
         pos = end
     else:
-        x.batch, pos = long_bytes(data, pos, n)
+        x.batch, pos = long_nullable_bytes(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -2600,7 +2604,7 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     if n == 0:
         x.unsigned_numbers = None
     else:
-        x.unsigned_numbers, pos = long_fixed_array(data, pos, n, "I", 4)
+        x.unsigned_numbers, pos = long_nullable_fixed_array(data, pos, n, "I", 4)
     n = data[pos]
     pos += 1
     if n == 1:
@@ -2631,8 +2635,11 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.texts = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.texts, pos = compact_string_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.texts = None
+        else:
+            x.texts, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -2654,8 +2661,11 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.shared_list = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.shared_list, pos = _read_all_shared_2(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.shared_list = None
+        else:
+            x.shared_list, pos = _read_all_shared_2(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -3231,7 +3241,7 @@ def _read_tags_all_types_request_3(data: bytes, pos: int, n: int, x: AllTypesReq
             elif n == 0:
                 x.tagged_words = None
             else:
-                x.tagged_words, pos = long_string(data, pos, n)
+                x.tagged_words, pos = long_nullable_string(data, pos, n)
         elif tag == 5:
             n = data[pos]
             pos += 1
@@ -3246,7 +3256,7 @@ def _read_tags_all_types_request_3(data: bytes, pos: int, n: int, x: AllTypesReq
                 x.tagged_blob = data[pos + 1 : stop]
                 pos = stop
             else:
-                x.tagged_blob, pos = long_bytes(data, pos, n)
+                x.tagged_blob, pos = long_nullable_bytes(data, pos, n)
         elif tag == 6:
             n = data[pos]
             pos += 1
@@ -3258,7 +3268,7 @@ def _read_tags_all_types_request_3(data: bytes, pos: int, n: int, x: AllTypesReq
                 x.tagged_numbers = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.tagged_numbers, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.tagged_numbers, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 7:
             n = data[pos]
             pos += 1
@@ -3322,7 +3332,7 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.maybe_words = None
     else:
-        x.maybe_words, pos = long_string(data, pos, n)
+        x.maybe_words, pos = long_nullable_string(data, pos, n)
     (n,) = _unpack_h(data, pos)
     pos += 2
     if n >= 0:
@@ -3356,7 +3366,7 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.maybe_blob = data[pos + 1 : end]
         pos = end
     else:
-        x.maybe_blob, pos = long_bytes(data, pos, n)
+        x.maybe_blob, pos = long_nullable_bytes(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -3370,7 +3380,7 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.batch = data[pos + 1 : end]
         pos = end
     else:
-        x.batch, pos = long_bytes(data, pos, n)
+        x.batch, pos = long_nullable_bytes(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -3434,7 +3444,7 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     if n == 0:
         x.unsigned_numbers = None
     else:
-        x.unsigned_numbers, pos = long_fixed_array(data, pos, n, "I", 4)
+        x.unsigned_numbers, pos = long_nullable_fixed_array(data, pos, n, "I", 4)
     n = data[pos]
     pos += 1
     if n == 1:
@@ -3445,7 +3455,7 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.bigs = [*UNPACK_Q[n](data, pos)]
         pos += n * 8 - 8
     else:
-        x.bigs, pos = long_fixed_array(data, pos, n, "q", 8)
+        x.bigs, pos = long_nullable_fixed_array(data, pos, n, "q", 8)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -3467,8 +3477,11 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.texts = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.texts, pos = compact_string_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.texts = None
+        else:
+            x.texts, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -3490,8 +3503,11 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.shared_list = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.shared_list, pos = _read_all_shared_2(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.shared_list = None
+        else:
+            x.shared_list, pos = _read_all_shared_2(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -4069,7 +4085,7 @@ def _read_tags_all_types_request_4(data: bytes, pos: int, n: int, x: AllTypesReq
             elif n == 0:
                 x.tagged_words = None
             else:
-                x.tagged_words, pos = long_string(data, pos, n)
+                x.tagged_words, pos = long_nullable_string(data, pos, n)
         elif tag == 5:
             n = data[pos]
             pos += 1
@@ -4084,7 +4100,7 @@ def _read_tags_all_types_request_4(data: bytes, pos: int, n: int, x: AllTypesReq
                 x.tagged_blob = data[pos + 1 : stop]
                 pos = stop
             else:
-                x.tagged_blob, pos = long_bytes(data, pos, n)
+                x.tagged_blob, pos = long_nullable_bytes(data, pos, n)
         elif tag == 6:
             n = data[pos]
             pos += 1
@@ -4096,7 +4112,7 @@ def _read_tags_all_types_request_4(data: bytes, pos: int, n: int, x: AllTypesReq
                 x.tagged_numbers = [*UNPACK_I[n](data, pos)]
                 pos += n * 4 - 4
             else:
-                x.tagged_numbers, pos = long_fixed_array(data, pos, n, "i", 4)
+                x.tagged_numbers, pos = long_nullable_fixed_array(data, pos, n, "i", 4)
         elif tag == 7:
             n = data[pos]
             pos += 1
@@ -4161,7 +4177,7 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.maybe_words = None
     else:
-        x.maybe_words, pos = long_string(data, pos, n)
+        x.maybe_words, pos = long_nullable_string(data, pos, n)
     (n,) = _unpack_h(data, pos)
     pos += 2
     if n >= 0:
@@ -4195,7 +4211,7 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.maybe_blob = data[pos + 1 : end]
         pos = end
     else:
-        x.maybe_blob, pos = long_bytes(data, pos, n)
+        x.maybe_blob, pos = long_nullable_bytes(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -4209,7 +4225,7 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.batch = data[pos + 1 : end]
         pos = end
     else:
-        x.batch, pos = long_bytes(data, pos, n)
+        x.batch, pos = long_nullable_bytes(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -4273,7 +4289,7 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     if n == 0:
         x.unsigned_numbers = None
     else:
-        x.unsigned_numbers, pos = long_fixed_array(data, pos, n, "I", 4)
+        x.unsigned_numbers, pos = long_nullable_fixed_array(data, pos, n, "I", 4)
     n = data[pos]
     pos += 1
     if n == 1:
@@ -4284,7 +4300,7 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
         x.bigs = [*UNPACK_Q[n](data, pos)]
         pos += n * 8 - 8
     else:
-        x.bigs, pos = long_fixed_array(data, pos, n, "q", 8)
+        x.bigs, pos = long_nullable_fixed_array(data, pos, n, "q", 8)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -4306,8 +4322,11 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.texts = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.texts, pos = compact_string_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.texts = None
+        else:
+            x.texts, pos = compact_string_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -4329,8 +4348,11 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     elif n == 0:
         x.shared_list = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.shared_list, pos = _read_all_shared_2(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.shared_list = None
+        else:
+            x.shared_list, pos = _read_all_shared_2(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

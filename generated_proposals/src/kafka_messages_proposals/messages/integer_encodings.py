@@ -43,6 +43,7 @@ from .._wire import (
     fixed_array,
     fixed_elements,
     long_count,
+    long_nullable_count,
     long_uvarint,
     new,
     tag_header,
@@ -414,8 +415,11 @@ def _read_integer_encodings_1(data: bytes, pos: int) -> tuple[IntegerEncodings, 
     elif n == 0:
         x.offsets = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.offsets, pos = packed64_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.offsets = None
+        else:
+            x.offsets, pos = packed64_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -577,8 +581,11 @@ def _read_integer_encodings_2(data: bytes, pos: int) -> tuple[IntegerEncodings, 
     elif n == 0:
         x.offsets = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.offsets, pos = upacked64_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.offsets = None
+        else:
+            x.offsets, pos = upacked64_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:
@@ -742,8 +749,11 @@ def _read_integer_encodings_3(data: bytes, pos: int) -> tuple[IntegerEncodings, 
     elif n == 0:
         x.offsets = None
     else:
-        n, pos = long_count(data, pos, n)
-        x.offsets, pos = upacked64_array(data, pos, n)
+        n, pos = long_nullable_count(data, pos, n)
+        if n < 0:
+            x.offsets = None
+        else:
+            x.offsets, pos = upacked64_array(data, pos, n)
     n = data[pos]
     pos += 1
     if 0 < n < 128:

@@ -28,6 +28,7 @@ from .._wire import (
     long_bytes,
     long_count,
     long_fixed_array,
+    long_nullable_string,
     long_string,
     long_uvarint,
     new,
@@ -313,7 +314,7 @@ def _read_tags_interleaved_tags_0(data: bytes, pos: int, n: int, x: InterleavedT
             elif n == 0:
                 x.tag1 = None
             else:
-                x.tag1, pos = long_string(data, pos, n)
+                x.tag1, pos = long_nullable_string(data, pos, n)
         elif tag == 2:
             n = data[pos]
             pos += 1
@@ -512,7 +513,7 @@ def _read_tags_interleaved_tags_1(data: bytes, pos: int, n: int, x: InterleavedT
             elif n == 0:
                 x.tag1 = None
             else:
-                x.tag1, pos = long_string(data, pos, n)
+                x.tag1, pos = long_nullable_string(data, pos, n)
         elif tag == 2:
             n = data[pos]
             pos += 1

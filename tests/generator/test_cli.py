@@ -1,0 +1,203 @@
+"""The command line: exit codes, what is printed where, packages of any name, and the order of the stages behind it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import generator
+from generator import cli
+from tests.support.building import import_package, unique_name, write_specs
+from tests.support.specs import field, message
+
+GENERATOR = Path(generator.__file__).parent
+PROBE = message(field("A", default="7"))
+
+STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
+"""Knowledge flows one way: each stage may import itself and those before it."""
+
+
+def test_a_package_of_another_name_works_on_its_own(tmp_path: Path) -> None:
+    """Users generate from their own definitions; nothing in the result may ask for our package or for the generator."""
+    specs = write_specs(tmp_path / "specs", PROBE, message(field("B"), name="OtherRecord", type="metadata", apiKey=1))
+    command = [sys.executable, "-m", "generator", "generate"]
+    command += ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "acme_messages"]
+    environment = {**os.environ, "PYTHONPATH": str(GENERATOR.parent)}
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True)
+    script = """
+import pkgutil, sys
+sys.path.insert(0, sys.argv[1])
+import acme_messages
+from acme_messages import Probe
+assert Probe.read(Probe(a=5).write(3), 3).a == 5
+for module in pkgutil.walk_packages(acme_messages.__path__, "acme_messages."):
+    if not module.name.endswith("arrow"):
+        __import__(module.name)
+assert not {"generator", "kafka_messages", "jinja2", "black"} & set(sys.modules)
+print(Probe())
+"""
+    run = [sys.executable, "-I", "-c", script, str(tmp_path / "out" / "src")]
+    result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "Probe(a=7)\n", "")
+    texts = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.suffix in (".toml", ".md")]
+    assert all("acme" in text for text in texts)
+
+
+@pytest.mark.parametrize("name", ["Acme", "acme-messages", "1acme", "acme.messages", "", "äcme", "acme messages"])
+def test_names_that_are_no_package(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Refused before anything is read or written."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 1
+    assert capsys.readouterr().err == f"package name {name!r} must be lower case letters, digits and underscores\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.xfail(strict=True, reason="accepted, and nobody can import it")
+@pytest.mark.parametrize("name", ["class", "import", "async"])
+def test_keywords_are_no_package_names(name: str, tmp_path: Path) -> None:
+    """``import class`` is no Python."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 1
+
+
+def test_what_generate_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line: where, how many files, how many of them changed, how long it took."""
+    specs, name = write_specs(tmp_path / "specs", PROBE), unique_name()
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 0
+    printed = capsys.readouterr()
+    files = sum(path.is_file() for path in (tmp_path / "out").rglob("*"))
+    assert printed.out.startswith(f"{tmp_path / 'out'}: {files} files, {files} changed, in ")
+    assert (printed.out.endswith(" s\n"), printed.err) == (True, "")
+    assert import_package(tmp_path / "out" / "src", name).Probe().a == 7
+
+
+@pytest.mark.parametrize("command", ["generate", "check"])
+def test_a_folder_without_definitions(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A misspelt path must not give an empty package."""
+    folder = tmp_path / "nowhere"
+    assert cli.main([command, "--specs", str(folder), "--output", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"{folder.as_posix()}:1: $: no definitions (*.json) below this folder\n1 problem(s); nothing was generated\n",
+    )
+
+
+def test_check_reports_problems_like_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broken definition is no drift: the same lines, and no diff."""
+    specs = write_specs(tmp_path / "specs", message(field("A", "int128")))
+    results = []
+    for command in ("generate", "check"):
+        assert cli.main([command, "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+        results.append(capsys.readouterr())
+    assert results[0] == results[1]
+    assert results[0].out == ""
+    assert "unknown type 'int128'" in results[0].err
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["generate"], ["generate", "--specs", "x"], ["build"], ["check", "--output", "x"], ["generate", "x"]]
+)
+def test_wrong_arguments(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """argparse says what is missing, with its own exit code."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(argv)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: python -m generator ")
+
+
+def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """The way in for somebody who has read nothing."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["--help"])
+    assert caught.value.code == 0
+    printed = capsys.readouterr().out
+    assert all(f"\n    {command}" in printed for command in ("generate", "check", "import-specs"))
+
+
+@pytest.mark.xfail(strict=True, reason="ends in a traceback, or the file is ignored")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("SOURCE", "4.4.0"),
+        ("SOURCE", "[]"),
+        ("SOURCE", "{}"),
+        ("errors.json", '{"NONE": 0}'),
+        ("errors.json", '[{"name": "NOT AN IDENTIFIER", "code": 0, "retriable": false}]'),
+        ("errors.json", '[{"name": "A", "code": 0, "retriable": "false"}]'),
+        (
+            "errors.json",
+            '[{"name": "A", "code": 0, "retriable": true}, {"name": "A", "code": 1, "retriable": true}]',
+        ),
+    ],
+)
+def test_broken_facts_beside_the_definitions(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """These two files are input like the definitions, and are refused with their name like them."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    (specs / name).write_text(text)
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    assert f"{specs / name}:" in capsys.readouterr().err
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module of the generator that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def stage_of(module: str) -> str:
+    """``generator.plan.model.Array`` is part of the stage plan."""
+    return module.split(".")[1]
+
+
+@pytest.mark.parametrize("stage", STAGES[:-1])
+def test_no_stage_imports_a_later_one(stage: str) -> None:
+    """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
+    allowed = STAGES[: STAGES.index(stage) + 1]
+    files = sorted((GENERATOR / stage).rglob("*.py")) or [GENERATOR / f"{stage}.py"]
+    wrong = [
+        f"{path.relative_to(GENERATOR)} imports {name}"
+        for path in files
+        for name in imports(path)
+        if name.startswith("generator.") and stage_of(name) not in allowed
+    ]
+    assert wrong == []
+
+
+def test_every_folder_has_its_place() -> None:
+    """A new folder of the generator is a stage, or it is one of those that no stage may import."""
+    aside = {"runtime", "release", "vectors", "evolution"}
+    folders = {path.parent.name for path in GENERATOR.glob("*/__init__.py")}
+    assert folders - aside <= set(STAGES)
+
+
+def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
+    """It is copied into packages that have no dependency and do not know the generator."""
+    wrong = [
+        f"{path.relative_to(GENERATOR)} imports {name}"
+        for path in sorted((GENERATOR / "runtime").rglob("*.py"))
+        for name in imports(path)
+        if name.partition(".")[0] not in (*sys.stdlib_module_names, "numpy", "pyarrow")
+    ]
+    assert wrong == []
+
+
+def test_numpy_and_pyarrow_are_only_for_columns() -> None:
+    """The extra ``arrow`` brings them; no other module may need them."""
+    users = {
+        path.relative_to(GENERATOR / "runtime").parts[0].removesuffix(".py")
+        for path in (GENERATOR / "runtime").rglob("*.py")
+        for name in imports(path)
+        if name.partition(".")[0] in ("numpy", "pyarrow")
+    }
+    assert users <= {"arrow", "_arrow"}

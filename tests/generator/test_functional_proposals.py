@@ -1,0 +1,197 @@
+"""Wire formats of the proposals: packed integers, interleaved tag headers, optional-field buffers."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.support.building import build_package, module_of
+from tests.support.specs import field, message, optional
+
+NUMBERS = message(
+    field("P16", "int16", encoding="packed16"),
+    field("P32", "int32", encoding="packed32"),
+    field("P64", "int64", encoding="packed64"),
+    field("U16", "int16", encoding="upacked16"),
+    field("U32", "int32", encoding="upacked32"),
+    field("U64", "int64", encoding="upacked64"),
+    name="Numbers",
+    validVersions="0",
+    flexibleVersions="none",
+)
+CHANGING = message(
+    field("N", "int64", encoding={"0": "fixed64", "1": "fixed16", "2": "packed32", "3": "upacked16", "4+": "packed64"}),
+    field("Each", "[]int32", elementEncoding={"0": "fixed32", "1": "fixed16", "2-3": "packed32", "4+": "upacked16"}),
+    name="Changing",
+    validVersions="0-4",
+    flexibleVersions="none",
+)
+INTERLEAVED = message(
+    *(field(f"T{tag}", "int32", tag=tag, taggedVersions="0+") for tag in range(6)),
+    field("Text", "string", tag=6, taggedVersions="0+"),
+    name="Interleaved",
+    validVersions="0",
+    flexibleVersions="0+",
+    taggedFieldFormat="interleaved",
+)
+OPTIONAL = message(
+    field("A", "int8"),
+    field("Part", "Part", fields=[field("X", "int8")], optionalFields=[optional("Y", "string", "0x10", default="why")]),
+    field("Parts", "[]Element", fields=[field("X", "int8")]),
+    name="Buffers",
+    validVersions="0-1",
+    flexibleVersions="none",
+    versionsWithOptional="1+",
+    optionalFields=[
+        optional("Late", "int16", "0x0100", default="7"),
+        optional("Early", "string", "0x0001", nullable=True, default="null"),
+        optional("Maybe", "bytes", "0x0002", nullable=True),
+        optional("Inner", "Inner", "0x0003", nullable=True, default="null", fields=[field("Z", "int8", "1+")]),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return build_package(tmp_path_factory.mktemp("proposals"), NUMBERS, CHANGING, INTERLEAVED, OPTIONAL)
+
+
+def round_trip(built: Any, version: int, data: str) -> None:
+    """The message has exactly these bytes at this version, also counted without writing, and reads back the same."""
+    wanted = bytes.fromhex(data)
+    assert built.write(version).hex() == wanted.hex()
+    assert built.size(version) == len(wanted)
+    assert type(built).read(wanted, version) == built
+    slow = bytearray()
+    built.schemas()[version].write(slow, built)
+    assert slow == wanted
+
+
+@pytest.mark.parametrize(
+    ("number", "zigzag", "unsigned"),
+    [
+        (0, "00", "00"),
+        (1, "02", "01"),
+        (63, "7e", "3f"),
+        (64, "8001", "40"),
+        (127, "fe01", "7f"),
+        (128, "8002", "8001"),
+    ],
+)
+def test_packed_numbers(package: ModuleType, number: int, zigzag: str, unsigned: str) -> None:
+    """Small numbers take a byte; zig-zag spends a bit on the sign, upacked does not."""
+    names = ("p16", "p32", "p64", "u16", "u32", "u64")
+    round_trip(package.Numbers(**dict.fromkeys(names, number)), 0, zigzag * 3 + unsigned * 3)
+
+
+def test_negative_and_extreme_numbers(package: ModuleType) -> None:
+    """Minus one is one byte in zig-zag; upacked takes the two's complement, so it is 3, 5 or 10 bytes."""
+    ones = package.Numbers(p16=-1, p32=-1, p64=-1, u16=-1, u32=-1, u64=-1)
+    round_trip(ones, 0, "01 01 01 ffff03 ffffffff0f ffffffffffffffffff01")
+    low = package.Numbers(p16=-(1 << 15), p32=-(1 << 31), p64=-(1 << 63))
+    round_trip(low, 0, "ffff03 ffffffff0f ffffffffffffffffff01 00 00 00")
+    high = package.Numbers(p16=(1 << 15) - 1, p32=(1 << 31) - 1, p64=(1 << 63) - 1)
+    round_trip(high, 0, "feff03 feffffff0f feffffffffffffffff01 00 00 00")
+
+
+@pytest.mark.parametrize(
+    ("version", "data"),
+    [
+        (0, "0000000000000005 00000002 00000001 ffffffff"),
+        (1, "0005 00000002 0001 ffff"),
+        (2, "0a 00000002 02 01"),
+        (3, "05 00000002 02 01"),
+        (4, "0a 00000002 01 ffff03"),
+    ],
+)
+def test_an_encoding_for_each_version(package: ModuleType, version: int, data: str) -> None:
+    """One attribute, whose width on the wire depends on the version, alone and as the elements of an array."""
+    round_trip(package.Changing(n=5, each=[1, -1]), version, data)
+
+
+def test_narrow_numbers_are_checked(package: ModuleType) -> None:
+    """What does not fit is an error that names the field, as for the type's own range."""
+    for version, number in ((1, 32768), (1, -32769), (2, 1 << 31), (3, 32768)):
+        with pytest.raises(package.EncodeError, match=rf"^Changing v{version}: n: {number} is out of range for "):
+            package.Changing(n=number).write(version)
+    for version, number in ((1, 32768), (2, 1 << 31), (4, -32769)):
+        with pytest.raises(
+            package.EncodeError, match=rf"^Changing v{version}: each\[1\]: {number} is out of range for "
+        ):
+            package.Changing(each=[0, number]).write(version)
+
+
+@pytest.mark.parametrize("data", ["80808080808080808080 01", "ffffffffff7f", "ff"])
+def test_numbers_that_are_too_long(package: ModuleType, data: str) -> None:
+    """A varint of 32 bits ends after five bytes and holds 32 bits, whatever else is sent."""
+    with pytest.raises(package.DecodeError, match=r"^Changing v2: n: VARINT"):
+        (
+            package.Changing.read(bytes.fromhex(data + "00000000"), 2)
+            if data != "ff"
+            else package.Changing.read(b"\xff", 2)
+        )
+
+
+def test_interleaved_tags(package: ModuleType) -> None:
+    """The proposal's own example: tag 5 and length 4 are the number 0b110010, in one byte instead of two."""
+    round_trip(package.Interleaved(t5=1), 0, "01 32 00000001")
+    round_trip(package.Interleaved(), 0, "00")
+    round_trip(package.Interleaved(t0=1, t1=2), 0, "02 10 00000001 12 00000002")
+    # Tag 6 is at bits 3 and 5, a length of 9 at bits 0 and 6: 0b1101001.
+    round_trip(package.Interleaved(text="12345678"), 0, "01 69 09 3132333435363738")
+
+
+def test_unknown_interleaved_tags_are_kept(package: ModuleType) -> None:
+    """Tag 7 with two bytes is 0b101110; merged back in order."""
+    raw = package.RawTaggedField
+    built = package.Interleaved(t0=1, unknown_tagged_fields=(raw(7, b"ab"),))
+    round_trip(built, 0, "02 10 00000001 2e 6162")
+    assert package.Interleaved.read(bytes.fromhex("02 2e 6162 10 00000001"), 0) == built
+
+
+def test_optional_fields(package: ModuleType) -> None:
+    """Each struct begins with its buffer: zig-zag length, int16 tag, value in classic form, ended by a length of 0."""
+    inside = module_of(package.Buffers)
+    round_trip(package.Buffers(a=1), 0, "01 00 00000000")
+    round_trip(package.Buffers(a=1), 1, "00 01 00 00 00000000")
+    built = package.Buffers(a=1, late=8, early="hi", part=inside.Part(x=2, y=""), parts=[inside.Element(x=3)])
+    round_trip(built, 1, "08 0001 00026869 04 0100 0008 00 01 04 0010 0000 00 02 00000001 00 03")
+
+
+def test_optional_null(package: ModuleType) -> None:
+    """Null that is not the default is a value like any other."""
+    round_trip(package.Buffers(maybe=None), 1, "08 0002 ffffffff 00 00 00 00 00000000")
+
+
+def test_optional_structs(package: ModuleType) -> None:
+    """A struct in a buffer has the presence byte of a regular nullable field, and a buffer of its own."""
+    inside = module_of(package.Buffers)
+    round_trip(package.Buffers(inner=inside.Inner(z=5)), 1, "06 0003 01 00 05 00 00 00 00 00000000")
+
+
+def test_unknown_optional_fields_are_kept(package: ModuleType) -> None:
+    """As for tagged fields: what is not known is passed on, between the known ones in order."""
+    built = package.Buffers(late=8, unknown_tagged_fields=(package.RawTaggedField(0x50, b"abc"),))
+    round_trip(built, 1, "06 0050 616263 04 0100 0008 00 00 00 00 00000000")
+    with pytest.raises(package.EncodeError, match=r"^Buffers v0: unknown_tagged_fields: is set, but version 0 has"):
+        built = package.Buffers(unknown_tagged_fields=built.unknown_tagged_fields)
+        built.write(0)
+
+
+def test_optional_fields_in_versions_without_buffers(package: ModuleType) -> None:
+    """A value that cannot be said is refused."""
+    with pytest.raises(
+        package.EncodeError, match=r"^Buffers v0: late: is set, but version 0 does not have this field$"
+    ):
+        package.Buffers(late=8).write(0)
+
+
+@pytest.mark.parametrize(
+    "data", ["04 0100 00", "ff 01", "03 0100 00", "04 0100 0008 04 0100 0008 00 00 00 00 00000000"]
+)
+def test_bad_buffers(package: ModuleType, data: str) -> None:
+    """Cut off, negative lengths, the same field twice: never anything but our error."""
+    with pytest.raises(package.DecodeError, match=r"^Buffers v1: "):
+        package.Buffers.read(bytes.fromhex(data), 1)
