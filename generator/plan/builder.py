@@ -113,7 +113,7 @@ class _Builder:
             operations = tuple(self.operations(self.structs[struct], version))
             ref = known.by_operations.setdefault(operations, LayoutRef(struct, version))
             known.by_version[version] = ref
-            known.minimum_size[version] = sum(_minimum(operation) for operation in operations)
+            known.minimum_size[version] = sum(self.minimum(operation, version) for operation in operations)
         return known.by_version[version]
 
     def operations(self, struct: Struct, version: int) -> Iterator[Operation]:
@@ -164,6 +164,14 @@ class _Builder:
         layout = self.layout(member.type.name, version)
         is_empty = self.layouts[member.type.name].minimum_size[version] == 0
         return Array(name, layout, compact, nullable, is_empty)
+
+    def minimum(self, operation: Operation, version: int) -> int:
+        """The least bytes an operation takes, as far as it matters: none or some."""
+        if isinstance(operation, Default | NoSection):
+            return 0
+        if isinstance(operation, Single) and not operation.nullable:
+            return self.layouts[operation.layout.struct].minimum_size[version]
+        return 1
 
     def struct_plan(self, name: str) -> StructPlan:
         struct, layouts = self.structs[name], self.layouts[name]
@@ -257,14 +265,3 @@ def _flatten(operations: Iterable[Operation]) -> Iterator[Operation]:
             yield from (tagged.payload for tagged in operation.fields)
         else:
             yield operation
-
-
-def _minimum(operation: Operation) -> int:
-    """The least bytes an operation takes, as far as it matters: none or some."""
-    if isinstance(operation, FixedRun):
-        return operation.width
-    if isinstance(operation, Default | NoSection):
-        return 0
-    if isinstance(operation, Single):
-        return 1 if operation.nullable else 0  # a struct of only empty structs is rare enough to bound by count
-    return 1

@@ -59,7 +59,7 @@ def _encodings(member: Field, encodings: tuple[Encoding, ...], key: str, problem
 def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:
     """The ranges must make up the versions of the field, each version once."""
     ordered = sorted(encodings, key=lambda encoding: encoding.versions)
-    for earlier, later in itertools.pairwise(ordered):
+    for earlier, later in itertools.combinations(ordered, 2):
         if not earlier.versions.intersect(later.versions).empty:
             what = f"{key} of field {member.name}: ranges {earlier.versions} and {later.versions} overlap"
             problems.error(later.location, f"{what}; give each version one encoding")

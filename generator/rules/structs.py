@@ -34,6 +34,9 @@ def _register_inline(fields: tuple[Field, ...], table: StructTable, problems: Pr
         if known is not None and known.is_common:
             if member.fields:
                 problems.error(member.at("fields"), f"{name} is a common struct; its fields cannot be given again here")
+            if member.optional_fields:
+                what = f"{name} is a common struct; its optional fields cannot be given here"
+                problems.error(member.at("optionalFields"), f"{what}; give them where it is declared")
         elif known is not None:
             advice = "a struct used twice must be a common struct"
             problems.error(member.at("type"), f"struct {name} is specified twice; {advice}")
@@ -59,9 +62,10 @@ def _refuse_inline(struct: Struct, table: StructTable, problems: Problems) -> No
     for member in struct.members:
         if not member.type.is_struct:
             continue
-        if member.fields:
+        given = "fields" if member.fields else "optionalFields" if member.optional_fields else None
+        if given is not None:
             what = f"struct {member.type.name} is written inside common struct {struct.name}"
-            problems.error(member.at("fields"), f"{what}; declare it as a common struct of its own")
+            problems.error(member.at(given), f"{what}; declare it as a common struct of its own")
         elif member.type.name not in table:
             problems.error(member.at("type"), f"unknown struct {member.type.name}; declare it as a common struct")
 

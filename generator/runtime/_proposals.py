@@ -14,6 +14,7 @@ from ._wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
+    in_order,
     long_uvarint,
     merged,
     uvarint,
@@ -69,7 +70,7 @@ def unknown_interleaved_tags(data: bytes, pos: int, first: int) -> tuple[RawTagg
         tag, pos, end = interleaved_header(data, pos, seen)
         out.append(RawTaggedField(tag, data[pos:end]))
         pos = end
-    return tuple(out), pos
+    return in_order(out), pos
 
 
 def interleaved_tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
@@ -96,9 +97,13 @@ _pack_h = struct.Struct(">h").pack
 _unpack_h = struct.Struct(">h").unpack_from
 
 
-def optional_header(data: bytes, pos: int, first: int, last: int) -> tuple[int, int, int]:
-    """Tag, start and end of an entry of an optional-field buffer, from the first byte of its length; tags ascend."""
-    length, pos = long_packed(data, pos, first, 32)
+def optional_length(data: bytes, pos: int) -> tuple[int, int]:
+    """The length in front of an entry of an optional-field buffer, 0 after the last one."""
+    return long_packed(data, pos + 1, data[pos], 32)
+
+
+def optional_header(data: bytes, pos: int, length: int, last: int) -> tuple[int, int, int]:
+    """Tag, start and end of an entry of an optional-field buffer, after its length; tags ascend."""
     (tag,) = _unpack_h(data, pos)
     pos += 2
     end = pos + length
@@ -111,11 +116,11 @@ def unknown_optional(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields
     """An optional-field buffer none of whose fields is known, from the first byte of its first length."""
     out = []
     tag = -1
-    while first:
-        tag, pos, end = optional_header(data, pos, first, tag)
+    length, pos = long_packed(data, pos, first, 32)
+    while length:
+        tag, pos, end = optional_header(data, pos, length, tag)
         out.append(RawTaggedField(tag, data[pos:end]))
-        first = data[end]
-        pos = end + 1
+        length, pos = optional_length(data, end)
     return tuple(out), pos
 
 

@@ -325,6 +325,9 @@ def _encodings(properties: _Properties, key: str, versions: Versions) -> tuple[E
     if not isinstance(node.value, dict):
         properties.wrong(node, "an encoding name, or an object of version range to encoding name")
         return ()
+    if not node.value:
+        problem = f"{key} is empty; give each version one encoding, or remove it"
+        properties.problems.error(node.location, problem)
     encodings = []
     for text, name in node.value.items():
         try:

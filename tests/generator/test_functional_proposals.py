@@ -123,15 +123,12 @@ def test_narrow_numbers_are_checked(package: ModuleType) -> None:
             package.Changing(each=[0, number]).write(version)
 
 
-@pytest.mark.parametrize("data", ["80808080808080808080 01", "ffffffffff7f", "ff"])
+@pytest.mark.parametrize("data", ["80808080808080808080 01 00000000", "ffffffff1f 00000000", "ff"])
 def test_numbers_that_are_too_long(package: ModuleType, data: str) -> None:
     """A varint of 32 bits ends after five bytes and holds 32 bits, whatever else is sent."""
     with pytest.raises(package.DecodeError, match=r"^Changing v2: n: VARINT"):
         (
-            package.Changing.read(bytes.fromhex(data + "00000000"), 2)
-            if data != "ff"
-            else package.Changing.read(b"\xff", 2)
-        )
+            package.Changing.read(bytes.fromhex(data), 2)
 
 
 def test_interleaved_tags(package: ModuleType) -> None:
@@ -175,9 +172,9 @@ def test_unknown_optional_fields_are_kept(package: ModuleType) -> None:
     """As for tagged fields: what is not known is passed on, between the known ones in order."""
     built = package.Buffers(late=8, unknown_tagged_fields=(package.RawTaggedField(0x50, b"abc"),))
     round_trip(built, 1, "06 0050 616263 04 0100 0008 00 00 00 00 00000000")
-    with pytest.raises(package.EncodeError, match=r"^Buffers v0: unknown_tagged_fields: is set, but version 0 has"):
-        built = package.Buffers(unknown_tagged_fields=built.unknown_tagged_fields)
-        built.write(0)
+    passed_on = package.Buffers(unknown_tagged_fields=built.unknown_tagged_fields)
+    with pytest.raises(package.EncodeError, match=r"^Buffers v0: unknown_tagged_fields: is set, but this version has"):
+        passed_on.write(0)
 
 
 def test_optional_fields_in_versions_without_buffers(package: ModuleType) -> None:

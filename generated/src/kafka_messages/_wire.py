@@ -360,7 +360,18 @@ def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, in
         tag, pos, end = tag_header(data, pos, seen)
         out.append(RawTaggedField(tag, data[pos:end]))
         pos = end
-    return tuple(out), pos
+    return in_order(out), pos
+
+
+def in_order(fields: list[RawTaggedField]) -> RawTaggedFields:
+    """Tagged fields by ascending tag, as they will be written, whatever order they came in."""
+    if len(fields) > 1:
+        fields.sort(key=_tag_of)
+    return tuple(fields)
+
+
+def _tag_of(field: RawTaggedField) -> int:
+    return field.tag
 
 
 def string_length(length: int) -> int:

@@ -23,16 +23,16 @@ IMPORTS = {
     ".._proposals": (
         "PACKED16 PACKED32 PACKED64 UPACKED16 UPACKED32 UPACKED64 interleaved_header interleaved_tagged_size "
         "interleaved_tags interleaved_tags_size long_packed long_upacked optional optional_field_size optional_header "
-        "optional_size packed16_array packed16_elements packed32_array packed32_elements packed64_array "
-        "packed64_elements unknown_interleaved_tags unknown_optional upacked16_array upacked16_elements "
-        "upacked32_array upacked32_elements upacked64_array upacked64_elements"
+        "optional_length optional_size packed16_array packed16_elements packed32_array packed32_elements "
+        "packed64_array packed64_elements unknown_interleaved_tags unknown_optional upacked16_array "
+        "upacked16_elements upacked32_array upacked32_elements upacked64_array upacked64_elements"
     ),
     ".._wire": (
         "Malformed PACK_B PACK_H PACK_I PACK_Q RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH "
         "UNPACK_B UNPACK_H UNPACK_I UNPACK_Q UNSET VARINTS ZERO_UUID bool_array bool_elements bytes_array "
         "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
         "compact_string_array compact_string_array_size compact_string_elements empty_count fixed_array "
-        "fixed_elements float_array long_bytes long_count long_fixed_array long_nullable_bytes "
+        "fixed_elements float_array in_order long_bytes long_count long_fixed_array long_nullable_bytes "
         "long_nullable_count long_nullable_fixed_array long_nullable_string long_string long_uvarint new "
         "read_uvarint string_array string_array_size string_elements string_length tag_header tagged_size "
         "tags tags_size unknown_tags uuid_array uuid_elements uuid_from uvarint_size "

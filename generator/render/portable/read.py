@@ -255,19 +255,20 @@ def _section_function(struct: StructPlan, ref: LayoutRef, section: Section) -> F
     keep = (Call("unknown.append(RawTaggedField(tag, data[pos:end]))"), Assign("pos", "end"))
     arguments = "data, pos, n, tag" if is_buffer else "data, pos, seen"
     sequential = (Assign("count, pos", "long_uvarint(data, pos, n)"), Assign("seen: set[int]", "set()"))
-    next_length = (Assign("n", "data[pos]"), Call("pos += 1"))
+    first_length = (Assign("n, pos", "long_packed(data, pos, n, 32)"), Assign("tag", "-1"))
+    next_length = (Assign("n, pos", "optional_length(data, pos)"),)
     return Function(
         naming.function(f"read_{form.function}", ref),
         f"data: bytes, pos: int, n: int, x: {struct.name}",
         "int",
         (Assign("tag, pos, end", f"{form.header}({arguments})"), Choose((*branches, ("", keep)))),
         before=(
-            *((Assign("tag", "-1"),) if is_buffer else sequential),
+            *(first_length if is_buffer else sequential),
             Assign("unknown: list[RawTaggedField]", "[]"),
         ),
         loop="while n" if is_buffer else "for _ in range(count)",
         loop_end=(Choose((("pos != end", (MALFORMED,)),)), *(next_length if is_buffer else ())),
-        after=(Assign("x.unknown_tagged_fields", "tuple(unknown)"), Call("return pos")),
+        after=(Assign("x.unknown_tagged_fields", "in_order(unknown)"), Call("return pos")),
     )
 
 

@@ -17,6 +17,7 @@ from .._wire import (
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    in_order,
     long_count,
     long_string,
     long_uvarint,
@@ -545,7 +546,7 @@ def _read_tags_api_versions_response_3(data: bytes, pos: int, n: int, x: ApiVers
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

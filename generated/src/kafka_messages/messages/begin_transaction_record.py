@@ -11,6 +11,7 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     TEXT_LENGTHS,
+    in_order,
     long_nullable_string,
     long_uvarint,
     new,
@@ -81,7 +82,7 @@ def _read_tags_begin_transaction_record_0(data: bytes, pos: int, n: int, x: Begi
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

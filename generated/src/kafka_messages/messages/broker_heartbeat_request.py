@@ -16,6 +16,7 @@ from .._wire import (
     Refused,
     TRUTH,
     VARINTS,
+    in_order,
     long_count,
     long_nullable_count,
     long_uvarint,
@@ -124,7 +125,7 @@ def _read_tags_broker_heartbeat_request_0(data: bytes, pos: int, n: int, x: Brok
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -200,7 +201,7 @@ def _read_tags_broker_heartbeat_request_1(data: bytes, pos: int, n: int, x: Brok
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -312,7 +313,7 @@ def _read_tags_broker_heartbeat_request_2(data: bytes, pos: int, n: int, x: Brok
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -15,6 +15,7 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     VARINTS,
+    in_order,
     long_count,
     long_nullable_count,
     long_uvarint,
@@ -129,7 +130,7 @@ def _read_tags_broker_registration_change_record_0(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -224,7 +225,7 @@ def _read_tags_broker_registration_change_record_1(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -330,7 +331,7 @@ def _read_tags_broker_registration_change_record_2(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -460,7 +461,7 @@ def _read_tags_broker_registration_change_record_3(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

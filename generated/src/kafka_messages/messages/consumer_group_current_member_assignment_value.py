@@ -18,6 +18,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     fixed_elements,
+    in_order,
     long_count,
     long_fixed_array,
     long_nullable_fixed_array,
@@ -176,7 +177,7 @@ def _read_tags_topic_partitions_0(data: bytes, pos: int, n: int, x: TopicPartiti
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

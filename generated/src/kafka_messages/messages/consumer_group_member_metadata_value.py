@@ -18,6 +18,7 @@ from .._wire import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    in_order,
     long_bytes,
     long_count,
     long_nullable_string,
@@ -325,7 +326,7 @@ def _read_tags_consumer_group_member_metadata_value_0(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -11,6 +11,7 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    in_order,
     long_uvarint,
     new,
     tag_header,
@@ -86,7 +87,7 @@ def _read_tags_consumer_group_metadata_value_0(data: bytes, pos: int, n: int, x:
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

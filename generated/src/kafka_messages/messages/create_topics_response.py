@@ -19,6 +19,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    in_order,
     long_count,
     long_nullable_count,
     long_nullable_string,
@@ -372,7 +373,7 @@ def _read_tags_creatable_topic_result_5(data: bytes, pos: int, n: int, x: Creata
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -507,7 +508,7 @@ def _read_tags_creatable_topic_result_7(data: bytes, pos: int, n: int, x: Creata
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -16,6 +16,7 @@ from .._wire import (
     Refused,
     TEXT_LENGTHS,
     VARINTS,
+    in_order,
     long_count,
     long_string,
     long_uvarint,
@@ -491,7 +492,7 @@ def _read_tags_end_quorum_epoch_response_1(data: bytes, pos: int, n: int, x: End
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -21,6 +21,7 @@ from .._wire import (
     ZERO_UUID,
     fixed_array,
     fixed_elements,
+    in_order,
     long_count,
     long_fixed_array,
     long_nullable_string,
@@ -495,7 +496,7 @@ def _read_tags_fetch_partition_12(data: bytes, pos: int, n: int, x: FetchPartiti
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -586,7 +587,7 @@ def _read_tags_fetch_partition_17(data: bytes, pos: int, n: int, x: FetchPartiti
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -698,7 +699,7 @@ def _read_tags_fetch_partition_18(data: bytes, pos: int, n: int, x: FetchPartiti
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1608,7 +1609,7 @@ def _read_tags_fetch_request_12(data: bytes, pos: int, n: int, x: FetchRequest) 
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1767,7 +1768,7 @@ def _read_tags_fetch_request_13(data: bytes, pos: int, n: int, x: FetchRequest) 
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1926,7 +1927,7 @@ def _read_tags_fetch_request_15(data: bytes, pos: int, n: int, x: FetchRequest) 
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -2103,7 +2104,7 @@ def _read_tags_fetch_request_17(data: bytes, pos: int, n: int, x: FetchRequest) 
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -2280,7 +2281,7 @@ def _read_tags_fetch_request_18(data: bytes, pos: int, n: int, x: FetchRequest) 
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -18,6 +18,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    in_order,
     long_count,
     long_nullable_bytes,
     long_nullable_count,
@@ -828,7 +829,7 @@ def _read_tags_partition_data_12(data: bytes, pos: int, n: int, x: PartitionData
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1490,7 +1491,7 @@ def _read_tags_fetch_response_12(data: bytes, pos: int, n: int, x: FetchResponse
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1554,7 +1555,7 @@ def _read_tags_fetch_response_13(data: bytes, pos: int, n: int, x: FetchResponse
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1624,7 +1625,7 @@ def _read_tags_fetch_response_16(data: bytes, pos: int, n: int, x: FetchResponse
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -16,6 +16,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    in_order,
     long_count,
     long_nullable_string,
     long_string,
@@ -249,7 +250,7 @@ def _read_tags_partition_snapshot_0(data: bytes, pos: int, n: int, x: PartitionS
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -307,7 +308,7 @@ def _read_tags_partition_snapshot_1(data: bytes, pos: int, n: int, x: PartitionS
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -512,7 +513,7 @@ def _read_tags_fetch_snapshot_request_0(data: bytes, pos: int, n: int, x: FetchS
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -608,7 +609,7 @@ def _read_tags_fetch_snapshot_request_1(data: bytes, pos: int, n: int, x: FetchS
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -16,6 +16,7 @@ from .._wire import (
     Refused,
     TEXT_LENGTHS,
     VARINTS,
+    in_order,
     long_bytes,
     long_count,
     long_string,
@@ -390,7 +391,7 @@ def _read_tags_partition_snapshot_0(data: bytes, pos: int, n: int, x: PartitionS
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -616,7 +617,7 @@ def _read_tags_fetch_snapshot_response_0(data: bytes, pos: int, n: int, x: Fetch
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -686,7 +687,7 @@ def _read_tags_fetch_snapshot_response_1(data: bytes, pos: int, n: int, x: Fetch
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -15,6 +15,7 @@ from .._wire import (
     Refused,
     TEXT_LENGTHS,
     ZERO_UUID,
+    in_order,
     long_string,
     long_uvarint,
     new,
@@ -231,7 +232,7 @@ def _read_tags_offset_commit_value_4(data: bytes, pos: int, n: int, x: OffsetCom
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -19,6 +19,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     fixed_elements,
+    in_order,
     long_nullable_count,
     long_nullable_fixed_array,
     long_uvarint,
@@ -227,7 +228,7 @@ def _read_tags_partition_change_record_0(data: bytes, pos: int, n: int, x: Parti
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -496,7 +497,7 @@ def _read_tags_partition_change_record_1(data: bytes, pos: int, n: int, x: Parti
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -799,7 +800,7 @@ def _read_tags_partition_change_record_2(data: bytes, pos: int, n: int, x: Parti
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -19,6 +19,7 @@ from .._wire import (
     VARINTS,
     ZERO_UUID,
     fixed_elements,
+    in_order,
     long_count,
     long_fixed_array,
     long_nullable_fixed_array,
@@ -174,7 +175,7 @@ def _read_tags_partition_record_0(data: bytes, pos: int, n: int, x: PartitionRec
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -362,7 +363,7 @@ def _read_tags_partition_record_1(data: bytes, pos: int, n: int, x: PartitionRec
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -584,7 +585,7 @@ def _read_tags_partition_record_2(data: bytes, pos: int, n: int, x: PartitionRec
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -18,6 +18,7 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
+    in_order,
     long_count,
     long_nullable_string,
     long_string,
@@ -635,7 +636,7 @@ def _read_tags_partition_produce_response_9(data: bytes, pos: int, n: int, x: Pa
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -733,7 +734,7 @@ def _read_tags_partition_produce_response_10(data: bytes, pos: int, n: int, x: P
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1357,7 +1358,7 @@ def _read_tags_produce_response_9(data: bytes, pos: int, n: int, x: ProduceRespo
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1424,7 +1425,7 @@ def _read_tags_produce_response_10(data: bytes, pos: int, n: int, x: ProduceResp
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1516,7 +1517,7 @@ def _read_tags_produce_response_13(data: bytes, pos: int, n: int, x: ProduceResp
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

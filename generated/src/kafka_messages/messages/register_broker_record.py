@@ -19,6 +19,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    in_order,
     long_count,
     long_nullable_count,
     long_nullable_string,
@@ -388,7 +389,7 @@ def _read_tags_register_broker_record_0(data: bytes, pos: int, n: int, x: Regist
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -511,7 +512,7 @@ def _read_tags_register_broker_record_1(data: bytes, pos: int, n: int, x: Regist
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -631,7 +632,7 @@ def _read_tags_register_broker_record_2(data: bytes, pos: int, n: int, x: Regist
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -765,7 +766,7 @@ def _read_tags_register_broker_record_3(data: bytes, pos: int, n: int, x: Regist
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -935,7 +936,7 @@ def _read_tags_register_broker_record_4(data: bytes, pos: int, n: int, x: Regist
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

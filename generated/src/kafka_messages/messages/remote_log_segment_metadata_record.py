@@ -17,6 +17,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    in_order,
     long_count,
     long_nullable_bytes,
     long_string,
@@ -369,7 +370,7 @@ def _read_tags_remote_log_segment_metadata_record_0(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

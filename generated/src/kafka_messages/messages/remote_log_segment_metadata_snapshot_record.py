@@ -16,6 +16,7 @@ from .._wire import (
     TRUTH,
     VARINTS,
     ZERO_UUID,
+    in_order,
     long_count,
     long_nullable_bytes,
     long_uvarint,
@@ -218,7 +219,7 @@ def _read_tags_remote_log_segment_metadata_snapshot_record_0(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

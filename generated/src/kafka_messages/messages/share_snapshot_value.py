@@ -13,6 +13,7 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     VARINTS,
+    in_order,
     long_count,
     long_uvarint,
     new,
@@ -199,7 +200,7 @@ def _read_tags_share_snapshot_value_0(data: bytes, pos: int, n: int, x: ShareSna
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

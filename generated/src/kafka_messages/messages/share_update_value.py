@@ -13,6 +13,7 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     VARINTS,
+    in_order,
     long_count,
     long_uvarint,
     new,
@@ -183,7 +184,7 @@ def _read_tags_share_update_value_0(data: bytes, pos: int, n: int, x: ShareUpdat
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -17,6 +17,7 @@ from .._wire import (
     UNPACK_I,
     VARINTS,
     fixed_elements,
+    in_order,
     long_count,
     long_fixed_array,
     long_nullable_fixed_array,
@@ -197,7 +198,7 @@ def _read_tags_task_ids_0(data: bytes, pos: int, n: int, x: TaskIds) -> int:
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

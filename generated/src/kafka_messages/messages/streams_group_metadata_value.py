@@ -14,6 +14,7 @@ from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
+    in_order,
     long_nullable_count,
     long_string,
     long_uvarint,
@@ -226,7 +227,7 @@ def _read_tags_streams_group_metadata_value_0(data: bytes, pos: int, n: int, x: 
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

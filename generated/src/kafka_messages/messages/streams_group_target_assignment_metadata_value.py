@@ -11,6 +11,7 @@ from .._wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
+    in_order,
     long_uvarint,
     new,
     tag_header,
@@ -88,7 +89,7 @@ def _read_tags_streams_group_target_assignment_metadata_value_0(
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

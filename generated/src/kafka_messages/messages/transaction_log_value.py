@@ -19,6 +19,7 @@ from .._wire import (
     VARINTS,
     fixed_array,
     fixed_elements,
+    in_order,
     long_fixed_array,
     long_nullable_count,
     long_string,
@@ -365,7 +366,7 @@ def _read_tags_transaction_log_value_1(data: bytes, pos: int, n: int, x: Transac
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -12,6 +12,7 @@ from .._wire import (
     RawTaggedField,
     RawTaggedFields,
     TEXT_LENGTHS,
+    in_order,
     long_string,
     long_uvarint,
     new,
@@ -192,7 +193,7 @@ def _read_tags_update_raft_voter_response_0(data: bytes, pos: int, n: int, x: Up
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -17,6 +17,7 @@ from .._wire import (
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
+    in_order,
     long_count,
     long_string,
     long_uvarint,
@@ -387,7 +388,7 @@ def _read_tags_vote_response_0(data: bytes, pos: int, n: int, x: VoteResponse) -
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -457,7 +458,7 @@ def _read_tags_vote_response_1(data: bytes, pos: int, n: int, x: VoteResponse) -
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

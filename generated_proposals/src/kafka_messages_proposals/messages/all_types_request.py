@@ -43,6 +43,7 @@ from .._wire import (
     fixed_array,
     fixed_elements,
     float_array,
+    in_order,
     long_bytes,
     long_count,
     long_fixed_array,
@@ -1060,7 +1061,7 @@ def _read_tags_entry_2(data: bytes, pos: int, n: int, x: Entry) -> int:
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -1160,7 +1161,7 @@ def _read_tags_entry_3(data: bytes, pos: int, n: int, x: Entry) -> int:
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -2466,7 +2467,7 @@ def _read_tags_all_types_request_2(data: bytes, pos: int, n: int, x: AllTypesReq
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -3306,7 +3307,7 @@ def _read_tags_all_types_request_3(data: bytes, pos: int, n: int, x: AllTypesReq
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -4151,7 +4152,7 @@ def _read_tags_all_types_request_4(data: bytes, pos: int, n: int, x: AllTypesReq
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

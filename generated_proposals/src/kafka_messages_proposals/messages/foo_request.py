@@ -9,7 +9,15 @@ from uuid import UUID
 
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
-from .._proposals import optional, optional_field_size, optional_header, optional_size, unknown_optional
+from .._proposals import (
+    long_packed,
+    optional,
+    optional_field_size,
+    optional_header,
+    optional_length,
+    optional_size,
+    unknown_optional,
+)
 from .._wire import (
     Malformed,
     PACK_I,
@@ -20,6 +28,7 @@ from .._wire import (
     ZERO_UUID,
     fixed_array,
     fixed_elements,
+    in_order,
     new,
     string_array,
     string_array_size,
@@ -246,6 +255,7 @@ def _size_depth_9(x: Depth) -> int:
 
 
 def _read_optional_limits_9(data: bytes, pos: int, n: int, x: Limits) -> int:
+    n, pos = long_packed(data, pos, n, 32)
     tag = -1
     unknown: list[RawTaggedField] = []
     while n:
@@ -264,9 +274,8 @@ def _read_optional_limits_9(data: bytes, pos: int, n: int, x: Limits) -> int:
             pos = end
         if pos != end:
             raise Malformed
-        n = data[pos]
-        pos += 1
-    x.unknown_tagged_fields = tuple(unknown)
+        n, pos = optional_length(data, pos)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -446,6 +455,7 @@ def _size_foo_request_3(x: FooRequest) -> int:
 
 
 def _read_optional_foo_request_9(data: bytes, pos: int, n: int, x: FooRequest) -> int:
+    n, pos = long_packed(data, pos, n, 32)
     tag = -1
     unknown: list[RawTaggedField] = []
     while n:
@@ -483,9 +493,8 @@ def _read_optional_foo_request_9(data: bytes, pos: int, n: int, x: FooRequest) -
             pos = end
         if pos != end:
             raise Malformed
-        n = data[pos]
-        pos += 1
-    x.unknown_tagged_fields = tuple(unknown)
+        n, pos = optional_length(data, pos)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

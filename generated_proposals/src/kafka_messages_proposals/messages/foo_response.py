@@ -8,8 +8,8 @@ from struct import Struct
 
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._proposals import optional, optional_field_size, optional_header, optional_size
-from .._wire import Malformed, RawTaggedField, RawTaggedFields, Refused, new, string_length
+from .._proposals import long_packed, optional, optional_field_size, optional_header, optional_length, optional_size
+from .._wire import Malformed, RawTaggedField, RawTaggedFields, Refused, in_order, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -122,6 +122,7 @@ def _size_all_foo_0(items: Iterable[Foo]) -> int:
 
 
 def _read_optional_foo_9(data: bytes, pos: int, n: int, x: Foo) -> int:
+    n, pos = long_packed(data, pos, n, 32)
     tag = -1
     unknown: list[RawTaggedField] = []
     while n:
@@ -140,9 +141,8 @@ def _read_optional_foo_9(data: bytes, pos: int, n: int, x: Foo) -> int:
             pos = end
         if pos != end:
             raise Malformed
-        n = data[pos]
-        pos += 1
-    x.unknown_tagged_fields = tuple(unknown)
+        n, pos = optional_length(data, pos)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -236,6 +236,7 @@ def _size_foo_response_0(x: FooResponse) -> int:
 
 
 def _read_optional_foo_response_9(data: bytes, pos: int, n: int, x: FooResponse) -> int:
+    n, pos = long_packed(data, pos, n, 32)
     tag = -1
     unknown: list[RawTaggedField] = []
     while n:
@@ -254,9 +255,8 @@ def _read_optional_foo_response_9(data: bytes, pos: int, n: int, x: FooResponse)
             pos = end
         if pos != end:
             raise Malformed
-        n = data[pos]
-        pos += 1
-    x.unknown_tagged_fields = tuple(unknown)
+        n, pos = optional_length(data, pos)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

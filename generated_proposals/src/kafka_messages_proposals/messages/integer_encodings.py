@@ -42,6 +42,7 @@ from .._wire import (
     VARINTS,
     fixed_array,
     fixed_elements,
+    in_order,
     long_count,
     long_nullable_count,
     long_uvarint,
@@ -377,7 +378,7 @@ def _read_tags_integer_encodings_1(data: bytes, pos: int, n: int, x: IntegerEnco
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -537,7 +538,7 @@ def _read_tags_integer_encodings_2(data: bytes, pos: int, n: int, x: IntegerEnco
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -705,7 +706,7 @@ def _read_tags_integer_encodings_3(data: bytes, pos: int, n: int, x: IntegerEnco
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -25,6 +25,7 @@ from .._wire import (
     UNPACK_I,
     VARINTS,
     fixed_elements,
+    in_order,
     long_bytes,
     long_count,
     long_fixed_array,
@@ -199,7 +200,7 @@ def _read_tags_tagged_part_0(data: bytes, pos: int, n: int, x: TaggedPart) -> in
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -337,7 +338,7 @@ def _read_tags_interleaved_tags_0(data: bytes, pos: int, n: int, x: InterleavedT
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 
@@ -547,7 +548,7 @@ def _read_tags_interleaved_tags_1(data: bytes, pos: int, n: int, x: InterleavedT
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

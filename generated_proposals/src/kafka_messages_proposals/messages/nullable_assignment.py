@@ -20,6 +20,7 @@ from .._wire import (
     ZERO_UUID,
     fixed_array,
     fixed_elements,
+    in_order,
     long_bytes,
     long_count,
     long_fixed_array,
@@ -508,7 +509,7 @@ def _read_tags_nullable_assignment_1(data: bytes, pos: int, n: int, x: NullableA
             pos = end
         if pos != end:
             raise Malformed
-    x.unknown_tagged_fields = tuple(unknown)
+    x.unknown_tagged_fields = in_order(unknown)
     return pos
 
 

@@ -1,0 +1,22 @@
+"""What a message costs in bytes, field by field, and what it would cost under other integer encodings.
+
+The encodings are those of the integer-encoding proposal (002): ``fixed``, ``packed`` (zig-zag varint) and ``upacked``
+(varint of the two's complement). Nothing generated is needed: definitions and sample messages are enough.
+"""
+
+from generator.cost.encodings import FORMS, Span, encoded_size, histogram
+from generator.cost.measure import Cost, CostError, FieldCost, Totals, cost
+from generator.cost.samples import Sample
+
+__all__ = [
+    "FORMS",
+    "Cost",
+    "CostError",
+    "FieldCost",
+    "Sample",
+    "Span",
+    "Totals",
+    "cost",
+    "encoded_size",
+    "histogram",
+]

@@ -1,0 +1,71 @@
+"""The bytes that one integer takes under each encoding, and which values take how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from generator.spec.model import ENCODED_TYPES
+
+FORMS = ("fixed", "packed", "upacked")
+"""The encodings without their number of bits, the one that decodes fastest first."""
+
+
+def encoded_size(form: str, bits: int, value: int) -> int:
+    """Bytes of ``value``, a signed integer of 16, 32 or 64 ``bits``, as ``fixed``, ``packed`` or ``upacked``.
+
+    Raises ValueError for a value that does not fit, and for an unknown form or width.
+    """
+    _check_bits(bits)
+    if value.bit_length() > bits - 1 and value != -1 << bits - 1:
+        raise ValueError(f"{value} does not fit into {bits} bits")
+    if form == "fixed":
+        return bits // 8
+    if form == "packed":
+        return _varint_size(value << 1 if value >= 0 else ~value << 1 | 1)
+    if form == "upacked":
+        return _varint_size(value & (1 << bits) - 1)
+    raise ValueError(f"no encoding {form!r}; there are {', '.join(FORMS)}")
+
+
+@dataclass(frozen=True)
+class Span:
+    """The integers from ``lowest`` to ``highest``, both included, which take ``bytes`` bytes each."""
+
+    lowest: int
+    highest: int
+    bytes: int
+
+
+def histogram(bits: int, signed: bool) -> tuple[Span, ...]:
+    """Which values take how many bytes as a varint of 16, 32 or 64 ``bits``: spans in ascending order, without gaps.
+
+    ``signed`` is the zig-zag encoding (``packed``) of signed integers. Otherwise it is the plain one of unsigned
+    integers: what ``upacked`` writes, which turns a negative number into its two's complement first. The bounds are
+    those of the encoding; some that the text of proposal 002 gives are off by one. Raises ValueError for other widths.
+    """
+    _check_bits(bits)
+    spans = list(_unsigned(bits))
+    if not signed:
+        return tuple(spans)
+    # An even number is a value that is not negative, an odd one is a negative value, starting with -1.
+    positive = [Span((span.lowest + 1) // 2, span.highest // 2, span.bytes) for span in spans]
+    negative = [Span(-(span.highest + 1) // 2, -(span.lowest // 2) - 1, span.bytes) for span in spans]
+    middle = Span(negative[0].lowest, positive[0].highest, 1)
+    return (*reversed(negative[1:]), middle, *positive[1:])
+
+
+def _unsigned(bits: int) -> Iterator[Span]:
+    """Each byte of a varint holds seven bits."""
+    for size in range(1, (bits + 6) // 7 + 1):
+        lowest = 1 << 7 * (size - 1) if size > 1 else 0
+        yield Span(lowest, (1 << min(7 * size, bits)) - 1, size)
+
+
+def _varint_size(number: int) -> int:
+    return max(1, (number.bit_length() + 6) // 7)
+
+
+def _check_bits(bits: int) -> None:
+    if bits not in ENCODED_TYPES.values():
+        raise ValueError(f"encodings have 16, 32 or 64 bits, not {bits}")

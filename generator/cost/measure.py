@@ -1,0 +1,245 @@
+"""Costs of a message: samples are decoded by its definition, and measured again under changed definitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from generator.cost.encodings import FORMS, encoded_size
+from generator.cost.samples import CostError, Sample
+from generator.plan.model import MessagePlan
+from generator.runtime._build import Builder
+from generator.runtime._facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_of
+from generator.runtime._message import Message
+from generator.runtime.schema import Schema, SchemaError, Struct
+from generator.spec.model import ENCODED_TYPES
+
+_ALL = Range(0, MAX_VERSION)
+
+
+@dataclass(frozen=True)
+class FieldCost:
+    """One integer field, or the elements of one array of integers, over all samples.
+
+    ``fixed``, ``packed`` and ``upacked`` are bytes of its values under these encodings at the width of its type.
+    Lengths and counts in front of values are not part of them.
+    """
+
+    path: str
+    """Such as ``topics[].partitions[].leader_id``; ``[]`` stands for every element."""
+    type: str
+    """``int16``, ``int32`` or ``int64``."""
+    encoding: str
+    """How the definition writes it in this version, such as ``fixed32``."""
+    values: int
+    """How many there are."""
+    defined: int
+    """Bytes under the definition's own encoding."""
+    fixed: int
+    packed: int
+    upacked: int
+    smallest: str | None
+    """The form that takes the fewest bytes, the simpler one of equals; None without values. The fields of a struct that
+    stands at several paths share one encoding, so they share the answer."""
+    share: float
+    """``defined`` as a part of the samples' bytes, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Bytes of all samples, everything included, when integers that can have an encoding are written in one way."""
+
+    defined: int
+    """As the definition says."""
+    fixed: int
+    packed: int
+    upacked: int
+    smallest: int
+    """Each field in the form that is smallest for it."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What samples of a message cost, in bytes. ``fields`` are in the order of the definition."""
+
+    message: str
+    version: int
+    samples: int
+    fields: tuple[FieldCost, ...]
+    totals: Totals
+
+    @property
+    def other(self) -> int:
+        """Bytes of everything that cannot have an encoding: texts, lengths, counts, tags, other types."""
+        return self.totals.defined - sum(field.defined for field in self.fields)
+
+
+@dataclass(frozen=True)
+class _Integer:
+    """An integer field of a version. ``owner`` is its struct: what has one encoding is a field of a struct."""
+
+    path: str
+    owner: str
+    facts: FieldFacts
+
+    @property
+    def bits(self) -> int:
+        return ENCODED_TYPES[self.facts.type]
+
+    def encoding(self, version: int) -> str:
+        encodings = self.facts.element_encodings if self.facts.is_array else self.facts.encodings
+        return next((name for versions, name in encodings if version in versions), f"fixed{self.bits}")
+
+
+def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
+    """What samples of one version of a message cost, per integer field and in total.
+
+    Sizes are of what the definition writes for the decoded values; they differ from the samples' own where these are not
+    canonical (a varint with more bytes than it needs, a tagged field at its default). Raises CostError when there is no
+    sample or no such version, and with the place of every sample that is none of that message and version.
+    """
+    if version not in message.valid:
+        raise CostError(f"{message.name} has no version {version}, only {message.valid}")
+    facts = _facts_of(message)
+    values = list(_decoded(facts, version, samples))
+    if not values:
+        raise CostError(f"no samples of {message.name} version {version}")
+    integers = list(_integers(facts, facts.fields, facts.name, version, ""))
+    counts: dict[str, Counter[int]] = {integer.path: Counter() for integer in integers}
+    for value in values:
+        _count(facts, facts.fields, value, "", counts)
+    sizes = {integer.path: _sizes(integer, version, counts[integer.path]) for integer in integers}
+    smallest = _smallest(integers, sizes)
+    total = _total(facts, version, values)
+    totals = Totals(
+        total,
+        *(_total(_rewritten(facts, lambda owner, name, form=form: form), version, values) for form in FORMS),
+        _total(_rewritten(facts, lambda owner, name: smallest.get((owner, name)) or FORMS[0]), version, values),
+    )
+    fields = []
+    for integer in integers:
+        by_form = sizes[integer.path]
+        fields.append(
+            FieldCost(
+                path=integer.path,
+                type=integer.facts.type,
+                encoding=integer.encoding(version),
+                values=counts[integer.path].total(),
+                smallest=smallest[integer.owner, integer.facts.name],
+                share=by_form["defined"] / total if total else 0.0,
+                **by_form,
+            )
+        )
+    return Cost(message.name, version, len(values), tuple(fields), totals)
+
+
+def _facts_of(plan: MessagePlan) -> MessageFacts:
+    class Definition(Message):
+        NAME = plan.name
+        _facts = plan.facts
+
+    return facts_of(Definition)
+
+
+def _schema(facts: MessageFacts, version: int) -> Schema:
+    return Builder(facts).struct(facts.fields, version)
+
+
+def _decoded(facts: MessageFacts, version: int, samples: Iterable[Sample]) -> Iterator[Struct]:
+    schema, problems = _schema(facts, version), []
+    for sample in samples:
+        what = f"{sample.place}: {facts.name} v{version}: "
+        if sample.version != version:
+            problems.append(f"{what}the sample is of version {sample.version}")
+            continue
+        try:
+            value, end = schema.read(sample.data)
+        except SchemaError as error:
+            problems.append(f"{what}{error}")
+            continue
+        if end != len(sample.data):
+            problems.append(f"{what}ends at offset {end}, but {len(sample.data) - end} more byte(s) follow")
+        yield value
+    if problems:
+        raise CostError(*problems)
+
+
+def _present(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) -> Iterator[FieldFacts]:
+    for field in fields:
+        if version in field.versions and (version in facts.with_optional or not field.optional):
+            yield field
+
+
+def _integers(
+    facts: MessageFacts, fields: tuple[FieldFacts, ...], owner: str, version: int, prefix: str
+) -> Iterator[_Integer]:
+    """Every path of a version that leads to integers, whether samples have values there or not."""
+    for field in _present(facts, fields, version):
+        path = _path(prefix, field)
+        if field.type in ENCODED_TYPES:
+            yield _Integer(path, owner, field)
+        elif field.is_struct:
+            yield from _integers(facts, facts.structs[field.type], field.type, version, f"{path}.")
+
+
+def _path(prefix: str, field: FieldFacts) -> str:
+    return f"{prefix}{field.name}{'[]' if field.is_array else ''}"
+
+
+def _count(
+    facts: MessageFacts, fields: tuple[FieldFacts, ...], struct: Struct, prefix: str, counts: dict[str, Counter[int]]
+) -> None:
+    """Add the integers of one struct, and of those inside it, to the values by path."""
+    for field in fields:
+        value = struct[field.name] if field.name in struct else None
+        path = _path(prefix, field)
+        for element in value if isinstance(value, list) else [value]:
+            if isinstance(element, Struct):
+                _count(facts, facts.structs[field.type], element, f"{path}.", counts)
+            elif isinstance(element, int) and field.type in ENCODED_TYPES:
+                counts[path][element] += 1
+
+
+def _sizes(integer: _Integer, version: int, values: Counter[int]) -> dict[str, int]:
+    def total(form: str, bits: int) -> int:
+        return sum(count * encoded_size(form, bits, value) for value, count in values.items())
+
+    encoding = integer.encoding(version)
+    by_form = {form: total(form, integer.bits) for form in FORMS}
+    return {"defined": total(encoding[:-2], int(encoding[-2:])), **by_form}
+
+
+def _smallest(
+    integers: Iterable[_Integer], sizes: Mapping[str, Mapping[str, int]]
+) -> dict[tuple[str, str], str | None]:
+    """The form for each field of a struct, over all paths to it; of equals the first in FORMS."""
+    sums: dict[tuple[str, str], Counter[str]] = {}
+    for integer in integers:
+        sums.setdefault((integer.owner, integer.facts.name), Counter()).update(sizes[integer.path])
+    return {
+        key: min(FORMS, key=lambda form: by_form[form]) if by_form["fixed"] else None for key, by_form in sums.items()
+    }
+
+
+def _rewritten(facts: MessageFacts, form_of: Callable[[str, str], str]) -> MessageFacts:
+    """The definition with other encodings: for struct and field name, ``form_of`` says which."""
+
+    def changed(owner: str, fields: tuple[FieldFacts, ...]) -> tuple[FieldFacts, ...]:
+        return tuple(
+            _encoded(field, form_of(owner, field.name)) if field.type in ENCODED_TYPES else field for field in fields
+        )
+
+    structs = {name: changed(name, fields) for name, fields in facts.structs.items()}
+    return replace(facts, fields=changed(facts.name, facts.fields), structs=structs)
+
+
+def _encoded(field: FieldFacts, form: str) -> FieldFacts:
+    encodings = ((_ALL, f"{form}{ENCODED_TYPES[field.type]}"),)
+    return replace(field, element_encodings=encodings) if field.is_array else replace(field, encodings=encodings)
+
+
+def _total(facts: MessageFacts, version: int, values: Iterable[Struct]) -> int:
+    """Bytes of decoded messages under a definition; sizes in front of tagged fields follow."""
+    schema = _schema(facts, version)
+    return sum(schema.size_of(value) for value in values)

@@ -1,0 +1,141 @@
+"""Sample messages from files: one a line, as JSON with message, version and hex, or as bare hex."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from generator.spec.versions import Versions
+
+_MOST_PROBLEMS = 20
+_NO_HEX_DIGIT = re.compile(r"[^0-9a-fA-F]")
+_KEYS: dict[str, type] = {"message": str, "version": int, "hex": str}
+
+
+class CostError(Exception):
+    """Why no costs can be computed: one problem a line, ready to be shown."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        shown = problems[:_MOST_PROBLEMS]
+        more = len(problems) - len(shown)
+        super().__init__("\n".join((*shown, f"and {more} more") if more else shown))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The bytes of one message body (no header, no frame) at ``version``; ``place`` is what errors call it."""
+
+    data: bytes
+    version: int
+    place: str = "sample"
+
+
+def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: int | None = None) -> list[Sample]:
+    """The samples of one message in files of lines, ``.gz`` or not: those of ``version``, or of every version.
+
+    JSON lines of other messages or versions are passed over; a bare hex line is taken to be of ``message`` and
+    ``version``. Raises CostError with every unreadable line as ``file:line: reason``, or when there is no sample.
+    """
+    reader = _Reader(message, valid, version)
+    for path in paths:
+        reader.read(path)
+    if reader.problems:
+        raise CostError(*reader.problems)
+    if not reader.samples:
+        raise CostError(reader.nothing())
+    return reader.samples
+
+
+class _BadLine(Exception):
+    """Why a line is no sample."""
+
+
+@dataclass
+class _Reader:
+    message: str
+    valid: Versions
+    version: int | None
+    samples: list[Sample] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
+    """How many samples were passed over, by message and version."""
+
+    def read(self, path: Path) -> None:
+        try:
+            with closing(_lines(path)) as lines:
+                for number, line in enumerate(lines, 1):
+                    self.line(line.strip(), f"{path}:{number}")
+        except UnicodeDecodeError as error:
+            self.problems.append(f"{path}: is not UTF-8 text: {error.reason} at byte {error.start}")
+        except (OSError, EOFError, zlib.error) as error:
+            self.problems.append(f"{path}: {getattr(error, 'strerror', None) or error}")
+
+    def line(self, line: str, place: str) -> None:
+        try:
+            sample = self.sample(line, place) if line else None
+        except _BadLine as error:
+            self.problems.append(f"{place}: {error}")
+        else:
+            self.samples += [sample] if sample else []
+
+    def sample(self, line: str, place: str) -> Sample | None:
+        if not line.startswith("{"):
+            if self.version is None:
+                raise _BadLine("a line of hex does not say its version; give --version N")
+            return Sample(_data(line), self.version, place)
+        message, version, text = _parts(line)
+        if message != self.message or (self.version is not None and version != self.version):
+            self.others[f"{message} version {version}" if message == self.message else message] += 1
+            return None
+        if version not in self.valid:
+            raise _BadLine(f"{message} has no version {version}, only {self.valid}")
+        return Sample(_data(text), version, place)
+
+    def nothing(self) -> str:
+        wanted = self.message if self.version is None else f"{self.message} version {self.version}"
+        same = sorted((name for name in self.others if name.startswith(f"{self.message} ")), key=_version_last)
+        found = ", ".join((same or sorted(self.others))[:8])
+        more = "" if len(same or self.others) <= 8 else ", ..."
+        return f"no samples of {wanted}; there are samples of {found}{more}" if found else f"no samples of {wanted}"
+
+
+def _version_last(name: str) -> int:
+    return int(name.rpartition(" ")[2])
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        yield from lines
+
+
+def _parts(line: str) -> tuple[str, int, str]:
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise _BadLine(f"is not JSON: {error.msg} at column {error.colno}") from None
+    except RecursionError:
+        raise _BadLine("is JSON of too many levels") from None
+    for key, kind in _KEYS.items():
+        if key not in entry:
+            raise _BadLine(f"has no {key!r}; a sample has {', '.join(map(repr, _KEYS))}")
+        if type(entry[key]) is not kind:
+            what = "an integer" if kind is int else "a text"
+            raise _BadLine(f"{key!r} must be {what}, not {json.dumps(entry[key])[:40]}")
+    return entry["message"], entry["version"], entry["hex"]
+
+
+def _data(text: str) -> bytes:
+    wrong = _NO_HEX_DIGIT.search(text)
+    if wrong:
+        raise _BadLine(f"{wrong[0]!r} is no hexadecimal digit (digit {wrong.start() + 1})")
+    if len(text) % 2:
+        raise _BadLine(f"has an odd number of hexadecimal digits, {len(text)}")
+    return bytes.fromhex(text)
