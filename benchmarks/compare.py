@@ -23,6 +23,7 @@ import environments
 import report
 from codec import OPERATIONS, Operation
 from environments import Environment
+from rounds import rotated
 from workloads import WORKLOADS, Workload
 
 WORKER = Path(__file__).resolve().with_name("peer_worker.py")
@@ -127,8 +128,7 @@ def measure(
     loops = {process.codec.name: process.calibrate(workload, operation, seconds) for process in processes}
     times: dict[str, list[float]] = {process.codec.name: [] for process in processes}
     for turn in range(samples):
-        first = turn % len(processes)
-        for process in (*processes[first:], *processes[:first]):
+        for process in rotated(processes, turn):
             times[process.codec.name].append(process.time(workload, operation, loops[process.codec.name]))
     return report.Measurement(workload, operation, times)
 

@@ -16,6 +16,8 @@ from statistics import median
 
 import environments
 from environments import Environment
+from markdown import table
+from rounds import rotated
 
 BARE = "pass"
 
@@ -61,8 +63,7 @@ def measure(prepared: Sequence[Environment], samples: int) -> dict[str, list[flo
     """Milliseconds by codec, one per column: medians of the differences to the bare interpreter in the same round."""
     costs: dict[str, list[list[float]]] = {environment.codec.name: [] for environment in prepared}
     for turn in range(-1, samples):  # the round before the first one only fills the bytecode and file caches
-        first = turn % len(prepared)
-        for environment in (*prepared[first:], *prepared[:first]):
+        for environment in rotated(prepared, turn):
             bare = cpu_milliseconds(environment, BARE)
             statements = STATEMENTS[environment.codec.adapter]
             row = [cpu_milliseconds(environment, statement) - bare for statement in statements]
@@ -73,18 +74,18 @@ def measure(prepared: Sequence[Environment], samples: int) -> dict[str, list[flo
 
 def render(command: str, samples: int, prepared: Sequence[Environment], costs: dict[str, list[float]]) -> str:
     """The costs as a Markdown table."""
+    rows = []
+    for environment in prepared:
+        requirement = environment.codec.requirement if environment.codec.is_peer else environment.codec.name
+        rows.append([requirement, *(f"{cost:.1f}" for cost in costs[environment.codec.name])])
     lines = [
         f"`{command}`",
         "",
         f"CPU ms of fresh processes beyond `python -c {BARE}`, warm bytecode caches, median of {samples},"
         f" Python {sys.version.split()[0]}",
         "",
-        f"| MetadataResponse | {' | '.join(COLUMNS)} |",
-        f"|---|{'--:|' * len(COLUMNS)}",
+        *table(["MetadataResponse", *COLUMNS], rows),
     ]
-    for environment in prepared:
-        requirement = environment.codec.requirement if environment.codec.is_peer else environment.codec.name
-        lines.append(f"| {requirement} | {' | '.join(f'{cost:.1f}' for cost in costs[environment.codec.name])} |")
     return "\n".join(lines)
 
 

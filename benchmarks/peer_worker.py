@@ -95,8 +95,7 @@ class Worker:
                     loaded = self.loaded[key] = Loaded(self.adapter.prepare(WORKLOADS[key]))
                     return {"data": text(loaded.data), "again": text(loaded.again)}
                 case {"do": "freeze"}:
-                    gc.collect()
-                    gc.freeze()
+                    freeze()
                     return {}
                 case {"do": "calibrate", "workload": str(key), "operation": operation, "seconds": float(seconds)}:
                     return {"loops": self.loaded[key].calibrate(known(operation), seconds)}
@@ -105,6 +104,12 @@ class Worker:
             raise ValueError(f"unknown request {request!r}")
         except Exception:
             return {"error": traceback.format_exc()}
+
+
+def freeze() -> None:
+    """Exempt everything that is there now from collection, so that only measured objects are collected."""
+    gc.collect()
+    gc.freeze()
 
 
 def known(operation: object) -> Operation:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from codec import OPERATIONS, Operation
+from markdown import number, table
 from workloads import Workload
 
 
@@ -67,23 +68,14 @@ def _table(facts: Facts, measurements: Sequence[Measurement]) -> list[str]:
     subjects = [name for name in codecs if name not in facts.peers] or codecs[:1]
     pairs = [(subject, peer) for subject in subjects for peer in facts.peers if peer != subject]
     header = ["workload", "bytes", *codecs, *(f"{subject} vs {peer}" for subject, peer in pairs)]
-    lines = [_row(header), _row(["---"] + ["--:"] * (len(header) - 1))]
+    rows = []
     for measurement in measurements:
-        times = [_number(measurement.microseconds(name)) for name in codecs]
+        times = [number(measurement.microseconds(name)) for name in codecs]
         ratios = [f"**{measurement.speedup(subject, peer):.2f}**" for subject, peer in pairs]
-        lines.append(_row([measurement.workload.title, f"{measurement.workload.size:,}", *times, *ratios]))
-    return lines
+        rows.append([measurement.workload.title, f"{measurement.workload.size:,}", *times, *ratios])
+    return list(table(header, rows))
 
 
 def _contents(measurements: Sequence[Measurement]) -> list[str]:
     workloads = {measurement.workload.key: measurement.workload for measurement in measurements}
     return [f"- {workload.title}: {workload.contents}" for workload in workloads.values()]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _number(value: float) -> str:
-    """Three significant digits, or whole numbers with separators from 100 on."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

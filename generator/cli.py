@@ -1,4 +1,4 @@
-"""The command line: ``python -m generator generate|check|import-specs|vectors``."""
+"""The command line: ``python -m generator generate|check|import-specs|cost``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from generator import definitions, output
+from generator.cost import command as cost_command
 from generator.render import package
 from generator.spec.source import SpecError
 
@@ -43,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--package", default="kafka_messages", help="import name (default: %(default)s)")
         command.set_defaults(run=run)
     _release_commands(commands)
+    cost_command.add_to(commands)
     return parser
 
 

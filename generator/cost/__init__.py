@@ -5,8 +5,8 @@ The encodings are those of the integer-encoding proposal (002): ``fixed``, ``pac
 """
 
 from generator.cost.encodings import FORMS, Span, encoded_size, histogram
-from generator.cost.measure import Cost, CostError, FieldCost, Totals, cost
-from generator.cost.samples import Sample
+from generator.cost.measure import Cost, FieldCost, Totals, cost
+from generator.cost.samples import CostError, Sample, read_samples
 
 __all__ = [
     "FORMS",
@@ -19,4 +19,5 @@ __all__ = [
     "cost",
     "encoded_size",
     "histogram",
+    "read_samples",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from generator.cost.encodings import FORMS, encoded_size
@@ -95,9 +95,9 @@ class _Integer:
 def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     """What samples of one version of a message cost, per integer field and in total.
 
-    Sizes are of what the definition writes for the decoded values; they differ from the samples' own where these are not
-    canonical (a varint with more bytes than it needs, a tagged field at its default). Raises CostError when there is no
-    sample or no such version, and with the place of every sample that is none of that message and version.
+    Sizes are of what the definition writes for the decoded values; they differ from the samples' own where these are
+    not canonical (a varint with more bytes than it needs, a tagged field at its default). Raises CostError when there
+    is no sample or no such version, and with the place of every sample that is none of that message and version.
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")
@@ -112,11 +112,9 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     sizes = {integer.path: _sizes(integer, version, counts[integer.path]) for integer in integers}
     smallest = _smallest(integers, sizes)
     total = _total(facts, version, values)
-    totals = Totals(
-        total,
-        *(_total(_rewritten(facts, lambda owner, name, form=form: form), version, values) for form in FORMS),
-        _total(_rewritten(facts, lambda owner, name: smallest.get((owner, name)) or FORMS[0]), version, values),
-    )
+    rewritten = [_rewritten(facts, {}, form) for form in FORMS]
+    rewritten.append(_rewritten(facts, {key: form for key, form in smallest.items() if form}, FORMS[0]))
+    totals = Totals(total, *(_total(each, version, values) for each in rewritten))
     fields = []
     for integer in integers:
         by_form = sizes[integer.path]
@@ -192,7 +190,7 @@ def _count(
 ) -> None:
     """Add the integers of one struct, and of those inside it, to the values by path."""
     for field in fields:
-        value = struct[field.name] if field.name in struct else None
+        value = struct.values.get(field.name)
         path = _path(prefix, field)
         for element in value if isinstance(value, list) else [value]:
             if isinstance(element, Struct):
@@ -222,12 +220,13 @@ def _smallest(
     }
 
 
-def _rewritten(facts: MessageFacts, form_of: Callable[[str, str], str]) -> MessageFacts:
-    """The definition with other encodings: for struct and field name, ``form_of`` says which."""
+def _rewritten(facts: MessageFacts, forms: Mapping[tuple[str, str], str], otherwise: str) -> MessageFacts:
+    """The definition with other encodings: ``forms`` by struct and field name, and ``otherwise`` for the rest."""
 
     def changed(owner: str, fields: tuple[FieldFacts, ...]) -> tuple[FieldFacts, ...]:
         return tuple(
-            _encoded(field, form_of(owner, field.name)) if field.type in ENCODED_TYPES else field for field in fields
+            _encoded(field, forms.get((owner, field.name), otherwise)) if field.type in ENCODED_TYPES else field
+            for field in fields
         )
 
     structs = {name: changed(name, fields) for name, fields in facts.structs.items()}

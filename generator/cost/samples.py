@@ -6,11 +6,10 @@ import gzip
 import json
 import re
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from generator.spec.versions import Versions
 
@@ -65,16 +64,16 @@ class _Reader:
     version: int | None
     samples: list[Sample] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    others: Counter[str] = field(default_factory=Counter)
-    """How many samples were passed over, by message and version."""
+    others: set[tuple[str, int]] = field(default_factory=set)
+    """Messages and versions of the samples that were passed over."""
 
     def read(self, path: Path) -> None:
         try:
-            with closing(_lines(path)) as lines:
+            with _opened(path) as lines:
                 for number, line in enumerate(lines, 1):
                     self.line(line.strip(), f"{path}:{number}")
-        except UnicodeDecodeError as error:
-            self.problems.append(f"{path}: is not UTF-8 text: {error.reason} at byte {error.start}")
+        except UnicodeDecodeError:
+            self.problems.append(f"{path}: is not UTF-8 text")
         except (OSError, EOFError, zlib.error) as error:
             self.problems.append(f"{path}: {getattr(error, 'strerror', None) or error}")
 
@@ -88,32 +87,31 @@ class _Reader:
 
     def sample(self, line: str, place: str) -> Sample | None:
         if not line.startswith("{"):
+            data = _data(line, "is neither a JSON object nor hex: ")
             if self.version is None:
                 raise _BadLine("a line of hex does not say its version; give --version N")
-            return Sample(_data(line), self.version, place)
+            return Sample(data, self.version, place)
         message, version, text = _parts(line)
         if message != self.message or (self.version is not None and version != self.version):
-            self.others[f"{message} version {version}" if message == self.message else message] += 1
+            self.others.add((message, version))
             return None
         if version not in self.valid:
             raise _BadLine(f"{message} has no version {version}, only {self.valid}")
-        return Sample(_data(text), version, place)
+        return Sample(_data(text, "'hex': "), version, place)
 
     def nothing(self) -> str:
         wanted = self.message if self.version is None else f"{self.message} version {self.version}"
-        same = sorted((name for name in self.others if name.startswith(f"{self.message} ")), key=_version_last)
-        found = ", ".join((same or sorted(self.others))[:8])
-        more = "" if len(same or self.others) <= 8 else ", ..."
-        return f"no samples of {wanted}; there are samples of {found}{more}" if found else f"no samples of {wanted}"
+        if not self.others:
+            return f"no samples of {wanted}, nor of anything else"
+        versions = sorted(version for name, version in self.others if name == self.message)
+        names = sorted({name for name, _ in self.others})
+        found = [f"version {version}" for version in versions] or names
+        more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+        return f"no samples of {wanted}; there are samples of {', '.join(found[:8])}{more}"
 
 
-def _version_last(name: str) -> int:
-    return int(name.rpartition(" ")[2])
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        yield from lines
+def _opened(path: Path) -> TextIO:
+    return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
 
 
 def _parts(line: str) -> tuple[str, int, str]:
@@ -121,8 +119,8 @@ def _parts(line: str) -> tuple[str, int, str]:
         entry = json.loads(line)
     except json.JSONDecodeError as error:
         raise _BadLine(f"is not JSON: {error.msg} at column {error.colno}") from None
-    except RecursionError:
-        raise _BadLine("is JSON of too many levels") from None
+    except (ValueError, RecursionError):
+        raise _BadLine("is JSON with too long a number or too many levels") from None
     for key, kind in _KEYS.items():
         if key not in entry:
             raise _BadLine(f"has no {key!r}; a sample has {', '.join(map(repr, _KEYS))}")
@@ -132,10 +130,10 @@ def _parts(line: str) -> tuple[str, int, str]:
     return entry["message"], entry["version"], entry["hex"]
 
 
-def _data(text: str) -> bytes:
+def _data(text: str, what: str) -> bytes:
     wrong = _NO_HEX_DIGIT.search(text)
     if wrong:
-        raise _BadLine(f"{wrong[0]!r} is no hexadecimal digit (digit {wrong.start() + 1})")
+        raise _BadLine(f"{what}{wrong[0]!r} at character {wrong.start() + 1} is no hexadecimal digit")
     if len(text) % 2:
-        raise _BadLine(f"has an odd number of hexadecimal digits, {len(text)}")
+        raise _BadLine(f"{what}{len(text)} digits, and two make a byte")
     return bytes.fromhex(text)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 
+from generator.rules.defaults import DefaultError, default_of
 from generator.spec.model import ENCODED_TYPES, Encoding, Field, Message
 from generator.spec.source import Problems
 
@@ -53,7 +55,20 @@ def _encodings(member: Field, encodings: tuple[Encoding, ...], key: str, problem
         elif encoding.bits > bits:
             what = f"encoding {encoding.name} is wider than field {member.name} of type {member.type}"
             problems.error(encoding.location, f"{what}; use at most {bits} bits")
+        else:
+            _default_fits(member, encoding, problems)
     _coverage(member, encodings, key, problems)
+
+
+def _default_fits(member: Field, encoding: Encoding, problems: Problems) -> None:
+    """A new message must be one that can be written; only a tagged field is left out at its default."""
+    if member.type.is_array or member.tagged.covers(encoding.versions):
+        return
+    with contextlib.suppress(DefaultError):  # a default that is none at all is reported by the rules for fields
+        value = default_of(member)
+        if isinstance(value, int) and not -(1 << encoding.bits - 1) <= value < 1 << encoding.bits - 1:
+            what = f"default {value} of field {member.name} is out of range for encoding {encoding.name}"
+            problems.error(encoding.location, f"{what}; change one of the two")
 
 
 def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:

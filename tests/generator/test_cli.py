@@ -37,7 +37,7 @@ import acme_messages
 from acme_messages import Probe
 assert Probe.read(Probe(a=5).write(3), 3).a == 5
 for module in pkgutil.walk_packages(acme_messages.__path__, "acme_messages."):
-    if not module.name.endswith("arrow"):
+    if ".arrow" not in module.name:  # needs an extra
         __import__(module.name)
 assert not {"generator", "kafka_messages", "jinja2", "black"} & set(sys.modules)
 print(Probe())
@@ -172,13 +172,6 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
         if name.startswith("generator.") and stage_of(name) not in allowed
     ]
     assert wrong == []
-
-
-def test_every_folder_has_its_place() -> None:
-    """A new folder of the generator is a stage, or it is one of those that no stage may import."""
-    aside = {"runtime", "release", "vectors", "evolution"}
-    folders = {path.parent.name for path in GENERATOR.glob("*/__init__.py")}
-    assert folders - aside <= set(STAGES)
 
 
 def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:

@@ -19,10 +19,10 @@ TYPES = ("[]int32", "[]string", "[]Inner", "Inner")
 
 def default(kind: str, given: object = ..., **more: object) -> Value:
     """The default of a field of this type, given as JSON, through the same doors a definition takes."""
-    properties = dict(more) if given is ... else {"default": given, **more}
+    member = field("A", kind) | more | ({} if given is ... else {"default": given})
     if kind.removeprefix("[]") == "Inner":
-        properties["fields"] = [field("X")]
-    return default_of(check(message(field("A", kind, **properties))).message.fields[0])
+        member["fields"] = [field("X")]
+    return default_of(check(message(member)).message.fields[0])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ REFUSED = [
 
 def complaints(kind: str, given: str, **more: object) -> list[str]:
     """The problems of a field of this type with this default."""
-    return problems_of({"Test.json": text(field("A", kind, default=given, **more))})
+    return problems_of({"Test.json": text(field("A", kind, default=given) | more)})
 
 
 @pytest.mark.parametrize(("kind", "given", "reason"), REFUSED)

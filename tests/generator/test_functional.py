@@ -77,7 +77,7 @@ class Matrix:
         """The module of errors of this message's package."""
         return importlib.import_module(f"{self.message.__module__.partition('.')[0]}.errors")
 
-    def made(self, given: object) -> object:
+    def made(self, given: Any) -> object:
         """A value of the reference as the generated class takes it."""
         if given is None or "Inner" not in self.kind:
             return given

@@ -127,8 +127,7 @@ def test_narrow_numbers_are_checked(package: ModuleType) -> None:
 def test_numbers_that_are_too_long(package: ModuleType, data: str) -> None:
     """A varint of 32 bits ends after five bytes and holds 32 bits, whatever else is sent."""
     with pytest.raises(package.DecodeError, match=r"^Changing v2: n: VARINT"):
-        (
-            package.Changing.read(bytes.fromhex(data), 2)
+        package.Changing.read(bytes.fromhex(data), 2)
 
 
 def test_interleaved_tags(package: ModuleType) -> None:

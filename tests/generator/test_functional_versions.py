@@ -136,9 +136,9 @@ def test_versions_that_do_not_exist(package: ModuleType) -> None:
                 act(version)
         with pytest.raises(package.UnsupportedVersionError, match=known.format(f"{version},")):
             package.High.read_from(b"\0\0", 0, version)
-    for version in ("3", None, 3.5):
+    for odd in ("3", None, 3.5):
         with pytest.raises(package.UnsupportedVersionError):
-            package.High().write(version)
+            package.High().write(odd)
 
 
 def test_constants_of_a_message(package: ModuleType) -> None:
@@ -184,8 +184,7 @@ def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
     for data in ("ffff00", "80ff00", "fffe00"):
         assert package.Parts.read(bytes.fromhex(data), 1) == null
     for presence in ("01", "00", "7f"):
-        data = bytes.fromhex(f"ff {presence} 01 00000000 00 00")
-        assert package.Parts.read(data, 1) == package.Parts()
+        assert package.Parts.read(bytes.fromhex(f"ff {presence} 01 00000000 00 00"), 1) == package.Parts()
 
 
 def test_null_structs_in_versions_without_null(package: ModuleType) -> None:
@@ -316,11 +315,11 @@ def test_constructors_take_names_only(package: ModuleType) -> None:
 def test_data_of_other_kinds(package: ModuleType) -> None:
     """Sockets hand out bytearrays and memoryviews; what is kept from them does not change when the buffer does."""
     buffer = bytearray(package.Batches(topic="t", batch=b"abc").write(0))
+    built = package.Batches.read(buffer, 0)
     for data in (buffer, memoryview(buffer)):
-        built = package.Batches.read(data, 0)
-        assert built == package.Batches(topic="t", batch=b"abc")
-        assert type(built.batch) is bytes
+        assert package.Batches.read(data, 0) == built == package.Batches(topic="t", batch=b"abc")
         assert package.Batches.read_from(data, 0, 0) == (built, len(buffer))
+    assert type(built.batch) is bytes
     buffer[:] = bytes(len(buffer))
     assert built.batch == b"abc"
     for offset in (-1, len(buffer) + 1):

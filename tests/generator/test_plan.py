@@ -185,10 +185,10 @@ def test_layouts_know_how_they_are_used(plans: dict[str, MessagePlan]) -> None:
     """A layout is printed for single structs, for arrays or for both: no function is printed that nobody calls."""
     plan = plans["common_structs"]
     outer, inner = plan.struct("Outer"), plan.struct("Inner")
-    assert (outer.singles, outer.arrays) == ({0, 2}, {0, 2})
-    assert (inner.singles, inner.arrays) == ({0, 2}, {0, 2})
+    assert set(outer.singles) == set(outer.arrays) == {0, 2}
+    assert set(inner.singles) == set(inner.arrays) == {0, 2}
     topics = plans["map_keys"].struct("Topic")
-    assert (topics.singles, topics.arrays) == (frozenset(), {0, 1, 2})
+    assert (set(topics.singles), set(topics.arrays)) == (set(), {0, 1, 2})
 
 
 def test_keys_make_collections(plans: dict[str, MessagePlan]) -> None:

@@ -96,8 +96,11 @@ def bound_names(module: str) -> Iterator[str]:
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
-@pytest.mark.xfail(strict=True, reason="accepted, and the printed module is broken")
-@pytest.mark.parametrize("name", ODD_NAMES)
+ACCEPTED = pytest.mark.xfail(strict=True, reason="accepted, and the printed module is broken")
+SOUND = ("type",)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SOUND else ACCEPTED) for name in ODD_NAMES])
 def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
     """Either a problem says that the name cannot be, or the module binds each name once and works."""
     definition = text(*ODD_NAMES[name], flexibleVersions="0+")

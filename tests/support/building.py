@@ -34,7 +34,7 @@ _numbers = itertools.count()
 
 def text_of(definition: Definition) -> str:
     """What the file of a definition says."""
-    return definition if isinstance(definition, str) else json.dumps(definition, indent=1)
+    return definition if isinstance(definition, str) else json.dumps(definition, indent=1, ensure_ascii=False)
 
 
 def write_specs(folder: Path, *each: Definition) -> Path:

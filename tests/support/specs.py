@@ -16,7 +16,7 @@ def field(name: str, type: str = "int32", versions: str = "0+", **more: object) 
     return {"name": name, "type": type, "versions": versions, **more}
 
 
-def optional(name: str, type: str = "int32", tag: str = "0x1", **more: object) -> dict[str, object]:
+def optional(name: str, type: str = "int32", tag: object = "0x1", **more: object) -> dict[str, object]:
     """A field of an optional-field buffer as its JSON object."""
     return {"name": name, "type": type, "tag": tag, **more}
 

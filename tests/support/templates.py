@@ -16,13 +16,14 @@ class Branches:
 
     def __init__(self, environment: jinja2.Environment) -> None:
         self.seen: dict[str, set[bool]] = {}
+        self.texts: dict[str, str] = {}
         self.wanted: dict[str, set[bool]] = {}
         self.environment = environment.overlay(cache_size=100)
         self.environment.globals = {**environment.globals, LINE: self._line, TEST: self._test, LOOP: self._loop}
         parse: Callable[[str, str | None, str | None], nodes.Template] = self.environment._parse
 
         def instrumented(source: str, name: str | None, filename: str | None) -> nodes.Template:
-            return self._instrument(parse(source, name, filename), name or "")
+            return self._instrument(parse(source, name, filename), name or "", source.splitlines())
 
         # The one place through which each template passes before it is compiled.
         setattr(self.environment, "_parse", instrumented)  # noqa: B010
@@ -36,7 +37,7 @@ class Branches:
     def missing(self) -> list[str]:
         """What was never printed, tests that always went one way, loops that were never (or always) empty."""
         return [
-            f"{place} {'was never reached' if outcome else 'always held'}"
+            f"{self.texts[place]}: {'never reached' if outcome else 'always held'}"
             for place, outcomes in sorted(self.wanted.items())
             for outcome in sorted(outcomes - self.seen.get(place, set()))
         ]
@@ -54,7 +55,7 @@ class Branches:
         self.seen.setdefault(place, set()).add(bool(items))
         return items
 
-    def _instrument(self, tree: nodes.Template, name: str) -> nodes.Template:
+    def _instrument(self, tree: nodes.Template, name: str, lines: list[str]) -> nodes.Template:
         numbers: dict[tuple[int, str], int] = defaultdict(int)
 
         def place(node: nodes.Node, what: str, *outcomes: bool) -> nodes.Const:
@@ -62,14 +63,18 @@ class Branches:
             numbers[key] += 1
             text = f"{name}:{node.lineno} {what}" + (f" {numbers[key]}" if numbers[key] > 1 else "")
             self.wanted[text] = set(outcomes)
+            self.texts[text] = f"{name}: {lines[node.lineno - 1].strip()}"
             return nodes.Const(text)
 
         for output in list(tree.find_all(nodes.Output)):
             output.nodes.insert(0, _call(LINE, place(output, "text", True)))
         for branch in list(tree.find_all((nodes.If, nodes.CondExpr))):
+            assert isinstance(branch, nodes.If | nodes.CondExpr)
+            assert isinstance(branch.test, nodes.Expr)
             branch.test = _call(TEST, place(branch, "test", True, False), branch.test)
         for loop in list(tree.find_all(nodes.For)):
             outcomes = (True, False) if loop.else_ else (True,)
+            assert isinstance(loop.iter, nodes.Expr)
             loop.iter = _call(LOOP, place(loop, "loop", *outcomes), loop.iter)
         tree.set_environment(self.environment)
         return tree

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ._types import VARINT, VARLONG, Type, VarInt, wrong
+from ._types import VARINT, VARLONG, Type, VarInt, integer
 
 
 class TwosComplement(Type):
@@ -13,20 +13,14 @@ class TwosComplement(Type):
         self.name = f"UPACKED{bits}"
         self.bits = bits
         self._plain = VarInt(self.name, bits, is_signed=False)
+        self._range = VarInt(self.name, bits, is_signed=True)
 
     def read(self, data: bytes, pos: int) -> tuple[int, int]:
         number, pos = self._plain.read(data, pos)
         return (number - (1 << self.bits) if number >> self.bits - 1 else number), pos
 
     def write(self, out: bytearray, value: object) -> None:
-        if not isinstance(value, int):
-            raise wrong(value, f"an integer for {self.name}")
-        self._range.validate(value)
-        self._plain.write(out, value & (1 << self.bits) - 1)
-
-    @property
-    def _range(self) -> VarInt:
-        return VarInt(self.name, self.bits, is_signed=True)
+        self._plain.write(out, integer(value, self._range) & (1 << self.bits) - 1)
 
 
 PACKED16 = VarInt("PACKED16", 16, is_signed=True)

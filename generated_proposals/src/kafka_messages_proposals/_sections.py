@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ._encodings import PACKED32
 from ._struct import Field, Struct, is_default, value_of
@@ -12,15 +12,29 @@ from ._wire import RawTaggedField
 
 
 class Section(Type):
-    """Fields by tag. ``absent`` are tags that other versions of the definition have."""
+    """Fields by tag, as a mapping or as pairs. ``absent`` are tags that other versions of the definition have.
+
+    Raises SchemaError for tags or names that repeat, and for tags that the wire cannot carry.
+    """
 
     highest_tag = (1 << 32) - 1
+    noun = "tagged field"
 
-    def __init__(self, fields: Mapping[int, Field], absent: frozenset[int] = frozenset()) -> None:
-        for tag in fields:
+    def __init__(
+        self, fields: Mapping[int, Field] | Iterable[tuple[int, Field]], absent: frozenset[int] = frozenset()
+    ) -> None:
+        self.fields: dict[int, Field] = {}
+        names = set()
+        for tag, field in fields.items() if isinstance(fields, Mapping) else fields:
             if not 0 <= tag <= self.highest_tag:
                 raise SchemaError(f"tag {tag} is not in 0 to {self.highest_tag}")
-        self.fields = dict(sorted(fields.items()))
+            if tag in self.fields:
+                raise SchemaError(f"duplicate tag {tag}, of fields {self.fields[tag].name!r} and {field.name!r}")
+            if field.name in names:
+                raise SchemaError(f"duplicate field {field.name!r}")
+            self.fields[tag] = field
+            names.add(field.name)
+        self.fields = dict(sorted(self.fields.items()))
         self.absent = absent
 
     def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
@@ -40,7 +54,8 @@ class Section(Type):
         try:
             values[field.name], after = field.type.read(data, at)  # a slice of data here would cost quadratic time
             if after != end:
-                raise SchemaError(f"tagged field {tag} has size {size} at offset {at}, but its value {after - at}", at)
+                sizes = f"has size {size} at offset {at}, but its value {after - at}"
+                raise SchemaError(f"{self.noun} {tag} {sizes}", at)
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None
         return None
@@ -148,6 +163,7 @@ class OptionalFieldBuffer(Section):
     """Optional fields in front of a struct: length, tag and value of each, ended by a length of 0."""
 
     name = "OPTIONAL_FIELD_BUFFER"
+    noun = "optional field"
     highest_tag = (1 << 15) - 1
 
     def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:

@@ -118,7 +118,7 @@ class Fixed(Type):
         return int(self._struct.unpack_from(data, pos)[0]), end
 
     def write(self, out: bytearray, value: object) -> None:
-        out += self._struct.pack(_integer(value, self))
+        out += self._struct.pack(integer(value, self))
 
 
 class Boolean(Type):
@@ -194,7 +194,7 @@ class VarInt(Type):
         raise SchemaError(f"{self.name} at offset {pos} has more than {self.longest} bytes", pos)
 
     def write(self, out: bytearray, value: object) -> None:
-        number = _integer(value, self)
+        number = integer(value, self)
         number = (number << 1) ^ (number >> self.bits - 1) if self.is_signed else number
         while number > 127:
             out.append(number & 127 | 128)
@@ -202,7 +202,7 @@ class VarInt(Type):
         out.append(number)
 
 
-def _integer(value: object, kind: Fixed | VarInt) -> int:
+def integer(value: object, kind: Fixed | VarInt) -> int:
     """A value that the ``struct`` module takes for an integer, if the type holds it."""
     try:
         number = operator.index(cast(SupportsIndex, value))

@@ -151,7 +151,8 @@ def _field(message: type[Message], field: FieldFacts, version: int) -> _Field:
         struct = getattr(sys.modules[message.__module__], field.type)
         shape = _shape(message, struct, facts.structs[field.type], version)
     else:
-        wire = builder.scalar(field.type, version in facts.flexible_at(field), False, version)
+        encoded = builder.encoded(field.element_encodings if field.is_array else field.encodings, version)
+        wire = encoded or builder.scalar(field.type, version in facts.flexible_at(field), False, version)
     nullable, tagged = version in field.nullable, version in field.tagged or field.optional
     name, key, default = field.name, field.json_name, builder.default(field)
     return _Field(name, key, field.type, field.is_array, nullable, tagged, default, wire, shape)

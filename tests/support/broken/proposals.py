@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from tests.support.broken.case import Case
+from tests.support.broken.case import Case, common
 from tests.support.specs import field, optional, text
 
 WITH: dict[str, object] = {"flexibleVersions": "none", "versionsWithOptional": "2+"}
@@ -141,5 +141,20 @@ PROPOSALS: tuple[Case, ...] = (
         "optional property unknown",
         text(optionalFields=[optional("A", versions="2+")], **WITH),
         "1: $.optionalFields[0].versions: unknown property 'versions' of optional field A; known are about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
+    ),
+    Case(
+        "encodings empty",
+        text(field("A", encoding={})),
+        "2: $.fields[0].encoding: encoding is empty; give each version one encoding, or remove it",
+    ),
+    Case(
+        "default that the encoding cannot hold",
+        text(field("A", default="32768", encoding={"0": "fixed32", "1+": "packed16"})),
+        "2: $.fields[0].encoding.1+: default 32768 of field A is out of range for encoding packed16; change one of the two",
+    ),
+    Case(
+        "optional fields of a common struct given again",
+        text(field("A", "Sub", optionalFields=[optional("B")]), commonStructs=[common("Sub", field("X"))], **WITH),
+        "2: $.fields[0].optionalFields: Sub is a common struct; its optional fields cannot be given here; give them where it is declared",
     ),
 )

@@ -1,0 +1,98 @@
+"""Metadata responses whose integers are fixed, packed or upacked, and what proposal 002 says they take.
+
+The classes are those of ``kafka_messages_proposals``; the three definitions differ in nothing but encodings.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+IMPORT_ROOT = Path(__file__).resolve().parents[1] / "generated_proposals" / "src"
+PACKAGE = "kafka_messages_proposals"
+FORMS = ("fixed", "packed", "upacked")
+VERSION = 0
+PARTITIONS = 100
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The integers of a response: ``base`` is added to ids, indexes and epochs."""
+
+    name: str
+    base: int
+    error_code: int
+    about: str
+
+
+SMALL = Contents("small", 0, 0, "broker ids 1 and 2, partitions 0 to 99, leader epoch 7, error code 0")
+LARGE = Contents(
+    "large",
+    1 << 28,
+    1 << 14,
+    "the same numbers plus 268,435,456 (2^28), error code 16,384 (2^14): 5 and 3 bytes under both variable encodings",
+)
+ALL_CONTENTS = (SMALL, LARGE)
+
+
+def use_package(root: Path = IMPORT_ROOT) -> None:
+    """Make the package importable from a source tree, before any other installed one."""
+    sys.path.insert(0, str(root))
+
+
+def message_class(form: str) -> Any:
+    """``MetadataFixed``, ``MetadataPacked`` or ``MetadataUpacked``."""
+    return getattr(import_module(PACKAGE), f"Metadata{form.capitalize()}")
+
+
+def schema_module() -> ModuleType:
+    """The package's schema codec."""
+    return import_module(f"{PACKAGE}.schema")
+
+
+def build(form: str, contents: Contents) -> Any:
+    """The message to measure: one topic, 100 partitions, two replicas in sync each, none offline."""
+    return _message(form, [_partition(contents, index, [1, 2], [1, 2], []) for index in range(PARTITIONS)])
+
+
+def size_of_partition(form: str, replicas: int, in_sync: int, offline: int) -> int:
+    """Bytes of one partition of small numbers, as ``size()`` says: what a message grows by it."""
+    nodes = list(range(1, 64))
+    partition = _partition(SMALL, 0, nodes[:replicas], nodes[:in_sync], nodes[:offline])
+    return int(_message(form, [partition]).size(VERSION)) - int(_message(form, []).size(VERSION))
+
+
+def formula(form: str, replicas: int, in_sync: int, offline: int) -> int:
+    """The text's best case for the same partition, and the byte that its empty tag section takes beyond that."""
+    nodes = replicas + in_sync + offline
+    return (17 + 4 * nodes if form == "fixed" else 7 + nodes) + 1
+
+
+def _message(form: str, partitions: list[dict[str, object]]) -> Any:
+    cls = message_class(form)
+    module = import_module(cls.__module__)
+    make_topic, make_partition = (
+        getattr(module, f"{form.capitalize()}Topic"),
+        getattr(module, f"{form.capitalize()}Partition"),
+    )
+    topic = make_topic(error_code=0, name="benchmark-topic-000", partitions=[make_partition(**p) for p in partitions])
+    return cls(topics=[topic])
+
+
+def _partition(
+    contents: Contents, index: int, replicas: list[int], in_sync: list[int], offline: list[int]
+) -> dict[str, object]:
+    base = contents.base
+    return {
+        "error_code": contents.error_code,
+        "partition_index": base + index,
+        "leader_id": base + 1 + index % 2,
+        "leader_epoch": base + 7,
+        "replica_nodes": [base + node for node in replicas],
+        "isr_nodes": [base + node for node in in_sync],
+        "offline_replicas": [base + node for node in offline],
+    }

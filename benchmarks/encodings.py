@@ -1,0 +1,122 @@
+"""Measure the integer encodings of proposal 002: the size and speed of a metadata response under each of them.
+
+    python benchmarks/encodings.py [--quick] [--samples N] [--output FILE] [--plots FOLDER]
+    python benchmarks/encodings.py --messages FOLDER
+
+The subjects are the proposal's: a response with one topic of 100 partitions on two brokers, once with numbers that are
+small for every encoding and once with such that are large for the variable ones, written and read by the dynamic schema
+codec (the text calls it Struct) and by generated classes (Buffer). Samples are taken in turns, the order rotating from
+round to round; a ratio is the median of the ratios to the fixed encoding within a round. ``--messages`` measures
+nothing and writes the messages as samples for ``python -m generator cost``.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import encoded_metadata as metadata
+from codec import Case, Operation
+from encoded_metadata import ALL_CONTENTS, FORMS, VERSION, Contents
+from encodings_report import COLUMNS, Conditions, Result, Series, render
+from peer_worker import Loaded, freeze, python_version
+from rounds import rotated
+
+
+def load(contents: Contents) -> dict[tuple[str, str], Loaded]:
+    """Every codec with every encoding, ready to be timed; ends the run when two codecs disagree about bytes."""
+    loaded = {}
+    for form in FORMS:
+        message, cls = metadata.build(form, contents), metadata.message_class(form)
+        schema, data = cls.schemas()[VERSION], message.write(VERSION)
+        buffer = Case(message, f"message = cls.read(data, {VERSION})", f"data = message.write({VERSION})", {"cls": cls})
+        struct = Case(
+            schema.read(data)[0],
+            "message = schema.read(data)[0]",
+            "data = bytearray(); schema.write(data, message)",
+            {"schema": schema},
+        )
+        for codec, case in (("Struct", struct), ("Buffer", buffer)):
+            each = loaded[codec, form] = Loaded(case)
+            if not data == each.data == each.again or len(data) != message.size(VERSION):
+                raise SystemExit(f"{codec}, {form}, {contents.name}: not the bytes or the size of the generated class")
+    return loaded
+
+
+def measure(
+    loaded: Mapping[tuple[str, str], Loaded], samples: int, seconds: float
+) -> dict[tuple[str, Operation], Series]:
+    """Take samples of every codec and operation, the encodings in turns."""
+    series = {}
+    for codec, operation in COLUMNS:
+        loops = {form: loaded[codec, form].calibrate(operation, seconds) for form in FORMS}
+        times: dict[str, list[float]] = {form: [] for form in FORMS}
+        for turn in range(samples):
+            for form in rotated(FORMS, turn):
+                times[form].append(loaded[codec, form].time(operation, loops[form]) / loops[form])
+        series[codec, operation] = Series(times)
+    return series
+
+
+def write_messages(folder: Path) -> None:
+    """The measured messages as JSON lines, a file for each kind of contents."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for contents in ALL_CONTENTS:
+        lines = []
+        for form in FORMS:
+            message = metadata.build(form, contents)
+            line = {"message": message.NAME, "version": VERSION, "hex": message.write(VERSION).hex()}
+            lines.append(json.dumps(line) + "\n")
+        (folder / f"{contents.name}.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+def parse(argv: Sequence[str] | None = None) -> Namespace:
+    """The command line."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--samples", type=int, help="rounds per encoding and operation (default 21, quick 5)")
+    parser.add_argument("--quick", action="store_true", help="short run: 10 ms samples instead of 40 ms, and fewer")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the report there; needs matplotlib")
+    parser.add_argument("--messages", type=Path, metavar="FOLDER", help="write the messages there, and measure nothing")
+    arguments = parser.parse_args(argv)
+    arguments.samples = arguments.samples or (5 if arguments.quick else 21)
+    arguments.seconds = 0.010 if arguments.quick else 0.040
+    return arguments
+
+
+def main() -> None:
+    """Build, check, measure, report."""
+    arguments = parse()
+    metadata.use_package()
+    if arguments.messages:
+        write_messages(arguments.messages)
+        return
+    loaded = {contents: load(contents) for contents in ALL_CONTENTS}
+    freeze()
+    results = []
+    for contents in ALL_CONTENTS:
+        print(f"measuring {contents.name} numbers", file=sys.stderr)
+        sizes = {form: len(loaded[contents]["Buffer", form].data) for form in FORMS}
+        results.append(Result(contents, sizes, measure(loaded[contents], arguments.samples, arguments.seconds)))
+    conditions = Conditions(
+        command=shlex.join(["python", "benchmarks/encodings.py", *sys.argv[1:]]),
+        python=python_version(),
+        samples=arguments.samples,
+        milliseconds=round(arguments.seconds * 1000),
+    )
+    text = render(conditions, results)
+    print(text)
+    if arguments.output:
+        arguments.output.write_text(text + "\n", encoding="utf-8")
+    if arguments.plots:
+        import plots
+
+        plots.draw(arguments.plots, results)
+
+
+if __name__ == "__main__":
+    main()

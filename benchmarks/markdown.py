@@ -1,0 +1,21 @@
+"""Tables of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> Iterator[str]:
+    """The lines of a table whose first ``texts`` columns hold text, and the others numbers."""
+    yield _row(header)
+    yield _row(["---"] * texts + ["--:"] * (len(header) - texts))
+    yield from map(_row, rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def number(value: float) -> str:
+    """Three significant digits, or whole numbers with separators from 100 on."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

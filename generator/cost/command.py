@@ -1,0 +1,103 @@
+"""The command ``cost``: which definition, which samples, which form of answer."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from generator import definitions
+from generator.cost import report
+from generator.cost.encodings import histogram
+from generator.cost.measure import cost
+from generator.cost.samples import CostError, Sample, read_samples
+from generator.definitions import Definitions
+from generator.plan.model import MessagePlan
+from generator.spec.model import ENCODED_TYPES
+from generator.spec.source import SpecError
+
+VECTORS = Path(__file__).parents[2] / "tests" / "vectors"
+ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
+EPILOG = """Samples are message bodies without header and frame, one a line: a JSON object with "message", "version" and
+"hex" (anything else in it is ignored, other messages are passed over), or bare hex together with --version. Without
+--samples the committed test vectors of the message are used where there are any; they are made of extremes and random
+values, so they show what the command does and say little about real traffic."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    command = commands.add_parser("cost", help=ABOUT, description=ABOUT, epilog=EPILOG)
+    command.add_argument("--specs", type=Path, help="folder of message definitions (*.json)")
+    command.add_argument("--message", help="name of the message, such as MetadataResponse")
+    command.add_argument("--version", type=int, help="message version (default: the highest that has samples)")
+    command.add_argument("--samples", type=Path, nargs="+", metavar="FILE", help="sample messages, .gz or not")
+    command.add_argument("--format", choices=("text", "json"), default="text", help="default: %(default)s")
+    bits = sorted(ENCODED_TYPES.values())
+    what = "instead of all that: which values take how many bytes as a varint of so many bits"
+    command.add_argument("--histogram", type=int, choices=bits, help=what)
+    command.set_defaults(run=lambda arguments: _run(command, arguments))
+
+
+def _run(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    if arguments.histogram is not None:
+        spans = (histogram(arguments.histogram, signed=True), histogram(arguments.histogram, signed=False))
+        show = report.histogram_json if arguments.format == "json" else report.histogram_text
+        print(show(arguments.histogram, *spans))
+        return 0
+    if arguments.specs is None or arguments.message is None:
+        command.error("--specs and --message are needed, or --histogram")
+    try:
+        plan = _find(definitions.load(arguments.specs), arguments.message)
+        version, samples, source = _samples(plan, arguments.version, arguments.samples)
+        result = cost(plan, version, samples)
+    except SpecError as error:
+        print(error, file=sys.stderr)
+        print(f"{len(error.problems)} problem(s); nothing was computed", file=sys.stderr)
+        return 1
+    except CostError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print((report.as_json if arguments.format == "json" else report.text)(result, source))
+    return 0
+
+
+def _find(loaded: Definitions, name: str) -> MessagePlan:
+    plans = {plan.name: plan for plan in loaded.plans}
+    if name in plans:
+        return plans[name]
+    if any(message.name == name for message in loaded.messages):
+        raise CostError(f"message {name} has no versions any more")
+    folded = {each.lower(): each for each in plans}
+    near = [folded[each] for each in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.8)]
+    advice = f"; did you mean {' or '.join(near)}?" if near else f"; there are {len(plans)} messages"
+    raise CostError(f"no message {name} in these definitions{advice}")
+
+
+def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | None) -> tuple[int, list[Sample], str]:
+    """The version to look at, its samples, and where they come from in words."""
+    if version is not None and version not in plan.valid:
+        raise CostError(f"{plan.name} has no version {version}, only {plan.valid}")
+    if files:
+        source = ", ".join(map(str, files))
+        samples = read_samples(files, plan.name, plan.valid, version)
+    else:
+        source = (
+            f"committed test vectors ({VECTORS.parent.name}/{VECTORS.name}): extremes and random values, no traffic"
+        )
+        samples = _committed(plan, version)
+    if version is not None:
+        return version, samples, source
+    found = sorted({sample.version for sample in samples})
+    if len(found) > 1:
+        source += f"; they have {len(found)} versions, {found[0]} to {found[-1]}: --version chooses"
+    return found[-1], [sample for sample in samples if sample.version == found[-1]], source
+
+
+def _committed(plan: MessagePlan, version: int | None) -> list[Sample]:
+    try:
+        return read_samples(sorted(VECTORS.glob("*/*.jsonl.gz")), plan.name, plan.valid, version)
+    except CostError:
+        wanted = plan.name if version is None else f"{plan.name} version {version}"
+        raise CostError(f"there are no committed test vectors of {wanted}; give messages: --samples FILE") from None

@@ -1,0 +1,154 @@
+"""Interprets the schema of one version for all rows at a time and builds the columns, field by field."""
+
+from __future__ import annotations
+
+import base64
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .. import _types as types
+from .._encodings import TwosComplement
+from .._facts import FieldFacts
+from .._sections import Section
+from .._types import MAX_STRING_LENGTH, ArrayOf, Blob, Text, Type, VarInt
+from ..schema import NullableStruct, Schema
+from ._lanes import Bools, Ints, Lanes, Source
+from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
+from ._skip import WIDTHS, element_starts, entries, length_code, presence
+
+NUMBERS: dict[int, tuple[str, str]] = {
+    id(types.INT8): (">i1", "i1"),
+    id(types.INT16): (">i2", "i2"),
+    id(types.UINT16): (">u2", "i4"),
+    id(types.INT32): (">i4", "i4"),
+    id(types.UNSIGNED_INT32): (">u4", "i8"),
+    id(types.INT64): (">i8", "i8"),
+    id(types.FLOAT64): (">f8", "f8"),
+}
+"""On the wire and in the column."""
+_ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
+
+
+class Decoder:
+    """Columns of the lanes of one version."""
+
+    def __init__(self, shape: Shape, source: Source, emit_defaults: bool) -> None:
+        self.shape = shape
+        self.source = source
+        self.emit_defaults = emit_defaults
+
+    def struct(self, schema: Schema, fields: tuple[FieldFacts, ...], lanes: Lanes) -> pa.StructArray:
+        """A struct of every lane: a column for each field of the definition, null for those this version has not."""
+        by_name = {field.name: field for field in fields}
+        columns: dict[str, pa.Array] = {}
+        if schema.optional is not None:
+            self.section(schema.optional, by_name, lanes, columns)
+        for field in schema.fields:
+            columns[field.name] = self.value(field.type, by_name[field.name], lanes)
+        if schema.tags is not None:
+            self.section(schema.tags, by_name, lanes, columns)
+        for facts in fields:
+            if facts.name not in columns:
+                columns[facts.name] = self.absent(facts, len(lanes))
+        kind = self.shape.struct(fields)
+        if self.shape.unknown and UNKNOWN not in columns:
+            columns[UNKNOWN] = pa.nulls(len(lanes), UNKNOWN_TYPE)
+        return pa.StructArray.from_arrays([columns[field.name] for field in kind], fields=list(kind))
+
+    def value(self, kind: Type, field: FieldFacts, lanes: Lanes) -> pa.Array:
+        """The value of a field for every lane, which ends up behind it."""
+        number = NUMBERS.get(id(kind))
+        if number is not None:
+            return pa.array(self.source.fixed(lanes, number[0], WIDTHS[id(kind)]).astype(number[1]))
+        if kind is types.BOOLEAN:
+            return pa.array(self.source.fixed(lanes, ">u1", 1) != 0)
+        if kind is types.UUID:
+            return self.uuid(lanes)
+        if isinstance(kind, (VarInt, TwosComplement)):
+            return self.varint(kind, field, lanes)
+        if isinstance(kind, (Text, Blob)):
+            return self.sized(kind, lanes)
+        if isinstance(kind, ArrayOf):
+            return self.array(kind, field, lanes)
+        inner = self.shape.fields_of(field.type)
+        if isinstance(kind, Schema):
+            return self.struct(kind, inner, lanes)
+        assert isinstance(kind, NullableStruct)
+        inside = np.flatnonzero(presence(self.source, kind, lanes))
+        part = lanes.where(inside)
+        values = self.struct(kind.schema, inner, part)
+        lanes.pos[inside] = part.pos
+        return scattered(values, inside, len(lanes), None)
+
+    def varint(self, kind: VarInt | TwosComplement, field: FieldFacts, lanes: Lanes) -> pa.Array:
+        plain = self.source.uvarint(lanes, kind.bits)
+        if isinstance(kind, TwosComplement):
+            values = (plain << np.uint64(64 - kind.bits)).view(np.int64) >> np.int64(64 - kind.bits)
+        else:
+            values = (plain >> np.uint64(1)).view(np.int64) ^ -(plain & np.uint64(1)).astype(np.int64)
+        return pa.array(values).cast(SCALARS[field.type])
+
+    def uuid(self, lanes: Lanes) -> pa.Array:
+        """The 22 characters of URL-safe base64 without padding."""
+        high = self.source.fixed(lanes, ">u8", 8)
+        low = self.source.fixed(lanes, ">u8", 8)
+        count = len(lanes)
+        raw = np.zeros((count, 18), np.uint8)
+        raw[:, :8] = high.astype(">u8").view(np.uint8).reshape(count, 8)
+        raw[:, 8:16] = low.astype(">u8").view(np.uint8).reshape(count, 8)
+        three = raw.reshape(count, 6, 3).astype(np.uint32)
+        bits = three[:, :, 0] << 16 | three[:, :, 1] << 8 | three[:, :, 2]
+        sextets = np.stack([bits >> 18 & 63, bits >> 12 & 63, bits >> 6 & 63, bits & 63], axis=2)
+        text = np.ascontiguousarray(_ALPHABET[sextets.reshape(count, 24)][:, :22])
+        offsets = np.arange(count + 1, dtype=np.int32) * 22
+        return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
+
+    def sized(self, kind: Text | Blob, lanes: Lanes) -> pa.Array:
+        length = self.source.length(lanes, length_code(kind))
+        null = self.nulls(kind, length, lanes)
+        if isinstance(kind, Text):
+            over = length > MAX_STRING_LENGTH
+            if over.any():
+                self.source.fail(lanes, over)
+                length[over] = 0
+        length = self.source.bounded(lanes, length)
+        values = self.source.slices(lanes.pos, length, null, pa.binary())
+        lanes.pos = lanes.pos + length
+        return self.text(values, lanes) if isinstance(kind, Text) else values
+
+    def nulls(self, kind: Text | Blob | ArrayOf, length: Ints, lanes: Lanes) -> Bools | None:
+        """Which lanes are null; those of a version without null are bad."""
+        null: Bools = length < 0
+        if kind.nullable:
+            return null
+        if null.any():
+            self.source.fail(lanes, null)
+        return None
+
+    def text(self, values: pa.Array, lanes: Lanes) -> pa.Array:
+        """Bytes as strings; lanes that are not UTF-8 are bad."""
+        try:
+            return values.cast(pa.string())
+        except pa.ArrowInvalid:
+            valid = np.array([_is_text(value.as_py()) for value in values], np.bool_)
+            self.source.fail(lanes, ~valid)
+            return pa.array(["" if not ok else value.as_py() for ok, value in zip(valid, values, strict=True)]).cast(
+                pa.string()
+            ) if False else self._cleaned(values, valid)
+
+    def array(self, kind: ArrayOf, field: FieldFacts, lanes: Lanes) -> pa.Array:
+        count = self.source.length(lanes, length_code(kind))
+        null = self.nulls(kind, count, lanes)
+        first = lanes.pos
+        starts = element_starts(self.source, kind.element, lanes, count)
+        # What element_starts refused has no elements: count again what it found.
+        count = self.found(kind, count, starts, first, lanes)
+        child = Lanes(starts, np.repeat(lanes.end, count), np.repeat(lanes.row, count))
+        values = self.value(kind.element, field, child)
+        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count))).astype(np.int32)
+        column = pa.list_(pa.field("element", values.type))
+        mask = pa.array(null) if null is not None and null.any() else None
+        return pa.ListArray.from_arrays(pa.array(offsets), values, type=column, mask=mask)

@@ -1,0 +1,54 @@
+"""The Arrow types of messages: one struct type for all versions, a column for every field any of them has."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from .._facts import FieldFacts, MessageFacts, facts_of
+from .._message import Message
+
+UNKNOWN = "_unknown_tagged_fields"
+"""Column of the tagged fields that the definition does not name: a map of tag to bytes."""
+
+SCALARS = {
+    "bool": pa.bool_(),
+    "int8": pa.int8(),
+    "int16": pa.int16(),
+    "uint16": pa.int32(),
+    "int32": pa.int32(),
+    "uint32": pa.int64(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "uuid": pa.string(),
+    "string": pa.string(),
+    "bytes": pa.binary(),
+    "records": pa.binary(),
+}
+"""Arrow type of each field type; unsigned ones get the next larger type, as Spark has no unsigned; a uuid is the 22
+characters that Kafka prints.
+"""
+
+UNKNOWN_TYPE = pa.map_(pa.int64(), pa.binary())
+
+
+class Shape:
+    """How one message is laid out as columns."""
+
+    def __init__(self, message: type[Message], unknown: bool = False) -> None:
+        self.facts: MessageFacts = facts_of(message)
+        self.unknown = unknown
+        self.type = self.struct(self.facts.fields)
+
+    def fields_of(self, struct: str | None) -> tuple[FieldFacts, ...]:
+        """The fields of a struct of the message; of the message itself for None."""
+        return self.facts.fields if struct is None else self.facts.structs[struct]
+
+    def struct(self, fields: tuple[FieldFacts, ...]) -> pa.StructType:
+        columns = [pa.field(field.name, self.column(field)) for field in fields]
+        if self.unknown:
+            columns.append(pa.field(UNKNOWN, UNKNOWN_TYPE))
+        return pa.struct(columns)
+
+    def column(self, field: FieldFacts) -> pa.DataType:
+        element = self.struct(self.facts.structs[field.type]) if field.is_struct else SCALARS[field.type]
+        return pa.list_(pa.field("element", element)) if field.is_array else element

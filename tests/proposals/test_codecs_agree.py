@@ -1,0 +1,129 @@
+"""The printed code against the schema codec, the JSON form and copies, on random messages of every message version.
+
+Another set of messages: RANDOM_SEED=7 python -m pytest tests/proposals/test_codecs_agree.py
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kafka_messages._facts import FieldFacts
+from kafka_messages._message import Message
+
+from tests.support.random_messages import FULL, NULLS, PACKAGES, Draw, Package, messages, package_of, versions_of
+
+SEED = int(os.environ.get("RANDOM_SEED", "0"))
+ALL = [pytest.param(package, name, id=name) for package in map(Package, PACKAGES) for name in package.message_names]
+
+
+def drawn(package: Package, name: str) -> Iterator[tuple[Message, int]]:
+    """Random messages of a class, each with its version."""
+    cls = package.message(name)
+    for version in versions_of(cls):
+        for message in messages(cls, version, SEED, mixed=6):
+            yield message, version
+
+
+@pytest.mark.parametrize(("package", "name"), ALL)
+def test_codecs_agree(package: Package, name: str) -> None:
+    """The two codecs share no code and read the definition apart: what both say is what the definition means."""
+    for message, version in drawn(package, name):
+        data = message.write(version)
+        assert message.size(version) == len(data)
+        assert type(message).read(data, version) == message
+        framed = b"\xff\xff" + data + b"\xff"
+        assert type(message).read_from(framed, 2, version) == (message, 2 + len(data))
+
+        schema = type(message).schemas()[version]
+        struct, end = schema.read(data)
+        assert end == len(data)
+        for value in (message, struct):
+            out = bytearray()
+            schema.write(out, value)
+            assert bytes(out) == data
+            assert schema.size_of(value) == len(data)
+            schema.validate(value)
+        again, after = schema.read(framed, 2)
+        assert (repr(again), after) == (repr(struct), end + 2)  # as text, because one NaN does not equal another
+
+
+@pytest.mark.parametrize(("package", "name"), ALL)
+def test_json_gives_the_same_message(package: Package, name: str) -> None:
+    """JSON goes by the definition too: nothing a version can express is lost in its text."""
+    codec = package.module("json")
+    for message, version in drawn(package, name):
+        form = json.loads(json.dumps(codec.to_json(message, version, unknown_tagged_fields=True)))
+        again = codec.from_json(type(message), form, version)
+        assert again == message
+        assert again.write(version) == message.write(version)
+
+
+@pytest.mark.parametrize(("package", "name"), ALL)
+def test_copies_are_equal(package: Package, name: str) -> None:
+    """Messages travel between processes, also those whose tagged structs were never looked at."""
+    for message, version in drawn(package, name):
+        data = message.write(version)
+        for original in (message, type(message).read(data, version)):
+            for twin in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
+                assert twin == message
+                assert twin.write(version) == data
+
+
+def fields_of(message: Any, version: int) -> Iterator[tuple[FieldFacts, object]]:
+    """Every field that a message has in a version, also inside its structs, with its value."""
+    facts = package_of(type(message)).facts_of(type(message))
+
+    def walk(struct: Any, fields: tuple[FieldFacts, ...]) -> Iterator[tuple[FieldFacts, object]]:
+        for field in fields:
+            if version in field.versions:
+                value = getattr(struct, field.name)
+                yield field, value
+                if field.is_struct and value is not None:
+                    for inner in value if field.is_array else [value]:
+                        yield from walk(inner, facts.structs[field.type])
+
+    return walk(message, facts.fields)
+
+
+@pytest.mark.parametrize(("package", "name"), ALL)
+def test_the_random_messages_hold_everything(package: Package, name: str) -> None:
+    """What is never drawn is never compared: each version has a message with all in it, and one with every null."""
+    cls = package.message(name)
+    for version in versions_of(cls):
+        for field, value in fields_of(Draw(cls, version, "", FULL).message(), version):
+            assert value is not None
+            is_filled = not field.is_array and not field.is_struct and field.type in ("string", "bytes", "records")
+            if field.is_array or is_filled:
+                assert len(value), field.name  # type: ignore[arg-type]  # it is a list, a text or bytes
+        for field, value in fields_of(Draw(cls, version, "", NULLS).message(), version):
+            assert (value is None) == (version in field.nullable), field.name
+
+
+def test_the_random_messages_repeat() -> None:
+    """A failure has to come back when the test is run again, in any order and any process."""
+    cls = Package("kafka_messages").message("MetadataResponse")
+    first, second = ([each.write(13) for each in messages(cls, 13, seed=3)] for _ in range(2))
+    assert first == second
+    assert first != [each.write(13) for each in messages(cls, 13, seed=4)]
+
+
+@pytest.mark.parametrize("package", [*map(Package, PACKAGES)], ids=PACKAGES)
+def test_the_random_messages_repeat_keys_and_have_unknown_fields(package: Package) -> None:
+    """Keyed arrays with duplicates and unknown fields are where other generators lost data, so both must occur."""
+    repeated = unknown = 0
+    for name in package.message_names:
+        for message, _ in drawn(package, name):
+            unknown += bool(getattr(message, "unknown_tagged_fields", ()))
+            for slot in message.__slots__:
+                value = getattr(message, slot)
+                if hasattr(value, "find_all"):
+                    keys = [value._key(element) for element in value]
+                    repeated += len(keys) > len(set(keys))
+    assert repeated > 0
+    assert unknown > 0
