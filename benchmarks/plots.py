@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from encoded_metadata import schema_module
+from encoded_metadata import FORMS, schema_module
 from encodings_report import COLUMNS, TITLES, Result
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -34,27 +34,42 @@ def _save(figure: Figure, path: Path) -> None:
 
 
 def measurements(results: Sequence[Result]) -> Figure:
-    """Bars of size and times relative to the fixed encoding, a panel for each kind of numbers."""
+    """Bars of size and times relative to the fixed encoding on a logarithmic axis, a panel per kind of numbers."""
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     panels = figure.subplots(1, len(results), sharey=True, squeeze=False)[0]
     for axes, result in zip(panels, results, strict=True):
         _bars(axes, result)
-    panels[0].set_ylabel("relative to fixed")
+    ratios = [bar for result in results for form in FORMS for bar in _ratios(result, form)]
+    ticks = [2.0**power for power in range(-2, 7) if min(ratios) / 2 < 2.0**power < max(ratios) * 2]
+    panels[0].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    panels[0].set_ylim(min(ratios) * 0.75, max(ratios) * 1.4)
+    panels[0].set_ylabel("relative to fixed; lower is better")
     panels[0].legend(loc="upper left", frameon=False)
     return figure
 
 
 def _bars(axes: Axes, result: Result) -> None:
     labels = ["size", *(f"{codec}\n{TITLES[operation]}" for codec, operation in COLUMNS)]
+    axes.set_yscale("log", base=2)
+    axes.minorticks_off()
     for offset, form in ((-0.2, "packed"), (0.2, "upacked")):
-        ratios = [result.relative_size(form), *(result.series[column].ratio(form) for column in COLUMNS)]
-        places = [place + offset for place in range(len(labels))]
-        bars = axes.bar(places, ratios, width=0.38, color=COLORS[form], label=form)
-        axes.bar_label(bars, fmt="%.2f", padding=2, fontsize=9)
-    axes.axhline(1, color=COLORS["fixed"], linewidth=1.2, linestyle="--", label="fixed = 1", zorder=0.5)
+        for place, ratio in enumerate(_ratios(result, form)):
+            at = place + offset
+            label = form if place == 0 else None
+            axes.bar(at, ratio - 1, width=0.38, bottom=1, color=COLORS[form], label=label)
+            above = ratio >= 1
+            shift = (0, 2 if above else -2)
+            align = "bottom" if above else "top"
+            text = f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
+            axes.annotate(text, (at, ratio), shift, textcoords="offset points", ha="center", va=align, fontsize=9)
+    axes.axhline(1, color=COLORS["fixed"], linewidth=1.2, label="fixed = 1")
     axes.set_xticks(range(len(labels)), labels)
     axes.tick_params(axis="x", length=0)
     axes.set_title(f"{result.contents.name} numbers ({result.sizes['fixed']:,} bytes when fixed)", fontsize=11)
+
+
+def _ratios(result: Result, form: str) -> list[float]:
+    return [result.relative_size(form), *(result.series[column].ratio(form) for column in COLUMNS)]
 
 
 def histogram() -> Figure:
@@ -69,9 +84,9 @@ def histogram() -> Figure:
         axes.step(values, sizes, where="post", color=COLORS[form], linewidth=width, label=f"{form}32")
     axes.axhline(4, color=COLORS["fixed"], linewidth=1.2, linestyle="--", label="fixed32", zorder=0.5)
     axes.set_xscale("symlog", base=2, linthresh=16, linscale=1)
-    powers = (6, 7, 13, 14, 20, 21, 27, 28)
     ticks = {-(1 << power): f"$-2^{{{power}}}$" for power in (6, 13, 20, 27)} | {0: "0"}
-    ticks |= {1 << power: f"$2^{{{power}}}$" for power in powers}
+    ticks |= {1 << power: f"$2^{{{power}}}$" for power in (6, 13, 20, 27)}
+    ticks |= {1 << power: f"\n$2^{{{power}}}$" for power in (7, 14, 21, 28)}  # a line below, beside the others
     axes.set_xticks(list(ticks), list(ticks.values()))
     axes.minorticks_off()
     axes.set_xlim(-(1 << 31), (1 << 31) - 1)

@@ -6,7 +6,6 @@ import base64
 from uuid import UUID
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from .. import _types as types
@@ -133,22 +132,103 @@ class Decoder:
         try:
             return values.cast(pa.string())
         except pa.ArrowInvalid:
-            valid = np.array([_is_text(value.as_py()) for value in values], np.bool_)
-            self.source.fail(lanes, ~valid)
-            return pa.array(["" if not ok else value.as_py() for ok, value in zip(valid, values, strict=True)]).cast(
-                pa.string()
-            ) if False else self._cleaned(values, valid)
+            texts = [_text_or_none(value) for value in values.to_pylist()]
+            self.source.fail(lanes, np.array([text is None for text in texts]) & np.array(values.is_valid()))
+            return pa.array(texts, pa.string())
 
     def array(self, kind: ArrayOf, field: FieldFacts, lanes: Lanes) -> pa.Array:
         count = self.source.length(lanes, length_code(kind))
         null = self.nulls(kind, count, lanes)
-        first = lanes.pos
-        starts = element_starts(self.source, kind.element, lanes, count)
-        # What element_starts refused has no elements: count again what it found.
-        count = self.found(kind, count, starts, first, lanes)
+        starts, count = element_starts(self.source, kind.element, lanes, count)
         child = Lanes(starts, np.repeat(lanes.end, count), np.repeat(lanes.row, count))
         values = self.value(kind.element, field, child)
         offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count))).astype(np.int32)
         column = pa.list_(pa.field("element", values.type))
         mask = pa.array(null) if null is not None and null.any() else None
         return pa.ListArray.from_arrays(pa.array(offsets), values, type=column, mask=mask)
+
+    def section(
+        self, section: Section, by_name: dict[str, FieldFacts], lanes: Lanes, columns: dict[str, pa.Array]
+    ) -> None:
+        """The columns of a section's fields, those left out at their default, and the map of the unknown ones."""
+        count = len(lanes)
+        starts = {tag: np.full(count, -1, np.int64) for tag in section.fields}
+        ends = {tag: np.zeros(count, np.int64) for tag in section.fields}
+        unknown: list[tuple[Ints, Ints, Ints, Ints]] = []
+        for live, tag, start, size in entries(self.source, section, lanes):
+            row = lanes.row[live]
+            known = np.zeros(len(live), np.bool_)
+            for each in section.fields:
+                mine = tag == each
+                if mine.any():
+                    self.source.bad[row[mine & (starts[each][live] >= 0)]] = True
+                    starts[each][live[mine]] = start[mine]
+                    ends[each][live[mine]] = (start + size)[mine]
+                    known |= mine
+            for each in section.absent:
+                self.source.bad[row[tag == each]] = True
+            unknown.append((live[~known], tag[~known], start[~known], size[~known]))
+            lanes.pos[live] = start + size
+        for each, field in section.fields.items():
+            columns[field.name] = self.entry(field.type, by_name[field.name], lanes, starts[each], ends[each])
+        self.unknown(unknown, lanes, columns)
+
+    def entry(self, kind: Type, field: FieldFacts, lanes: Lanes, starts: Ints, ends: Ints) -> pa.Array:
+        """A tagged or optional field: its value where it was sent, else its default."""
+        present = np.flatnonzero(starts >= 0)
+        default = pa.array([self.default(field)], self.shape.column(field))
+        if not len(present):
+            return default.take(pa.array(np.zeros(len(lanes), np.int32)))
+        part = Lanes(starts[present], ends[present], lanes.row[present])
+        values = self.value(kind, field, part)
+        self.source.fail(part, part.pos != part.end)
+        return scattered(values, present, len(lanes), default)
+
+    def unknown(self, found: list[tuple[Ints, Ints, Ints, Ints]], lanes: Lanes, columns: dict[str, pa.Array]) -> None:
+        """The map of unknown fields, by ascending tag; a tag that comes twice makes its row bad."""
+        nothing = np.zeros(0, np.int64)
+        found = [(nothing, nothing, nothing, nothing), *found]
+        live, tag, start, size = (np.concatenate(part) for part in zip(*found, strict=True))
+        order = np.lexsort((tag, live))
+        live, tag, start, size = live[order], tag[order], start[order], size[order]
+        twice = (live[1:] == live[:-1]) & (tag[1:] == tag[:-1])
+        self.source.bad[lanes.row[live[1:][twice]]] = True
+        if self.shape.unknown:
+            counts = np.bincount(live, minlength=len(lanes))
+            offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))).astype(np.int32)
+            data = self.source.slices(start, size, None, pa.binary())
+            columns[UNKNOWN] = pa.MapArray.from_arrays(pa.array(offsets), pa.array(tag), data)
+
+    def absent(self, field: FieldFacts, count: int) -> pa.Array:
+        """A field that this version does not have."""
+        kind = self.shape.column(field)
+        if not self.emit_defaults:
+            return pa.nulls(count, kind)
+        return pa.array([self.default(field)], kind).take(pa.array(np.zeros(count, np.int32)))
+
+    def default(self, field: FieldFacts) -> object:
+        """The default of a field as ``pa.array`` takes it."""
+        if field.is_struct and not field.is_array and field.default_fact is not None:
+            return {inner.name: self.default(inner) for inner in self.shape.fields_of(field.type)}
+        value = field.default()
+        if isinstance(value, UUID):
+            return base64.urlsafe_b64encode(value.bytes).decode()[:22]
+        return value
+
+
+def scattered(values: pa.Array, lanes: Ints, count: int, default: pa.Array | None) -> pa.Array:
+    """``values`` at ``lanes`` out of ``count``; elsewhere the one value of ``default``, or null."""
+    if len(lanes) == count:
+        return values
+    index = np.full(count, len(values), np.int64)
+    index[lanes] = np.arange(len(lanes))
+    if default is None:
+        return values.take(pa.array(index, mask=index == len(values)))
+    return pa.concat_arrays([values, default]).take(pa.array(index))
+
+
+def _text_or_none(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

@@ -46,7 +46,9 @@ class Source:
         _, offsets, data = array.buffers()
         width = np.int64 if large else np.int32
         count = len(array)
-        bounds = np.frombuffer(offsets, width)[array.offset : array.offset + count + 1].astype(np.int64) if count else None
+        bounds = (
+            np.frombuffer(offsets, width)[array.offset : array.offset + count + 1].astype(np.int64) if count else None
+        )
         self.starts: Ints = np.zeros(0, np.int64) if bounds is None else bounds[:-1]
         self.ends: Ints = np.zeros(0, np.int64) if bounds is None else bounds[1:]
         size = 0 if data is None else data.size

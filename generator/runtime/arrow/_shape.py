@@ -35,6 +35,7 @@ class Shape:
     """How one message is laid out as columns."""
 
     def __init__(self, message: type[Message], unknown: bool = False) -> None:
+        self.message = message
         self.facts: MessageFacts = facts_of(message)
         self.unknown = unknown
         self.type = self.struct(self.facts.fields)

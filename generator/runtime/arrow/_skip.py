@@ -66,8 +66,11 @@ def presence(source: Source, kind: NullableStruct, lanes: Lanes) -> Bools:
     return source.fixed(lanes, ">i1", 1) >= 0
 
 
-def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> Ints:
-    """Where each element of each lane's array starts, all elements of a lane together; lanes end up behind them."""
+def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> tuple[Ints, Ints]:
+    """Where each element of each lane's array starts, all of a lane together, and how many it has.
+
+    The lanes end up behind their elements. A count that cannot be true is zero in the result, its row bad.
+    """
     width = WIDTHS.get(id(element))
     if types.smallest(element) == 0:
         over = count > types.MAX_EMPTY_ELEMENTS
@@ -81,7 +84,7 @@ def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> 
         within = np.arange(total) - np.repeat(base[:-1], count)
         starts = np.repeat(lanes.pos, count) + within * width
         lanes.pos = lanes.pos + count * width
-        return starts
+        return starts, count
     starts = np.empty(total, np.int64)
     live, done = np.flatnonzero(count > 0), 0
     while len(live) >= FEW or (len(live) and count[live].max() - done < 2):
@@ -93,14 +96,12 @@ def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> 
         live = live[count[live] > done]
     if len(live):
         _plain(source, element, lanes, live, base + done, base[1:], starts)
-    return starts
+    return starts, count
 
 
-def _plain(
-    source: Source, element: Type, lanes: Lanes, live: Ints, first: Ints, last: Ints, starts: Ints
-) -> None:
+def _plain(source: Source, element: Type, lanes: Lanes, live: Ints, first: Ints, last: Ints, starts: Ints) -> None:
     """The rest of ``element_starts`` for a few lanes, element by element."""
-    step, data = _stepper(element), memoryview(source.buffer)
+    step, data = _stepper(element), memoryview(source.bytes)
     for lane in live.tolist():
         pos, end = int(lanes.pos[lane]), int(lanes.end[lane])
         for index in range(int(first[lane]), int(last[lane])):
@@ -111,7 +112,7 @@ def _plain(
                 pos = end + 1
             if pos > end:
                 source.bad[lanes.row[lane]] = True
-                starts[index:int(last[lane])] = end
+                starts[index : int(last[lane])] = end
                 pos = end
                 break
         lanes.pos[lane] = pos

@@ -1,0 +1,172 @@
+"""Whole Arrow arrays of encoded messages as columns, and back, without building message objects.
+
+``decode(array, MetadataResponse, 12)`` gives a ``StructArray`` with a child for every field the message has in any
+version. Needs numpy and pyarrow, and nothing else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .._message import Message, unsupported
+from ..errors import DecodeError, KafkaMessageError
+from ..schema import schemas_of
+from ._decode import Decoder
+from ._lanes import Bools, Ints, Source
+from ._shape import Shape
+
+MODES = ("FAILFAST", "PERMISSIVE")
+TRAILING = ("error", "ignore")
+Versions = int | pa.Array | npt.NDArray[np.integer] | None
+
+
+class RowError(DecodeError):
+    """A row of an array that is not its message; ``row`` counts from 0."""
+
+    def __init__(self, row: int, error: KafkaMessageError) -> None:
+        parts = (error.message, error.version, error.path, error.offset) if isinstance(error, DecodeError) else ()
+        super().__init__(getattr(error, "reason", str(error)), *parts)
+        self.row = row
+
+    def __str__(self) -> str:
+        return f"row {self.row}: {super().__str__()}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RowError, (self.row, DecodeError(self.reason, self.message, self.version, self.path, self.offset))
+
+
+def schema(message: type[Message], *, unknown_tagged_fields: bool = False) -> pa.Schema:
+    """The columns of a message: the union of its fields over all versions, every one of them nullable.
+
+    A uuid is a string of 22 characters as Kafka prints it, a uint16 an int32, a uint32 an int64, an array a list whose
+    element is named ``element``. ``unknown_tagged_fields`` adds a map of tag to bytes to every struct.
+    """
+    return pa.schema(list(Shape(message, unknown_tagged_fields).type))
+
+
+def decode(
+    array: pa.Array,
+    message: type[Message],
+    version: Versions = None,
+    *,
+    mode: str = "FAILFAST",
+    corrupt_column: str | None = None,
+    unknown_tagged_fields: bool = False,
+    trailing: str = "error",
+    emit_defaults: bool = False,
+) -> pa.StructArray:
+    """Decode an array of binary values, one message each; null stays null.
+
+    ``version`` is one for all rows, one a row (an integer array), or None: then each value starts with its version as
+    an int16, as coordinator values do. Fields that a row's version does not have are null, or their default with
+    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore".
+
+    In mode "FAILFAST" the first bad row raises RowError (a DecodeError), which names row, field and offset. In
+    "PERMISSIVE" a bad row is null; with ``corrupt_column``, instead, the struct has null fields and its bytes in a
+    binary field of that name, which is null in good rows.
+    """
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+    if trailing not in TRAILING:
+        raise ValueError(f"trailing is one of {', '.join(TRAILING)}, not {trailing!r}")
+    array = _binary(array)
+    shape = Shape(message, unknown_tagged_fields)
+    source = Source(array)
+    present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
+    versions = _versions(source, present, version)
+    values = _by_version(shape, source, present, versions, emit_defaults, trailing == "ignore")
+    bad = source.bad
+    if bad.any() and mode == "FAILFAST":
+        row = int(np.flatnonzero(bad)[0])
+        raise _row_error(
+            message, array[row].as_py(), row, version is None, int(versions[np.searchsorted(present, row)])
+        )
+    return _result(values, array, bad, corrupt_column)
+
+
+def _binary(array: pa.Array) -> pa.Array:
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_fixed_size_binary(array.type) or pa.types.is_binary_view(array.type):
+        return array.cast(pa.binary())
+    if not (pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)):
+        raise TypeError(f"encoded messages are a binary array, not {array.type}")
+    return array
+
+
+def _versions(source: Source, present: Ints, version: Versions) -> Ints:
+    """The version of each present row; for None it is read from the row, whose start moves behind it."""
+    if isinstance(version, (int, np.integer)):
+        return np.full(len(present), int(version), np.int64)
+    if version is None:
+        lanes = source.lanes(present)
+        versions = source.fixed(lanes, ">i2", 2).astype(np.int64)
+        source.starts = source.starts.copy()
+        source.starts[present] = lanes.pos
+        return versions
+    values = version.to_numpy(zero_copy_only=False) if isinstance(version, pa.Array) else np.asarray(version)
+    if len(values) != len(source.starts):
+        raise ValueError(f"{len(values)} versions for {len(source.starts)} rows")
+    known = np.array([value is not None and value == value for value in values], np.bool_)
+    return np.where(known, values, -1).astype(np.int64)[present]
+
+
+def _by_version(
+    shape: Shape, source: Source, present: Ints, versions: Ints, emit_defaults: bool, ignore_rest: bool
+) -> pa.StructArray:
+    """Decode the rows of each version together and put them back in their places."""
+    schemas = schemas_of(shape.message)
+    decoder = Decoder(shape, source, emit_defaults)
+    parts: list[pa.Array] = []
+    index = np.full(len(source.starts), -1, np.int64)
+    done = 0
+    for version in np.unique(versions).tolist():
+        rows = present[versions == version]
+        if version not in schemas:
+            source.bad[rows] = True
+            continue
+        rows = rows[~source.bad[rows]]
+        lanes = source.lanes(rows)
+        parts.append(decoder.struct(schemas[version], shape.facts.fields, lanes))
+        if not ignore_rest:
+            source.fail(lanes, lanes.pos != lanes.end)
+        index[rows] = np.arange(done, done + len(rows))
+        done += len(rows)
+    if not parts:
+        return pa.nulls(len(index), shape.type)
+    values = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+    if len(parts) == 1 and done == len(index):
+        return values
+    return values.take(pa.array(index, mask=index < 0))
+
+
+def _result(values: pa.StructArray, array: pa.Array, bad: Bools, corrupt_column: str | None) -> pa.StructArray:
+    if not bad.any() and corrupt_column is None:
+        return values
+    keep = pa.array(np.arange(len(bad)), mask=bad)
+    if corrupt_column is None:
+        return values.take(keep)
+    if values.type.get_field_index(corrupt_column) >= 0:
+        raise ValueError(f"the message has a field {corrupt_column!r} already; choose another name for corrupt rows")
+    fields = [*values.type, pa.field(corrupt_column, pa.binary())]
+    children = [child.take(keep) for child in (values.field(i) for i in range(values.type.num_fields))]
+    corrupt = array.cast(pa.binary()).take(pa.array(np.arange(len(bad)), mask=~bad))
+    null = pa.array(np.asarray(array.is_null()))
+    return pa.StructArray.from_arrays([*children, corrupt], fields=fields, mask=null if array.null_count else None)
+
+
+def _row_error(message: type[Message], data: bytes, row: int, has_prefix: bool, version: int) -> KafkaMessageError:
+    """The error of a bad row, in the words of the object codec."""
+    if has_prefix and len(data) < 2:
+        return RowError(row, DecodeError(f"a version of 2 bytes is needed, {len(data)} left", message.NAME, -1, "", 0))
+    try:
+        if version not in message._codecs:
+            raise unsupported(message, version)
+        message.read(data[2:] if has_prefix else data, version)
+    except KafkaMessageError as error:
+        if has_prefix and isinstance(error, DecodeError):
+            error = DecodeError(error.reason, error.message, error.version, error.path, error.offset)
+        return RowError(row, error)
+    return RowError(row, DecodeError("the column codec refuses what the object codec reads; please report this"))
