@@ -57,8 +57,9 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    session.install(*GENERATOR, *groups("types", "tests"), "nox", *GENERATED)
-    session.run("mypy", "generator", "tests/support", "noxfile.py", "benchmarks/compare.py", "benchmarks/imports.py")
+    session.install(*GENERATOR, *groups("types", "tests", "bench"), "nox", *GENERATED)
+    benchmarks = [f"benchmarks/{name}.py" for name in ("compare", "imports", "encodings", "plots", "samples")]
+    session.run("mypy", "generator", "tests/support", "noxfile.py", *benchmarks)
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py")
@@ -95,3 +96,10 @@ def bench(session: nox.Session) -> None:
     """Measure side by side with kafka-python and kio; options go to benchmarks/compare.py."""
     session.run("python", "benchmarks/compare.py", *session.posargs)
     session.run("python", "benchmarks/imports.py")
+
+
+@nox.session
+def encodings(session: nox.Session) -> None:
+    """Measure the integer encodings and draw docs/img; options go to benchmarks/encodings.py."""
+    session.install(*groups("bench"))
+    session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *session.posargs)

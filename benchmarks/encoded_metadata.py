@@ -39,9 +39,9 @@ LARGE = Contents(
 ALL_CONTENTS = (SMALL, LARGE)
 
 
-def use_package(root: Path = IMPORT_ROOT) -> None:
-    """Make the package importable from a source tree, before any other installed one."""
-    sys.path.insert(0, str(root))
+def use_package() -> None:
+    """Make the package importable from this repository, before any other installed one."""
+    sys.path.insert(0, str(IMPORT_ROOT))
 
 
 def message_class(form: str) -> Any:
@@ -75,11 +75,10 @@ def formula(form: str, replicas: int, in_sync: int, offline: int) -> int:
 def _message(form: str, partitions: list[dict[str, object]]) -> Any:
     cls = message_class(form)
     module = import_module(cls.__module__)
-    make_topic, make_partition = (
-        getattr(module, f"{form.capitalize()}Topic"),
-        getattr(module, f"{form.capitalize()}Partition"),
-    )
-    topic = make_topic(error_code=0, name="benchmark-topic-000", partitions=[make_partition(**p) for p in partitions])
+    make_topic = getattr(module, f"{form.capitalize()}Topic")
+    make_partition = getattr(module, f"{form.capitalize()}Partition")
+    made = [make_partition(**values) for values in partitions]
+    topic = make_topic(error_code=0, name="benchmark-topic-000", partitions=made)
     return cls(topics=[topic])
 
 

@@ -1,22 +1,20 @@
 """Measure the integer encodings of proposal 002: the size and speed of a metadata response under each of them.
 
     python benchmarks/encodings.py [--quick] [--samples N] [--output FILE] [--plots FOLDER]
-    python benchmarks/encodings.py --messages FOLDER
 
 The subjects are the proposal's: a response with one topic of 100 partitions on two brokers, once with numbers that are
 small for every encoding and once with such that are large for the variable ones, written and read by the dynamic schema
 codec (the text calls it Struct) and by generated classes (Buffer). Samples are taken in turns, the order rotating from
-round to round; a ratio is the median of the ratios to the fixed encoding within a round. ``--messages`` measures
-nothing and writes the messages as samples for ``python -m generator cost``.
+round to round; a ratio is the median of the ratios to the fixed encoding within a round.
 """
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import encoded_metadata as metadata
@@ -62,18 +60,6 @@ def measure(
     return series
 
 
-def write_messages(folder: Path) -> None:
-    """The measured messages as JSON lines, a file for each kind of contents."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for contents in ALL_CONTENTS:
-        lines = []
-        for form in FORMS:
-            message = metadata.build(form, contents)
-            line = {"message": message.NAME, "version": VERSION, "hex": message.write(VERSION).hex()}
-            lines.append(json.dumps(line) + "\n")
-        (folder / f"{contents.name}.jsonl").write_text("".join(lines), encoding="utf-8")
-
-
 def parse(argv: Sequence[str] | None = None) -> Namespace:
     """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -81,7 +67,6 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
     parser.add_argument("--quick", action="store_true", help="short run: 10 ms samples instead of 40 ms, and fewer")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the report there; needs matplotlib")
-    parser.add_argument("--messages", type=Path, metavar="FOLDER", help="write the messages there, and measure nothing")
     arguments = parser.parse_args(argv)
     arguments.samples = arguments.samples or (5 if arguments.quick else 21)
     arguments.seconds = 0.010 if arguments.quick else 0.040
@@ -92,9 +77,8 @@ def main() -> None:
     """Build, check, measure, report."""
     arguments = parse()
     metadata.use_package()
-    if arguments.messages:
-        write_messages(arguments.messages)
-        return
+    if arguments.plots:
+        import_module("plots")  # asks for matplotlib before anything is measured
     loaded = {contents: load(contents) for contents in ALL_CONTENTS}
     freeze()
     results = []

@@ -7,7 +7,7 @@ the class, knows where it is, and therefore also finds the words for every error
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from . import _types as types
 from ._encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
@@ -100,17 +100,24 @@ class Schema(Type):
     """Fields in order, an optional-field buffer in front of them or a tag section behind. A schema is itself a type.
 
     ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``, where
-    ``optional_fields`` are fields by tag. Raises SchemaError for names or tags that repeat.
+    ``optional_fields`` are fields by tag, as a mapping or as pairs. Raises SchemaError for names or tags that repeat.
     """
 
     name = "STRUCT"
 
-    def __init__(self, *fields: Field | Mapping[int, Field], tags: TagSection | None = None) -> None:
-        optional, *regular = fields if fields and isinstance(fields[0], Mapping) else (None, *fields)
+    def __init__(
+        self,
+        *fields: Field | Mapping[int, Field] | Sequence[tuple[int, Field]],
+        tags: TagSection | None = None,
+    ) -> None:
+        first = fields[0] if fields else None
+        self.optional = None if first is None or isinstance(first, Field) else OptionalFieldBuffer(first)
+        regular = fields if self.optional is None else fields[1:]
         self.fields: tuple[Field, ...] = tuple(field for field in regular if isinstance(field, Field))
         if len(self.fields) != len(regular):
             raise SchemaError("only the first argument of a schema can be its optional fields")
-        self.optional = OptionalFieldBuffer(optional) if isinstance(optional, Mapping) else None
+        if self.optional is not None and tags is not None:
+            raise SchemaError("a struct has optional fields or tagged fields, not both")
         self.tags = tags
         names = [field.name for field in (*self.fields, *self._extra())]
         self.names = frozenset(names)
@@ -139,6 +146,10 @@ class Schema(Type):
     def write(self, out: bytearray, value: object) -> None:
         if value is None:
             raise SchemaError("is None, but this version has no null here")
+        if isinstance(value, (Struct, Mapping)):
+            for name in value:
+                if name not in self.names:
+                    raise SchemaError("is not a field of this schema").inside(f".{name}")
         if self.optional is not None:
             self.optional.write_from(out, value)
         for field in self.fields:
@@ -150,6 +161,12 @@ class Schema(Type):
             self.tags.write_from(out, value)
         elif self.optional is None and bool(getattr(value, "unknown_tagged_fields", None)):
             raise SchemaError("is set, but this version has no tagged fields").inside(".unknown_tagged_fields")
+
+    def bnf(self, name: str) -> str:
+        """The form of Kafka's protocol guide, a line for each struct and field; ``name`` stands on the left."""
+        from ._bnf import bnf
+
+        return bnf(name, self)
 
     def __str__(self) -> str:
         fields = [f"{field.name} => {field.type}" for field in self.fields]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .errors import EncodeError as EncodeError
     from .errors import KafkaMessageError as KafkaMessageError
     from .errors import UnsupportedVersionError as UnsupportedVersionError
+    from .messages.all_encodings import AllEncodings as AllEncodings
     from .messages.all_types_request import AllTypesRequest as AllTypesRequest
     from .messages.all_types_response import AllTypesResponse as AllTypesResponse
     from .messages.foo_request import FooRequest as FooRequest
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
     from .messages.metadata_fixed import MetadataFixed as MetadataFixed
     from .messages.metadata_packed import MetadataPacked as MetadataPacked
     from .messages.metadata_upacked import MetadataUpacked as MetadataUpacked
+    from .messages.nothing_key import NothingKey as NothingKey
     from .messages.nullable_assignment import NullableAssignment as NullableAssignment
+    from .messages.nullable_types import NullableTypes as NullableTypes
+    from .messages.optional_types import OptionalTypes as OptionalTypes
+    from .messages.tagged_types import TaggedTypes as TaggedTypes
 
 __version__ = "0.1.0"
 
@@ -35,6 +40,7 @@ _MODULES = {
     "KafkaMessageError": "errors",
     "RawTaggedField": "_wire",
     "UnsupportedVersionError": "errors",
+    "AllEncodings": "messages.all_encodings",
     "AllTypesRequest": "messages.all_types_request",
     "AllTypesResponse": "messages.all_types_response",
     "FooRequest": "messages.foo_request",
@@ -44,7 +50,11 @@ _MODULES = {
     "MetadataFixed": "messages.metadata_fixed",
     "MetadataPacked": "messages.metadata_packed",
     "MetadataUpacked": "messages.metadata_upacked",
+    "NothingKey": "messages.nothing_key",
     "NullableAssignment": "messages.nullable_assignment",
+    "NullableTypes": "messages.nullable_types",
+    "OptionalTypes": "messages.optional_types",
+    "TaggedTypes": "messages.tagged_types",
 }
 
 

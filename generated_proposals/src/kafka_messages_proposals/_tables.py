@@ -38,5 +38,5 @@ APIS: tuple[tuple[int, str, str, int, int, int, int, bool, tuple[str, ...], Head
 versions of request and response as (first body version, header version).
 """
 
-RECORD_TYPES: tuple[tuple[str, int, str | None, str | None], ...] = ()
+RECORD_TYPES: tuple[tuple[str, int, str | None, str | None], ...] = (("", 0, "NothingKey", None),)
 """Log (the folder of its definitions), record type, message of the key, message of the value."""

@@ -228,7 +228,7 @@ UNSIGNED_VARINT = VarInt("UNSIGNED_VARINT", 32, is_signed=False)
 UNSIGNED_VARLONG = VarInt("UNSIGNED_VARLONG", 64, is_signed=False)
 
 
-class _Length:
+class Length:
     """The length in front of a value: fixed with -1 for null, or compact (plus one, 0 for null)."""
 
     def __init__(self, fixed: Fixed | None) -> None:
@@ -252,14 +252,14 @@ class _Length:
 class _Sized(Type):
     """A value behind a length, null or not."""
 
-    def __init__(self, name: str, length: _Length, nullable: bool) -> None:
+    def __init__(self, name: str, length: Length, nullable: bool) -> None:
         self.name = name
         self.nullable = nullable
-        self._length = length
+        self.length = length
 
     def read_length(self, data: bytes, pos: int) -> tuple[int, int]:
         """The length, -1 for null where null is allowed."""
-        length, after = self._length.read(data, pos)
+        length, after = self.length.read(data, pos)
         if length < 0 and not self.nullable:
             raise SchemaError(f"null at offset {pos}, where this version allows none", pos)
         return length, after
@@ -267,7 +267,7 @@ class _Sized(Type):
     def write_null(self, out: bytearray) -> None:
         if not self.nullable:
             raise SchemaError("is None, but this version has no null here")
-        self._length.write(out, -1)
+        self.length.write(out, -1)
 
 
 class Text(_Sized):
@@ -298,7 +298,7 @@ class Text(_Sized):
             raise SchemaError(f"cannot be UTF-8: {error.reason} at character {error.start}") from None
         if len(data) > MAX_STRING_LENGTH:
             raise SchemaError(f"has {len(data)} bytes of UTF-8, a string holds at most {MAX_STRING_LENGTH}")
-        self._length.write(out, len(data))
+        self.length.write(out, len(data))
         out += data
 
 
@@ -319,11 +319,11 @@ class Blob(_Sized):
         if not isinstance(value, (bytes, bytearray, memoryview)):
             raise wrong(value, "bytes")
         data = bytes(value)
-        self._length.write(out, len(data))
+        self.length.write(out, len(data))
         out += data
 
 
-_CLASSIC16, _CLASSIC32, _COMPACT = _Length(INT16), _Length(INT32), _Length(None)
+_CLASSIC16, _CLASSIC32, _COMPACT = Length(INT16), Length(INT32), Length(None)
 STRING = Text("STRING", _CLASSIC16, nullable=False)
 NULLABLE_STRING = Text("NULLABLE_STRING", _CLASSIC16, nullable=True)
 COMPACT_STRING = Text("COMPACT_STRING", _COMPACT, nullable=False)
@@ -370,7 +370,7 @@ class ArrayOf(_Sized):
             self.write_null(out)
             return
         values = elements(value)
-        self._length.write(out, len(values))
+        self.length.write(out, len(values))
         for index, element in enumerate(values):
             try:
                 self.element.write(out, element)

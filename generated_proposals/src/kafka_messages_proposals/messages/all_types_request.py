@@ -159,6 +159,54 @@ class Nothing(StructBase):
 
 
 @dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+class Content(StructBase):
+    """Part of AllTypesRequest."""
+
+    size: int = 0
+    """Versions 0+."""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Tagged fields that the definition does not name, kept for writing."""
+
+    def __init__(
+        self,
+        *,
+        size: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
+    ) -> None:
+        self.size = size
+        self.unknown_tagged_fields = unknown_tagged_fields
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Content):
+            return NotImplemented
+        return self.size == other.size and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+
+@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+class Wrapper(StructBase):
+    """Part of AllTypesRequest."""
+
+    content: Content = field(default_factory=Content)
+    """Versions 0+."""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Tagged fields that the definition does not name, kept for writing."""
+
+    def __init__(
+        self,
+        *,
+        content: Content | None = None,
+        unknown_tagged_fields: RawTaggedFields = (),
+    ) -> None:
+        self.content = Content() if content is None else content
+        self.unknown_tagged_fields = unknown_tagged_fields
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Wrapper):
+            return NotImplemented
+        return self.content == other.content and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+
+@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
 class Entry(StructBase):
     """Part of AllTypesRequest."""
 
@@ -515,6 +563,8 @@ class AllTypesRequest(_AllTypesRequestConstants):
     """Versions 0+."""
     nothings: list[Nothing] = field(default_factory=list)
     """Versions 0+."""
+    wrappers: list[Wrapper] = field(default_factory=list)
+    """Versions 0+."""
     entries: EntryCollection = field(default_factory=EntryCollection)
     """Versions 0+."""
     members: MemberCollection = field(default_factory=MemberCollection)
@@ -591,6 +641,7 @@ class AllTypesRequest(_AllTypesRequestConstants):
         maybe_shared: Shared | None = UNSET,
         shared_list: Iterable[Shared] | None = (),
         nothings: Iterable[Nothing] = (),
+        wrappers: Iterable[Wrapper] = (),
         entries: Iterable[Entry] = (),
         members: Iterable[Member] = (),
         inner: Inner | None = None,
@@ -650,6 +701,7 @@ class AllTypesRequest(_AllTypesRequestConstants):
             None if shared_list is None else shared_list if isinstance(shared_list, list) else list(shared_list)
         )
         self.nothings = nothings if isinstance(nothings, list) else list(nothings)
+        self.wrappers = wrappers if isinstance(wrappers, list) else list(wrappers)
         self.entries = entries if isinstance(entries, EntryCollection) else EntryCollection(entries)
         self.members = members if isinstance(members, MemberCollection) else MemberCollection(members)
         self.inner = inner
@@ -715,6 +767,7 @@ class AllTypesRequest(_AllTypesRequestConstants):
             and self.maybe_shared == other.maybe_shared
             and self.shared_list == other.shared_list
             and self.nothings == other.nothings
+            and self.wrappers == other.wrappers
             and self.entries == other.entries
             and self.members == other.members
             and self.inner == other.inner
@@ -991,6 +1044,110 @@ def _size_all_nothing_2(items: Iterable[Nothing]) -> int:
     size = 0
     for x in items:
         size += 1
+        if x.unknown_tagged_fields:
+            size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_content_0(data: bytes, pos: int) -> tuple[Content, int]:
+    x = new(Content)
+    x.unknown_tagged_fields = ()
+    (x.size,) = _unpack_b(data, pos)
+    pos += 1
+    return x, pos
+
+
+def _write_content_0(out: list[bytes], x: Content) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
+    out.append(_pack_b(x.size))
+
+
+def _size_content_0(x: Content) -> int:
+    size = 1
+    return size
+
+
+def _read_content_2(data: bytes, pos: int) -> tuple[Content, int]:
+    x = new(Content)
+    x.size, n = _unpack_bB(data, pos)
+    pos += 2
+    if n:
+        x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+    else:
+        x.unknown_tagged_fields = ()
+    return x, pos
+
+
+def _write_content_2(out: list[bytes], x: Content) -> None:
+    if not x.unknown_tagged_fields:
+        out.append(_pack_bB(x.size, 0))
+    else:
+        out.append(_pack_b(x.size))
+        out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_content_2(x: Content) -> int:
+    size = 2
+    if x.unknown_tagged_fields:
+        size += tags_size(0, 0, x.unknown_tagged_fields) - 1
+    return size
+
+
+def _read_all_wrapper_0(data: bytes, pos: int, count: int) -> tuple[list[Wrapper], int]:
+    out: list[Wrapper] = []
+    for _ in range(count):
+        x = new(Wrapper)
+        x.content, pos = _read_content_0(data, pos)
+        x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_wrapper_0(out: list[bytes], items: Iterable[Wrapper]) -> None:
+    for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
+        _write_content_0(out, x.content)
+
+
+def _size_all_wrapper_0(items: Iterable[Wrapper]) -> int:
+    size = 0
+    for x in items:
+        size += 0
+        size += _size_content_0(x.content)
+    return size
+
+
+def _read_all_wrapper_2(data: bytes, pos: int, count: int) -> tuple[list[Wrapper], int]:
+    out: list[Wrapper] = []
+    for _ in range(count):
+        x = new(Wrapper)
+        x.content, pos = _read_content_2(data, pos)
+        n = data[pos]
+        pos += 1
+        if n:
+            x.unknown_tagged_fields, pos = unknown_tags(data, pos, n)
+        else:
+            x.unknown_tagged_fields = ()
+        out.append(x)
+    return out, pos
+
+
+def _write_all_wrapper_2(out: list[bytes], items: Iterable[Wrapper]) -> None:
+    for x in items:
+        _write_content_2(out, x.content)
+        if not x.unknown_tagged_fields:
+            out.append(b"\0")
+        else:
+            out.append(tags({}, x.unknown_tagged_fields))
+
+
+def _size_all_wrapper_2(items: Iterable[Wrapper]) -> int:
+    size = 0
+    for x in items:
+        size += 1
+        size += _size_content_2(x.content)
         if x.unknown_tagged_fields:
             size += tags_size(0, 0, x.unknown_tagged_fields) - 1
     return size
@@ -1676,6 +1833,12 @@ def _read_all_types_request_0(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     (n,) = _unpack_i(data, pos)
     pos += 4
     if n >= 0:
+        x.wrappers, pos = _read_all_wrapper_0(data, pos, n)
+    else:
+        raise Malformed
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
         x.entries, pos = _read_all_entry_0(data, pos, n)
     else:
         raise Malformed
@@ -1878,6 +2041,10 @@ def _write_all_types_request_0(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_nothing_0(out, x.nothings)
+    n = len(x.wrappers)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_wrapper_0(out, x.wrappers)
     n = len(x.entries)
     out.append(_pack_i(n))
     if n:
@@ -1890,7 +2057,7 @@ def _write_all_types_request_0(out: list[bytes], x: AllTypesRequest) -> None:
 
 
 def _size_all_types_request_0(x: AllTypesRequest) -> int:
-    size = 140
+    size = 144
     size += string_length(len(x.words.encode()))
     if x.maybe_words is None:
         raise Refused
@@ -1926,6 +2093,7 @@ def _size_all_types_request_0(x: AllTypesRequest) -> int:
         raise Refused
     size += _size_all_shared_0(x.shared_list)
     size += _size_all_nothing_0(x.nothings)
+    size += _size_all_wrapper_0(x.wrappers)
     size += _size_all_entry_0(x.entries)
     if x.old_list is not None:
         size += len(x.old_list) * 2
@@ -2094,6 +2262,12 @@ def _read_all_types_request_1(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     pos += 4
     if n >= 0:
         x.nothings, pos = _read_all_nothing_0(data, pos, empty_count(n))
+    else:
+        raise Malformed
+    (n,) = _unpack_i(data, pos)
+    pos += 4
+    if n >= 0:
+        x.wrappers, pos = _read_all_wrapper_0(data, pos, n)
     else:
         raise Malformed
     (n,) = _unpack_i(data, pos)
@@ -2310,6 +2484,10 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_i(n))
     if n:
         _write_all_nothing_0(out, x.nothings)
+    n = len(x.wrappers)
+    out.append(_pack_i(n))
+    if n:
+        _write_all_wrapper_0(out, x.wrappers)
     n = len(x.entries)
     out.append(_pack_i(n))
     if n:
@@ -2329,7 +2507,7 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
 
 
 def _size_all_types_request_1(x: AllTypesRequest) -> int:
-    size = 150
+    size = 154
     size += string_length(len(x.words.encode()))
     if x.maybe_words is not None:
         size += string_length(len(x.maybe_words.encode()))
@@ -2364,6 +2542,7 @@ def _size_all_types_request_1(x: AllTypesRequest) -> int:
         raise Refused
     size += _size_all_shared_1(x.shared_list)
     size += _size_all_nothing_0(x.nothings)
+    size += _size_all_wrapper_0(x.wrappers)
     size += _size_all_entry_0(x.entries)
     size += _size_all_member_1(x.members)
     if x.inner is not None:
@@ -2677,6 +2856,13 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     n = data[pos]
     pos += 1
     if 0 < n < 128:
+        x.wrappers, pos = _read_all_wrapper_2(data, pos, n - 1)
+    else:
+        n, pos = long_count(data, pos, n)
+        x.wrappers, pos = _read_all_wrapper_2(data, pos, n)
+    n = data[pos]
+    pos += 1
+    if 0 < n < 128:
         x.entries, pos = _read_all_entry_2(data, pos, n - 1)
     else:
         n, pos = long_count(data, pos, n)
@@ -2985,6 +3171,10 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_nothing_2(out, x.nothings)
+    n = len(x.wrappers)
+    out.append(VARINTS[n + 1])
+    if n:
+        _write_all_wrapper_2(out, x.wrappers)
     n = len(x.entries)
     out.append(VARINTS[n + 1])
     if n:
@@ -3099,7 +3289,7 @@ def _size_tags_all_types_request_2(x: AllTypesRequest) -> int:
 
 
 def _size_all_types_request_2(x: AllTypesRequest) -> int:
-    size = 77
+    size = 78
     n = string_length(len(x.words.encode()))
     size += n if n < 127 else n + uvarint_size(n + 1) - 1
     if x.maybe_words is not None:
@@ -3179,6 +3369,10 @@ def _size_all_types_request_2(x: AllTypesRequest) -> int:
             size += uvarint_size(n + 1) - 1
     size += _size_all_nothing_2(x.nothings)
     n = len(x.nothings)
+    if n > 126:
+        size += uvarint_size(n + 1) - 1
+    size += _size_all_wrapper_2(x.wrappers)
+    n = len(x.wrappers)
     if n > 126:
         size += uvarint_size(n + 1) - 1
     size += _size_all_entry_2(x.entries)
@@ -3519,6 +3713,13 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     n = data[pos]
     pos += 1
     if 0 < n < 128:
+        x.wrappers, pos = _read_all_wrapper_2(data, pos, n - 1)
+    else:
+        n, pos = long_count(data, pos, n)
+        x.wrappers, pos = _read_all_wrapper_2(data, pos, n)
+    n = data[pos]
+    pos += 1
+    if 0 < n < 128:
         x.entries, pos = _read_all_entry_3(data, pos, n - 1)
     else:
         n, pos = long_count(data, pos, n)
@@ -3825,6 +4026,10 @@ def _write_all_types_request_3(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_nothing_2(out, x.nothings)
+    n = len(x.wrappers)
+    out.append(VARINTS[n + 1])
+    if n:
+        _write_all_wrapper_2(out, x.wrappers)
     n = len(x.entries)
     out.append(VARINTS[n + 1])
     if n:
@@ -3943,7 +4148,7 @@ def _size_tags_all_types_request_3(x: AllTypesRequest) -> int:
 
 
 def _size_all_types_request_3(x: AllTypesRequest) -> int:
-    size = 73
+    size = 74
     n = string_length(len(x.words.encode()))
     size += n if n < 127 else n + uvarint_size(n + 1) - 1
     if x.maybe_words is not None:
@@ -4022,6 +4227,10 @@ def _size_all_types_request_3(x: AllTypesRequest) -> int:
             size += uvarint_size(n + 1) - 1
     size += _size_all_nothing_2(x.nothings)
     n = len(x.nothings)
+    if n > 126:
+        size += uvarint_size(n + 1) - 1
+    size += _size_all_wrapper_2(x.wrappers)
+    n = len(x.wrappers)
     if n > 126:
         size += uvarint_size(n + 1) - 1
     size += _size_all_entry_3(x.entries)
@@ -4364,6 +4573,13 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     n = data[pos]
     pos += 1
     if 0 < n < 128:
+        x.wrappers, pos = _read_all_wrapper_2(data, pos, n - 1)
+    else:
+        n, pos = long_count(data, pos, n)
+        x.wrappers, pos = _read_all_wrapper_2(data, pos, n)
+    n = data[pos]
+    pos += 1
+    if 0 < n < 128:
         x.entries, pos = _read_all_entry_3(data, pos, n - 1)
     else:
         n, pos = long_count(data, pos, n)
@@ -4674,6 +4890,10 @@ def _write_all_types_request_4(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(VARINTS[n + 1])
     if n:
         _write_all_nothing_2(out, x.nothings)
+    n = len(x.wrappers)
+    out.append(VARINTS[n + 1])
+    if n:
+        _write_all_wrapper_2(out, x.wrappers)
     n = len(x.entries)
     out.append(VARINTS[n + 1])
     if n:
@@ -4797,7 +5017,7 @@ def _size_tags_all_types_request_4(x: AllTypesRequest) -> int:
 
 
 def _size_all_types_request_4(x: AllTypesRequest) -> int:
-    size = 73
+    size = 74
     n = string_length(len(x.words.encode()))
     size += n if n < 127 else n + uvarint_size(n + 1) - 1
     if x.maybe_words is not None:
@@ -4878,6 +5098,10 @@ def _size_all_types_request_4(x: AllTypesRequest) -> int:
     n = len(x.nothings)
     if n > 126:
         size += uvarint_size(n + 1) - 1
+    size += _size_all_wrapper_2(x.wrappers)
+    n = len(x.wrappers)
+    if n > 126:
+        size += uvarint_size(n + 1) - 1
     size += _size_all_entry_3(x.entries)
     n = len(x.entries)
     if n > 126:
@@ -4951,42 +5175,44 @@ _AllTypesRequestConstants._facts = (
     'name":"maybe_shared","json":"maybeShared","type":"Shared","versions":"0+","nullableVersion'
     's":"1+"},{"name":"shared_list","json":"sharedList","type":"[]Shared","versions":"0+","null'
     'ableVersions":"2+"},{"name":"nothings","json":"nothings","type":"[]Nothing","versions":"0+'
-    '"},{"name":"entries","json":"entries","type":"[]Entry","versions":"0+"},{"name":"members",'
-    '"json":"members","type":"[]Member","versions":"1+"},{"name":"inner","json":"inner","type":'
-    '"Inner","versions":"1+","nullableVersions":"1+","default":null},{"name":"only_old","json":'
-    '"onlyOld","type":"int32","versions":"0-1","default":7},{"name":"only_old_dropped","json":"'
-    'onlyOldDropped","type":"int32","versions":"0-1","ignorable":true,"default":8},{"name":"old'
-    '_list","json":"oldList","type":"[]int16","versions":"0-1","nullableVersions":"0-1"},{"name'
-    '":"moved","json":"moved","type":"int32","versions":"0+","tag":0,"taggedVersions":"3+","def'
-    'ault":9},{"name":"tagged_flag","json":"taggedFlag","type":"bool","versions":"2+","tag":1,"'
-    'taggedVersions":"2+","default":true},{"name":"tagged_ratio","json":"taggedRatio","type":"f'
-    'loat64","versions":"2+","tag":2,"taggedVersions":"2+","default":12.34},{"name":"tagged_ide'
-    'ntity","json":"taggedIdentity","type":"uuid","versions":"2+","tag":3,"taggedVersions":"2+"'
-    '},{"name":"tagged_words","json":"taggedWords","type":"string","versions":"2+","nullableVer'
-    'sions":"2+","tag":4,"taggedVersions":"2+"},{"name":"tagged_blob","json":"taggedBlob","type'
-    '":"bytes","versions":"2+","nullableVersions":"2+","tag":5,"taggedVersions":"2+","default":'
-    'null},{"name":"tagged_numbers","json":"taggedNumbers","type":"[]int32","versions":"2+","nu'
-    'llableVersions":"2+","tag":6,"taggedVersions":"2+"},{"name":"tagged_texts","json":"taggedT'
-    'exts","type":"[]string","versions":"2+","tag":7,"taggedVersions":"2+"},{"name":"tagged_inn'
-    'er","json":"taggedInner","type":"TaggedInner","versions":"2+","tag":8,"taggedVersions":"2+'
-    '"},{"name":"maybe_tagged_inner","json":"maybeTaggedInner","type":"MaybeTaggedInner","versi'
-    'ons":"2+","nullableVersions":"2+","tag":9,"taggedVersions":"2+","default":null},{"name":"t'
-    'agged_entries","json":"taggedEntries","type":"[]TaggedEntry","versions":"2+","tag":10,"tag'
-    'gedVersions":"2+"},{"name":"empty_tagged_inner","json":"emptyTaggedInner","type":"EmptyTag'
-    'gedInner","versions":"2+","nullableVersions":"2+","tag":11,"taggedVersions":"2+"},{"name":'
-    '"late_tagged","json":"lateTagged","type":"int16","versions":"4+","tag":12,"taggedVersions"'
-    ':"4+","ignorable":true}],"structs":{"Shared":[{"name":"left","json":"left","type":"int32",'
-    '"versions":"0+","default":123},{"name":"right","json":"right","type":"string","versions":"'
-    '1+","ignorable":true}],"Nothing":[],"Entry":[{"name":"key","json":"key","type":"string","v'
-    'ersions":"0+","nullableVersions":"3+","mapKey":true},{"name":"part","json":"part","type":"'
-    'int32","versions":"0+","mapKey":true},{"name":"value","json":"value","type":"int64","versi'
-    'ons":"0+"},{"name":"note","json":"note","type":"string","versions":"2+","tag":0,"taggedVer'
-    'sions":"2+"}],"Member":[{"name":"id","json":"id","type":"uuid","versions":"1+","mapKey":tr'
-    'ue}],"Inner":[{"name":"depth","json":"depth","type":"int8","versions":"1+"},{"name":"deepe'
-    'r","json":"deeper","type":"Deeper","versions":"2+"}],"Deeper":[{"name":"depth","json":"dep'
-    'th","type":"int8","versions":"2+","default":2}],"TaggedInner":[{"name":"words","json":"wor'
-    'ds","type":"string","versions":"2+"}],"MaybeTaggedInner":[{"name":"blob","json":"blob","ty'
-    'pe":"bytes","versions":"2+"}],"TaggedEntry":[{"name":"key","json":"key","type":"int8","ver'
-    'sions":"2+","mapKey":true}],"EmptyTaggedInner":[{"name":"count","json":"count","type":"int'
-    '64","versions":"2+","default":-1}]}}'
+    '"},{"name":"wrappers","json":"wrappers","type":"[]Wrapper","versions":"0+"},{"name":"entri'
+    'es","json":"entries","type":"[]Entry","versions":"0+"},{"name":"members","json":"members",'
+    '"type":"[]Member","versions":"1+"},{"name":"inner","json":"inner","type":"Inner","versions'
+    '":"1+","nullableVersions":"1+","default":null},{"name":"only_old","json":"onlyOld","type":'
+    '"int32","versions":"0-1","default":7},{"name":"only_old_dropped","json":"onlyOldDropped","'
+    'type":"int32","versions":"0-1","ignorable":true,"default":8},{"name":"old_list","json":"ol'
+    'dList","type":"[]int16","versions":"0-1","nullableVersions":"0-1"},{"name":"moved","json":'
+    '"moved","type":"int32","versions":"0+","tag":0,"taggedVersions":"3+","default":9},{"name":'
+    '"tagged_flag","json":"taggedFlag","type":"bool","versions":"2+","tag":1,"taggedVersions":"'
+    '2+","default":true},{"name":"tagged_ratio","json":"taggedRatio","type":"float64","versions'
+    '":"2+","tag":2,"taggedVersions":"2+","default":12.34},{"name":"tagged_identity","json":"ta'
+    'ggedIdentity","type":"uuid","versions":"2+","tag":3,"taggedVersions":"2+"},{"name":"tagged'
+    '_words","json":"taggedWords","type":"string","versions":"2+","nullableVersions":"2+","tag"'
+    ':4,"taggedVersions":"2+"},{"name":"tagged_blob","json":"taggedBlob","type":"bytes","versio'
+    'ns":"2+","nullableVersions":"2+","tag":5,"taggedVersions":"2+","default":null},{"name":"ta'
+    'gged_numbers","json":"taggedNumbers","type":"[]int32","versions":"2+","nullableVersions":"'
+    '2+","tag":6,"taggedVersions":"2+"},{"name":"tagged_texts","json":"taggedTexts","type":"[]s'
+    'tring","versions":"2+","tag":7,"taggedVersions":"2+"},{"name":"tagged_inner","json":"tagge'
+    'dInner","type":"TaggedInner","versions":"2+","tag":8,"taggedVersions":"2+"},{"name":"maybe'
+    '_tagged_inner","json":"maybeTaggedInner","type":"MaybeTaggedInner","versions":"2+","nullab'
+    'leVersions":"2+","tag":9,"taggedVersions":"2+","default":null},{"name":"tagged_entries","j'
+    'son":"taggedEntries","type":"[]TaggedEntry","versions":"2+","tag":10,"taggedVersions":"2+"'
+    '},{"name":"empty_tagged_inner","json":"emptyTaggedInner","type":"EmptyTaggedInner","versio'
+    'ns":"2+","nullableVersions":"2+","tag":11,"taggedVersions":"2+"},{"name":"late_tagged","js'
+    'on":"lateTagged","type":"int16","versions":"4+","tag":12,"taggedVersions":"4+","ignorable"'
+    ':true}],"structs":{"Shared":[{"name":"left","json":"left","type":"int32","versions":"0+","'
+    'default":123},{"name":"right","json":"right","type":"string","versions":"1+","ignorable":t'
+    'rue}],"Nothing":[],"Wrapper":[{"name":"content","json":"content","type":"Content","version'
+    's":"0+"}],"Content":[{"name":"size","json":"size","type":"int8","versions":"0+"}],"Entry":'
+    '[{"name":"key","json":"key","type":"string","versions":"0+","nullableVersions":"3+","mapKe'
+    'y":true},{"name":"part","json":"part","type":"int32","versions":"0+","mapKey":true},{"name'
+    '":"value","json":"value","type":"int64","versions":"0+"},{"name":"note","json":"note","typ'
+    'e":"string","versions":"2+","tag":0,"taggedVersions":"2+"}],"Member":[{"name":"id","json":'
+    '"id","type":"uuid","versions":"1+","mapKey":true}],"Inner":[{"name":"depth","json":"depth"'
+    ',"type":"int8","versions":"1+"},{"name":"deeper","json":"deeper","type":"Deeper","versions'
+    '":"2+"}],"Deeper":[{"name":"depth","json":"depth","type":"int8","versions":"2+","default":'
+    '2}],"TaggedInner":[{"name":"words","json":"words","type":"string","versions":"2+"}],"Maybe'
+    'TaggedInner":[{"name":"blob","json":"blob","type":"bytes","versions":"2+"}],"TaggedEntry":'
+    '[{"name":"key","json":"key","type":"int8","versions":"2+","mapKey":true}],"EmptyTaggedInne'
+    'r":[{"name":"count","json":"count","type":"int64","versions":"2+","default":-1}]}}'
 )
