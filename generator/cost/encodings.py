@@ -42,7 +42,7 @@ def histogram(bits: int, signed: bool) -> tuple[Span, ...]:
 
     ``signed`` is the zig-zag encoding (``packed``) of signed integers. Otherwise it is the plain one of unsigned
     integers: what ``upacked`` writes, which turns a negative number into its two's complement first. The bounds are
-    those of the encoding; some that the text of proposal 002 gives are off by one. Raises ValueError for other widths.
+    those of the encoding; some that the text of proposal 002 gives are wrong. Raises ValueError for other widths.
     """
     _check_bits(bits)
     spans = list(_unsigned(bits))

@@ -43,6 +43,11 @@ def parameter(field: FieldPlan) -> str:
     return f"{name}: {annotation(field)} = {fresh(field)}"
 
 
+def slot(struct: StructPlan, field: FieldPlan) -> str:
+    """The attribute that holds a field: another one, None for the default, where the default is made when asked for."""
+    return f"_{field.name}" if field.name in lazy_fields(struct) else field.name
+
+
 def store(field: FieldPlan) -> str:
     """The constructor's value of the attribute."""
     name = field.name
@@ -102,15 +107,25 @@ def default_tests(message: MessagePlan, field: FieldPlan, expression: str) -> li
 
 
 def lazy_fields(struct: StructPlan) -> dict[str, str]:
-    """Tagged fields whose default is a struct, and that struct; reading leaves them to be built on first use."""
-    return {f.name: f.type for f in struct.fields if f.is_tagged and f.default is Empty.STRUCT}
+    """Tagged fields whose default is a struct, never null, and that struct: it is made when first looked at."""
+    return {f.name: f.type for f in struct.fields if f.is_tagged and f.default is Empty.STRUCT and not f.nullable}
+
+
+def tagged_tests(message: MessagePlan, struct: StructPlan, field: FieldPlan, value: str) -> list[str]:
+    """``default_tests`` of a tagged field whose slot has the value ``value``."""
+    tests = default_tests(message, field, value)
+    if field.name not in lazy_fields(struct):
+        return tests
+    return [f"({value} is None or ({' and '.join(tests)}))"]
 
 
 def equality(field: FieldPlan) -> str:
     """The test that two objects agree in a field."""
     name = field.name
     same = f"self.{name} == other.{name}"
-    if field.type == "float64" and not field.is_array:
+    if field.type == "float64" and field.is_array:
+        return f"same_floats(self.{name}, other.{name})"
+    if field.type == "float64":
         return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals itself here
     return same
 
@@ -120,6 +135,8 @@ def negated(tests: list[str]) -> str:
     if len(tests) > 1:
         return f"not ({' and '.join(tests)})"
     test = tests[0] if tests else "True"
+    if test.startswith("("):
+        return f"not {test}"
     for positive, negative in ((" is not ", " is "), (" is ", " is not "), (" == ", " != ")):
         if positive in test:
             return test.replace(positive, negative)

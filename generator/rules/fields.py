@@ -13,7 +13,8 @@ Rule = Callable[[Message, Field, Problems], None]
 
 def nullable_type(message: Message, member: Field, problems: Problems) -> None:
     if not member.nullable.empty and not member.type.can_be_null:
-        problems.error(member.at("nullableVersions"), f"type {member.type} cannot be nullable; remove nullableVersions")
+        key = "nullable" if member.is_optional else "nullableVersions"
+        problems.error(member.at(key), f"type {member.type} cannot be nullable; remove {key}")
 
 
 def nullable_inside_versions(message: Message, member: Field, problems: Problems) -> None:

@@ -117,7 +117,8 @@ def _check_versions(
         if not member.type.is_struct:
             continue
         present = parent.intersect(member.versions)
-        if present.empty and not message.is_removed and not parent.empty:
+        is_reported = member.is_optional and member.versions.empty  # the message has no versionsWithOptional
+        if present.empty and not message.is_removed and not parent.empty and not is_reported:
             what = f"field {member.name} has versions {member.versions}, none of them in its parent's {parent}"
             problems.error(member.at("versions"), what)
         struct = table.get(member.type.name)

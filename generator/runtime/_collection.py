@@ -8,7 +8,7 @@ from ._wire import new
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Generic, SupportsIndex, TypeVar
+    from typing import Any, Generic, Self, SupportsIndex, TypeVar
 
     E = TypeVar("E")
 
@@ -123,6 +123,9 @@ class KeyedCollection(_Base[E]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._items!r})"
+
+    def __copy__(self) -> Self:
+        return type(self)(self._items)
 
     def __getstate__(self) -> list[E]:
         return self._items

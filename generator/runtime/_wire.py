@@ -192,8 +192,7 @@ def long_string(data: bytes, pos: int, first: int) -> tuple[str, int]:
 
 def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
     """Compact bytes whose length takes more than one byte; null is not accepted here."""
-    byte = data[pos]
-    if first > 127 and byte < 128:  # two bytes, up to 16 KiB: most record batches
+    if first > 127 and (byte := data[pos]) < 128:  # two bytes, up to 16 KiB: most record batches
         pos += 1
         end = pos + (first & 127 | byte << 7) - 1
     else:
@@ -348,6 +347,13 @@ def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
         raise Malformed
     seen.add(tag)
     return tag, pos, end
+
+
+def same_floats(left: list[float] | None, right: list[float] | None) -> bool:
+    """Whether two arrays of floats are equal; NaN equals itself here."""
+    if left is None or right is None:
+        return left is right
+    return len(left) == len(right) and all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
 
 
 def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:

@@ -56,7 +56,9 @@ else:
         defaults = {name: namespace.pop(name) for name in annotations}
         for name in ("__dict__", "__weakref__"):
             namespace.pop(name, None)
-        namespace["__slots__"] = tuple(annotations)
+        inherited = {name for base in cls.__mro__[1:] for name in base.__dict__}
+        namespace["__slots__"] = tuple(name for name in annotations if name not in inherited)
+        namespace["_names"] = tuple(annotations)
         namespace["__match_args__"] = ()  # every field is keyword-only
         namespace["__dataclass_fields__"] = _Fields(annotations, defaults)
         namespace["__qualname__"] = cls.__qualname__

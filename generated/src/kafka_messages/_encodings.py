@@ -12,6 +12,7 @@ class TwosComplement(Type):
     def __init__(self, bits: int) -> None:
         self.name = f"UPACKED{bits}"
         self.bits = bits
+        self.lowest, self.highest = -(1 << bits - 1), (1 << bits - 1) - 1
         self._plain = VarInt(self.name, bits, is_signed=False)
         self._range = VarInt(self.name, bits, is_signed=True)
 

@@ -34,7 +34,7 @@ IMPORTS = {
         "compact_string_array compact_string_array_size compact_string_elements empty_count fixed_array "
         "fixed_elements float_array in_order long_bytes long_count long_fixed_array long_nullable_bytes "
         "long_nullable_count long_nullable_fixed_array long_nullable_string long_string long_uvarint new "
-        "read_uvarint string_array string_array_size string_elements string_length tag_header tagged_size "
+        "read_uvarint same_floats string_array string_array_size string_elements string_length tag_header tagged_size "
         "tags tags_size unknown_tags uuid_array uuid_elements uuid_from uvarint_size "
     ),
 }
@@ -143,7 +143,10 @@ def _class(plan: MessagePlan, struct: StructPlan) -> Class:
     constants_base = _constants_base(struct.name)
     attributes = [_attribute(field) for field in struct.fields]
     parameters = [literals.parameter(field) for field in struct.fields]
-    stores = [(field.name, literals.store(field)) for field in struct.fields]
+    stores = [
+        (literals.slot(struct, field), field.name if field.name in lazy else literals.store(field))
+        for field in struct.fields
+    ]
     equal = [literals.equality(field) for field in struct.fields]
     if struct.is_flexible:
         attributes.append(Attribute("unknown_tagged_fields", "RawTaggedFields", "()", prose.UNKNOWN_TAGGED_FIELDS))

@@ -215,9 +215,9 @@ class _Lowering:
             self.steps.append(Choose(tuple((branch[0], branch[1:]) for branch in branches)))
 
     def default(self, name: str) -> list[Step]:
-        """Statements that give a field its default; a tagged struct's is built when it is first looked at."""
+        """Statements that give a field its default; a tagged struct's is made when it is first looked at."""
         if name in literals.lazy_fields(self.struct):
-            return []
+            return [Assign(f"x._{name}", "None")]
         return [Assign(f"x.{name}", literals.fresh(self.struct.field(name)))]
 
     def section(self, section: Section) -> None:

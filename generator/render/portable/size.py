@@ -65,9 +65,11 @@ class _Lowering:
 
     def lower(self, operations: Iterable[Operation]) -> list[Step]:
         for operation in operations:
-            if isinstance(operation, TagSection | OptionalBuffer):
+            if isinstance(operation, NoSection):
+                self.steps.append(Choose((("x.unknown_tagged_fields", (Call("raise Refused"),)),)))
+            elif isinstance(operation, TagSection | OptionalBuffer):
                 self.section(operation)
-            elif not isinstance(operation, Default | NoSection):
+            elif not isinstance(operation, Default):
                 self.payload(operation)
         return self.steps
 
@@ -115,7 +117,11 @@ class _Lowering:
     def section(self, section: Section) -> None:
         self.constant += 1
         fields = [self.struct.field(tagged.name) for tagged in section.fields]
-        tests = [t for f in fields for t in literals.default_tests(self.message, f, f"x.{f.name}")]
+        tests = [
+            test
+            for f in fields
+            for test in literals.tagged_tests(self.message, self.struct, f, f"x.{literals.slot(self.struct, f)}")
+        ]
         form = form_of(section)
         if not tests:
             step = Call(f"size += {form.size}(0, 0, x.unknown_tagged_fields) - 1")
@@ -139,7 +145,7 @@ def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, 
 
 def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged, form: Form) -> Step:
     field_plan = struct.field(tagged.name)
-    tests = literals.default_tests(message, field_plan, f"x.{tagged.name}")
+    tests = literals.tagged_tests(message, struct, field_plan, f"x.{literals.slot(struct, field_plan)}")
     lowering = _Lowering(message, struct, ref, is_present=field_plan.default is None)
     lowering.payload(tagged.payload)
     body = (

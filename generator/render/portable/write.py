@@ -92,7 +92,9 @@ class _Lowering:
 
     def refuse(self, operation: Default) -> None:
         """A value that this layout would lose is an error, unless it is what the reader will assume anyway."""
-        tests = literals.default_tests(self.message, self.struct.field(operation.name), f"x.{operation.name}")
+        field_plan = self.struct.field(operation.name)
+        value = f"x.{literals.slot(self.struct, field_plan)}"
+        tests = literals.tagged_tests(self.message, self.struct, field_plan, value)
         self.steps.append(Choose(((literals.negated(tests), (Call("raise Refused"),)),)))
 
     def prefix(self, code: str, value: str) -> None:
@@ -157,8 +159,9 @@ class _Lowering:
             self.steps.append(Choose(((f"x.{operation.name} is None", (Call("raise Refused"),)),)))
 
     def measured(self, operation: Text | Blob, convert: str) -> None:
+        """The bytes ``s`` of a value and their number ``n``, -1 for null."""
         value = f"x.{operation.name}"
-        steps = (Assign("s", f"{value}{convert}"), Assign("n", "len(s)"))
+        steps: tuple[Step, ...] = (Assign("s", f"{value}{convert}"), Assign("n", "len(s)"))
         if operation.nullable:
             null = (Assign("s", 'b""'), Assign("n", "-1"))
             self.steps.append(Choose(((f"{value} is None", null), ("", steps))))
@@ -230,11 +233,11 @@ class _Lowering:
     def section(self, section: Section) -> None:
         tests = []
         for plan in (self.struct.field(tagged.name) for tagged in section.fields):
-            value = f"x.{plan.name}"
+            value = f"x.{literals.slot(self.struct, plan)}"
             if plan.default is Empty.STRUCT:  # its fields are looked at one by one
                 self.steps.append(Assign(f"d_{plan.name}", value))
                 value = f"d_{plan.name}"
-            tests += literals.default_tests(self.message, plan, value)
+            tests += literals.tagged_tests(self.message, self.struct, plan, value)
         form = form_of(section)
         if section.fields:
             write = Call(f"{naming.function(f'write_{form.function}', self.ref)}(out, x)")
@@ -288,7 +291,7 @@ def _joined(form: Form, known: str, section: Section) -> str:
 
 def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool) -> Step:
     field_plan = struct.field(tagged.name)
-    tests = literals.default_tests(message, field_plan, f"x.{tagged.name}")
+    tests = literals.tagged_tests(message, struct, field_plan, f"x.{literals.slot(struct, field_plan)}")
     payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None, is_optional)
     body = (Assign("out", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
     return Choose(((literals.negated(tests), body),))

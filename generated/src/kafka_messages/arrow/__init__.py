@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
-from .columns import RowError, decode, schema
+from ._rows import EncodeRowError, RowError
+from .columns import decode, encode, schema
 
-__all__ = ["RowError", "decode", "schema"]
+__all__ = ["EncodeRowError", "RowError", "decode", "encode", "schema"]

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import base64
+from uuid import UUID
+
 import pyarrow as pa
 
 from .._facts import FieldFacts, MessageFacts, facts_of
@@ -54,3 +57,12 @@ class Shape:
     def column(self, field: FieldFacts) -> pa.DataType:
         element = self.struct(self.facts.structs[field.type]) if field.is_struct else SCALARS[field.type]
         return pa.list_(pa.field("element", element)) if field.is_array else element
+
+    def default(self, field: FieldFacts) -> object:
+        """The default of a field as ``pa.array`` takes it."""
+        if field.is_struct and not field.is_array and field.default_fact is not None:
+            return {inner.name: self.default(inner) for inner in self.fields_of(field.type)}
+        value = field.default()
+        if isinstance(value, UUID):
+            return base64.urlsafe_b64encode(value.bytes).decode()[:22]
+        return value

@@ -63,8 +63,8 @@ def skip(source: Source, kind: Type, lanes: Lanes) -> None:
 def presence(source: Source, kind: NullableStruct, lanes: Lanes) -> Bools:
     """Whether each lane has a struct rather than null."""
     if isinstance(kind, TaggedStruct):
-        return source.uvarint(lanes) > 0
-    return source.fixed(lanes, ">i1", 1) >= 0
+        return np.asarray(source.uvarint(lanes) > 0)
+    return np.asarray(source.fixed(lanes, ">i1", 1) >= 0)
 
 
 def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> tuple[Ints, Ints]:
@@ -102,7 +102,7 @@ def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> 
 
 def _plain(source: Source, element: Type, lanes: Lanes, live: Ints, first: Ints, last: Ints, starts: Ints) -> None:
     """The rest of ``element_starts`` for a few lanes, element by element."""
-    step, data = _stepper(element), memoryview(source.bytes)
+    step, data = _stepper(element), source.bytes.data
     for lane in live.tolist():
         pos, end = int(lanes.pos[lane]), int(lanes.end[lane])
         for index in range(int(first[lane]), int(last[lane])):

@@ -33,7 +33,7 @@ class _AbortTransactionRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AbortTransactionRecord(_AbortTransactionRecordConstants):
     """Record in __cluster_metadata that drops all records since the matching BeginTransactionRecord.
 

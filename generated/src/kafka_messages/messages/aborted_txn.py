@@ -21,7 +21,7 @@ class _AbortedTxnConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AbortedTxn(_AbortedTxnConstants):
     """One entry of a log segment's transaction index: where an aborted transaction lies. Stored on disk by
     brokers, never sent on its own.

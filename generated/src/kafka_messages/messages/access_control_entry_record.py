@@ -42,7 +42,7 @@ class _AccessControlEntryRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AccessControlEntryRecord(_AccessControlEntryRecordConstants):
     """Record in __cluster_metadata that adds one access control rule.
 

@@ -39,7 +39,7 @@ class _AddOffsetsToTxnRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddOffsetsToTxnRequest(_AddOffsetsToTxnRequestConstants):
     """Sent by a transactional producer to its transaction coordinator, to announce that the transaction will
     commit offsets of a consumer group.
@@ -124,6 +124,8 @@ def _size_add_offsets_to_txn_request_0(x: AddOffsetsToTxnRequest) -> int:
     size = 14
     size += string_length(len(x.transactional_id.encode()))
     size += string_length(len(x.group_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

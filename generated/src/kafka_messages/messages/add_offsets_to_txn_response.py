@@ -24,7 +24,7 @@ class _AddOffsetsToTxnResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddOffsetsToTxnResponse(_AddOffsetsToTxnResponseConstants):
     """The transaction coordinator's answer, telling whether the group's offsets partition is now part of the
     transaction.
@@ -76,6 +76,8 @@ def _write_add_offsets_to_txn_response_0(out: list[bytes], x: AddOffsetsToTxnRes
 
 def _size_add_offsets_to_txn_response_0(x: AddOffsetsToTxnResponse) -> int:
     size = 6
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -44,7 +44,7 @@ _unpack_qhi = Struct(">qhi").unpack_from
 _unpack_qhoB = Struct(">qh?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddPartitionsToTxnTopic(StructBase):
     """One topic with the partitions concerned."""
 
@@ -93,7 +93,7 @@ class AddPartitionsToTxnTopicCollection(KeyedCollection[AddPartitionsToTxnTopic]
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddPartitionsToTxnTransaction(StructBase):
     """From version 4: the transactions to treat, one entry per transactional id."""
 
@@ -170,7 +170,7 @@ class _AddPartitionsToTxnRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
     """Sent to a transaction coordinator to enlist partitions in a transaction; clients use it up to version 3,
     brokers batch or verify with version 4 and later.
@@ -282,6 +282,8 @@ def _size_all_add_partitions_to_txn_topic_0(items: Iterable[AddPartitionsToTxnTo
         size += 6
         size += string_length(len(x.name.encode()))
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -462,6 +464,8 @@ def _size_add_partitions_to_txn_request_0(x: AddPartitionsToTxnRequest) -> int:
     size = 16
     size += string_length(len(x.v3_and_below_transactional_id.encode()))
     size += _size_all_add_partitions_to_txn_topic_0(x.v3_and_below_topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -39,7 +39,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddPartitionsToTxnPartitionResult(StructBase):
     """Outcome for one partition."""
 
@@ -88,7 +88,7 @@ class AddPartitionsToTxnPartitionResultCollection(KeyedCollection[AddPartitionsT
         return self._find_all(partition_index)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddPartitionsToTxnTopicResult(StructBase):
     """Outcome for one topic."""
 
@@ -143,7 +143,7 @@ class AddPartitionsToTxnTopicResultCollection(KeyedCollection[AddPartitionsToTxn
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddPartitionsToTxnResult(StructBase):
     """From version 4: one entry per transaction of the request."""
 
@@ -207,7 +207,7 @@ class _AddPartitionsToTxnResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddPartitionsToTxnResponse(_AddPartitionsToTxnResponseConstants):
     """The transaction coordinator's verdict on every partition that was to be added to or verified in a
     transaction.
@@ -291,6 +291,8 @@ def _size_all_add_partitions_to_txn_partition_result_0(items: Iterable[AddPartit
     size = 0
     for x in items:
         size += 6
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -377,6 +379,8 @@ def _size_all_add_partitions_to_txn_topic_result_0(items: Iterable[AddPartitions
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_add_partitions_to_txn_partition_result_0(x.results_by_partition)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -534,6 +538,8 @@ def _write_add_partitions_to_txn_response_0(out: list[bytes], x: AddPartitionsTo
 def _size_add_partitions_to_txn_response_0(x: AddPartitionsToTxnResponse) -> int:
     size = 8
     size += _size_all_add_partitions_to_txn_topic_result_0(x.results_by_topic_v3_and_below)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

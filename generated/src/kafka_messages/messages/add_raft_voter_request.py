@@ -40,7 +40,7 @@ _unpack_iiuB = Struct(">ii16sB").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Listener(StructBase):
     """Addresses at which the new voter can be reached, one entry per listener."""
 
@@ -103,7 +103,7 @@ class _AddRaftVoterRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddRaftVoterRequest(_AddRaftVoterRequestConstants):
     """Asks the leader of the KRaft metadata quorum to accept one more controller as voter.
 

@@ -33,7 +33,7 @@ class _AddRaftVoterResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AddRaftVoterResponse(_AddRaftVoterResponseConstants):
     """The quorum leader's answer, telling whether the voter was added.
 

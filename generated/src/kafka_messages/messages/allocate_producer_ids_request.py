@@ -23,7 +23,7 @@ class _AllocateProducerIdsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AllocateProducerIdsRequest(_AllocateProducerIdsRequestConstants):
     """Sent by a broker to the active controller to reserve a fresh block of producer ids.
 

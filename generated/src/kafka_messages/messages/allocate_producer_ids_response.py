@@ -23,7 +23,7 @@ class _AllocateProducerIdsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AllocateProducerIdsResponse(_AllocateProducerIdsResponseConstants):
     """The controller's answer, with the block of producer ids the broker may hand out.
 

@@ -40,7 +40,7 @@ _unpack_o = Struct(">?").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EntityData(StructBase):
     """Parts which together identify the entity, such as a user plus a client id."""
 
@@ -72,7 +72,7 @@ class EntityData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OpData(StructBase):
     """Changes to the entity's quotas, one entry per quota key."""
 
@@ -109,7 +109,7 @@ class OpData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EntryData(StructBase):
     """Quota changes, one entry per entity."""
 
@@ -150,7 +150,7 @@ class _AlterClientQuotasRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterClientQuotasRequest(_AlterClientQuotasRequestConstants):
     """Sent by an admin client to set or remove quotas of users, client ids and IP addresses.
 
@@ -235,6 +235,8 @@ def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
         size += string_length(len(x.entity_type.encode()))
         if x.entity_name is not None:
             size += string_length(len(x.entity_name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -339,6 +341,8 @@ def _size_all_op_data_0(items: Iterable[OpData]) -> int:
     for x in items:
         size += 11
         size += string_length(len(x.key.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -429,6 +433,8 @@ def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
         size += 8
         size += _size_all_entity_data_0(x.entity)
         size += _size_all_op_data_0(x.ops)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -520,6 +526,8 @@ def _write_alter_client_quotas_request_0(out: list[bytes], x: AlterClientQuotasR
 def _size_alter_client_quotas_request_0(x: AlterClientQuotasRequest) -> int:
     size = 5
     size += _size_all_entry_data_0(x.entries)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -39,7 +39,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EntityData(StructBase):
     """Parts which together identify the entity."""
 
@@ -71,7 +71,7 @@ class EntityData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EntryData(StructBase):
     """Outcomes, one entry per entity of the request."""
 
@@ -117,7 +117,7 @@ class _AlterClientQuotasResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterClientQuotasResponse(_AlterClientQuotasResponseConstants):
     """Answers a quota change with the outcome for each entity.
 
@@ -202,6 +202,8 @@ def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
         size += string_length(len(x.entity_type.encode()))
         if x.entity_name is not None:
             size += string_length(len(x.entity_name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -319,6 +321,8 @@ def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
         size += _size_all_entity_data_0(x.entity)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -417,6 +421,8 @@ def _write_alter_client_quotas_response_0(out: list[bytes], x: AlterClientQuotas
 def _size_alter_client_quotas_response_0(x: AlterClientQuotasResponse) -> int:
     size = 8
     size += _size_all_entry_data_0(x.entries)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

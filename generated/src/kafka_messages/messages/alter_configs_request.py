@@ -42,7 +42,7 @@ _unpack_o = Struct(">?").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterableConfig(StructBase):
     """The complete new set of overrides, one entry per key."""
 
@@ -91,7 +91,7 @@ class AlterableConfigCollection(KeyedCollection[AlterableConfig]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterConfigsResource(StructBase):
     """Resources to configure, one entry each."""
 
@@ -156,7 +156,7 @@ class _AlterConfigsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterConfigsRequest(_AlterConfigsRequestConstants):
     """Sent by an admin client to replace the complete dynamic configuration of resources; keys left out fall
     back to their defaults.
@@ -246,6 +246,8 @@ def _size_all_alterable_config_0(items: Iterable[AlterableConfig]) -> int:
         size += string_length(len(x.name.encode()))
         if x.value is not None:
             size += string_length(len(x.value.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -358,6 +360,8 @@ def _size_all_alter_configs_resource_0(items: Iterable[AlterConfigsResource]) ->
         size += 7
         size += string_length(len(x.resource_name.encode()))
         size += _size_all_alterable_config_0(x.configs)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -452,6 +456,8 @@ def _write_alter_configs_request_0(out: list[bytes], x: AlterConfigsRequest) -> 
 def _size_alter_configs_request_0(x: AlterConfigsRequest) -> int:
     size = 5
     size += _size_all_alter_configs_resource_0(x.resources)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

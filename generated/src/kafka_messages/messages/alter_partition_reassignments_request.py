@@ -34,7 +34,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ioB = Struct(">i?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReassignablePartition(StructBase):
     """Partitions to move, one entry each."""
 
@@ -68,7 +68,7 @@ class ReassignablePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReassignableTopic(StructBase):
     """Topics with partitions to move, one entry per topic."""
 
@@ -109,7 +109,7 @@ class _AlterPartitionReassignmentsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterPartitionReassignmentsRequest(_AlterPartitionReassignmentsRequestConstants):
     """Sent by an admin client to move partitions to other brokers, or to call off moves under way.
 

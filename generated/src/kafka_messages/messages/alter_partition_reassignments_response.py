@@ -32,7 +32,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_iohB = Struct(">i?hB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReassignablePartitionResponse(StructBase):
     """Outcomes, one entry per partition."""
 
@@ -69,7 +69,7 @@ class ReassignablePartitionResponse(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReassignableTopicResponse(StructBase):
     """Outcomes, one entry per topic."""
 
@@ -110,7 +110,7 @@ class _AlterPartitionReassignmentsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterPartitionReassignmentsResponse(_AlterPartitionReassignmentsResponseConstants):
     """Tells for each partition whether its reassignment was accepted; the copying goes on afterwards.
 

@@ -41,7 +41,7 @@ _unpack_iqB = Struct(">iqB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerState(StructBase):
     """From version 3: proposed in-sync set, one entry per broker."""
 
@@ -73,7 +73,7 @@ class BrokerState(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Partitions to change, one entry each."""
 
@@ -131,7 +131,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Topics with partitions to change, one entry per topic."""
 
@@ -172,7 +172,7 @@ class _AlterPartitionRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterPartitionRequest(_AlterPartitionRequestConstants):
     """Sent by a partition leader to the active controller to change the in-sync replica set of its partitions.
 

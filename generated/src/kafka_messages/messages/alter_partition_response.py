@@ -40,7 +40,7 @@ _unpack_ihiiB = Struct(">ihiiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Outcomes, one entry per partition."""
 
@@ -99,7 +99,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Outcomes, one entry per topic."""
 
@@ -140,7 +140,7 @@ class _AlterPartitionResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterPartitionResponse(_AlterPartitionResponseConstants):
     """The controller's answer to a partition leader, with the state each partition has now.
 

@@ -36,7 +36,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterReplicaLogDirTopic(StructBase):
     """Topics with replicas to place there, one entry per topic."""
 
@@ -85,7 +85,7 @@ class AlterReplicaLogDirTopicCollection(KeyedCollection[AlterReplicaLogDirTopic]
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterReplicaLogDir(StructBase):
     """Target directories, one entry each."""
 
@@ -147,7 +147,7 @@ class _AlterReplicaLogDirsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterReplicaLogDirsRequest(_AlterReplicaLogDirsRequestConstants):
     """Sent by an admin client to one broker to move replicas on it into other log directories.
 
@@ -225,6 +225,8 @@ def _size_all_alter_replica_log_dir_topic_1(items: Iterable[AlterReplicaLogDirTo
         size += 6
         size += string_length(len(x.name.encode()))
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -340,6 +342,8 @@ def _size_all_alter_replica_log_dir_1(items: Iterable[AlterReplicaLogDir]) -> in
         size += 6
         size += string_length(len(x.path.encode()))
         size += _size_all_alter_replica_log_dir_topic_1(x.topics)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -427,6 +431,8 @@ def _write_alter_replica_log_dirs_request_1(out: list[bytes], x: AlterReplicaLog
 def _size_alter_replica_log_dirs_request_1(x: AlterReplicaLogDirsRequest) -> int:
     size = 4
     size += _size_all_alter_replica_log_dir_1(x.dirs)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

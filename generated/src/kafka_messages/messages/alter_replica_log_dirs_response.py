@@ -38,7 +38,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterReplicaLogDirPartitionResult(StructBase):
     """Outcomes, one entry per partition."""
 
@@ -70,7 +70,7 @@ class AlterReplicaLogDirPartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterReplicaLogDirTopicResult(StructBase):
     """Outcomes, one entry per topic."""
 
@@ -111,7 +111,7 @@ class _AlterReplicaLogDirsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterReplicaLogDirsResponse(_AlterReplicaLogDirsResponseConstants):
     """The broker's answer, telling for each replica whether the move to its directory was accepted.
 
@@ -172,6 +172,8 @@ def _size_all_alter_replica_log_dir_partition_result_1(items: Iterable[AlterRepl
     size = 0
     for x in items:
         size += 6
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -258,6 +260,8 @@ def _size_all_alter_replica_log_dir_topic_result_1(items: Iterable[AlterReplicaL
         size += 6
         size += string_length(len(x.topic_name.encode()))
         size += _size_all_alter_replica_log_dir_partition_result_1(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -349,6 +353,8 @@ def _write_alter_replica_log_dirs_response_1(out: list[bytes], x: AlterReplicaLo
 def _size_alter_replica_log_dirs_response_1(x: AlterReplicaLogDirsResponse) -> int:
     size = 8
     size += _size_all_alter_replica_log_dir_topic_result_1(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -28,7 +28,7 @@ _pack_iqB = Struct(">iqB").pack
 _unpack_iqB = Struct(">iqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterShareGroupOffsetsRequestPartition(StructBase):
     """Partitions to reset, one entry each."""
 
@@ -60,7 +60,7 @@ class AlterShareGroupOffsetsRequestPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterShareGroupOffsetsRequestTopic(StructBase):
     """Topics to reset, one entry per topic."""
 
@@ -118,7 +118,7 @@ class _AlterShareGroupOffsetsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterShareGroupOffsetsRequest(_AlterShareGroupOffsetsRequestConstants):
     """Sent by an admin client to the group coordinator to reset where a share group starts reading.
 

@@ -35,7 +35,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterShareGroupOffsetsResponsePartition(StructBase):
     """Outcomes, one entry per partition."""
 
@@ -72,7 +72,7 @@ class AlterShareGroupOffsetsResponsePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterShareGroupOffsetsResponseTopic(StructBase):
     """Outcomes, one entry per topic."""
 
@@ -135,7 +135,7 @@ class _AlterShareGroupOffsetsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterShareGroupOffsetsResponse(_AlterShareGroupOffsetsResponseConstants):
     """The group coordinator's answer to an offset reset of a share group, with the outcome for each partition.
 

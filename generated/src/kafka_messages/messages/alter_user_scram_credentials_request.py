@@ -31,7 +31,7 @@ _unpack_bB = Struct(">bB").unpack_from
 _unpack_biB = Struct(">biB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ScramCredentialDeletion(StructBase):
     """Credentials to delete, one entry per user and mechanism."""
 
@@ -63,7 +63,7 @@ class ScramCredentialDeletion(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ScramCredentialUpsertion(StructBase):
     """Credentials to create or replace, one entry per user and mechanism."""
 
@@ -119,7 +119,7 @@ class _AlterUserScramCredentialsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterUserScramCredentialsRequest(_AlterUserScramCredentialsRequestConstants):
     """Sent by an admin client to create, replace or delete SCRAM login credentials of users.
 

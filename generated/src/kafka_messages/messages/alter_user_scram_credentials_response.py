@@ -31,7 +31,7 @@ _unpack_hB = Struct(">hB").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterUserScramCredentialsResult(StructBase):
     """Outcomes, one entry per user named in the request."""
 
@@ -77,7 +77,7 @@ class _AlterUserScramCredentialsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterUserScramCredentialsResponse(_AlterUserScramCredentialsResponseConstants):
     """Answers a change of SCRAM credentials with the outcome for each user.
 

@@ -35,7 +35,7 @@ class _ApiVersionsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ApiVersionsRequest(_ApiVersionsRequestConstants):
     """Usually a client's first request on a connection: asks a broker or controller which requests and versions
     it understands.
@@ -98,6 +98,8 @@ def _write_api_versions_request_0(out: list[bytes], x: ApiVersionsRequest) -> No
 
 def _size_api_versions_request_0(x: ApiVersionsRequest) -> int:
     size = 0
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -53,7 +53,7 @@ _unpack_o = Struct(">?").unpack_from
 _unpack_q = Struct(">q").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ApiVersion(StructBase):
     """Understood requests, one entry per API key."""
 
@@ -107,7 +107,7 @@ class ApiVersionCollection(KeyedCollection[ApiVersion]):
         return self._find_all(api_key)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SupportedFeatureKey(StructBase):
     """Features this node's software can run, one entry each."""
 
@@ -161,7 +161,7 @@ class SupportedFeatureKeyCollection(KeyedCollection[SupportedFeatureKey]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FinalizedFeatureKey(StructBase):
     """Features in force across the cluster, one entry each; to be used only when the epoch is known."""
 
@@ -224,7 +224,7 @@ class _ApiVersionsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ApiVersionsResponse(_ApiVersionsResponseConstants):
     """Tells a client which requests, versions and cluster features the node supports.
 
@@ -320,6 +320,8 @@ def _size_all_api_version_0(items: Iterable[ApiVersion]) -> int:
     size = 0
     for x in items:
         size += 6
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -476,6 +478,8 @@ def _write_api_versions_response_0(out: list[bytes], x: ApiVersionsResponse) -> 
 def _size_api_versions_response_0(x: ApiVersionsResponse) -> int:
     size = 6
     size += _size_all_api_version_0(x.api_keys)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -510,6 +514,8 @@ def _write_api_versions_response_1(out: list[bytes], x: ApiVersionsResponse) -> 
 def _size_api_versions_response_1(x: ApiVersionsResponse) -> int:
     size = 10
     size += _size_all_api_version_0(x.api_keys)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

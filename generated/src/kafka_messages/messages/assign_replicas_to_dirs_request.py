@@ -33,7 +33,7 @@ _unpack_iqB = Struct(">iqB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Partitions whose replica lies in the directory, one entry each."""
 
@@ -59,7 +59,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Topics with replicas in the directory, one entry per topic."""
 
@@ -91,7 +91,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DirectoryData(StructBase):
     """Log directories, one entry each."""
 
@@ -132,7 +132,7 @@ class _AssignReplicasToDirsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AssignReplicasToDirsRequest(_AssignReplicasToDirsRequestConstants):
     """Sent by a broker to the active controller to report in which log directories its replicas now lie.
 

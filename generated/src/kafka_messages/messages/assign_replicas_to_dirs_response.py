@@ -30,7 +30,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Outcomes, one entry per partition."""
 
@@ -62,7 +62,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Outcomes, one entry per topic."""
 
@@ -94,7 +94,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DirectoryData(StructBase):
     """Outcomes, one entry per log directory."""
 
@@ -135,7 +135,7 @@ class _AssignReplicasToDirsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AssignReplicasToDirsResponse(_AssignReplicasToDirsResponseConstants):
     """The controller's answer to a broker's report of replica directories, with the outcome for each partition.
 

@@ -45,7 +45,7 @@ _unpack_iii = Struct(">iii").unpack_from
 _unpack_iuiiB = Struct(">i16siiB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Partitions whose quorum has the new leader, one entry each."""
 
@@ -87,7 +87,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Raft logs concerned, one entry per topic."""
 
@@ -119,7 +119,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderEndpoint(StructBase):
     """Addresses of the leader, one entry per listener."""
 
@@ -182,7 +182,7 @@ class _BeginQuorumEpochRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BeginQuorumEpochRequest(_BeginQuorumEpochRequestConstants):
     """Sent by the newly elected leader of a KRaft quorum to the other voters to announce its epoch.
 
@@ -254,6 +254,8 @@ def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
     size = 0
     for x in items:
         size += 12
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -339,6 +341,8 @@ def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
         size += 6
         size += string_length(len(x.topic_name.encode()))
         size += _size_all_partition_data_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -506,6 +510,8 @@ def _size_begin_quorum_epoch_request_0(x: BeginQuorumEpochRequest) -> int:
     if x.cluster_id is not None:
         size += string_length(len(x.cluster_id.encode()))
     size += _size_all_topic_data_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

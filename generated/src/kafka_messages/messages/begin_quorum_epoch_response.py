@@ -49,7 +49,7 @@ _unpack_ihii = Struct(">ihii").unpack_from
 _unpack_ihiiB = Struct(">ihiiB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Outcomes, one entry per partition."""
 
@@ -91,7 +91,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Raft logs concerned, one entry per topic."""
 
@@ -123,7 +123,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """Addresses of the leaders named above, one entry per node."""
 
@@ -186,7 +186,7 @@ class _BeginQuorumEpochResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BeginQuorumEpochResponse(_BeginQuorumEpochResponseConstants):
     """A voter's answer to a leader's announcement, with the leader and epoch the voter knows.
 
@@ -252,6 +252,8 @@ def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
     size = 0
     for x in items:
         size += 14
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -330,6 +332,8 @@ def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
         size += 6
         size += string_length(len(x.topic_name.encode()))
         size += _size_all_partition_data_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -470,6 +474,8 @@ def _write_begin_quorum_epoch_response_0(out: list[bytes], x: BeginQuorumEpochRe
 def _size_begin_quorum_epoch_response_0(x: BeginQuorumEpochResponse) -> int:
     size = 6
     size += _size_all_topic_data_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

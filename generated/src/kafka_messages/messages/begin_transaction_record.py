@@ -33,7 +33,7 @@ class _BeginTransactionRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BeginTransactionRecord(_BeginTransactionRecordConstants):
     """Record in __cluster_metadata that starts a set of records which take effect together or not at all.
 

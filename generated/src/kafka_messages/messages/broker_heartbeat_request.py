@@ -44,7 +44,7 @@ class _BrokerHeartbeatRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerHeartbeatRequest(_BrokerHeartbeatRequestConstants):
     """Sent by a broker to the active controller at short intervals to stay registered and to ask for changes of
     its state.

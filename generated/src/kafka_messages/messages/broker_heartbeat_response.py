@@ -23,7 +23,7 @@ class _BrokerHeartbeatResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerHeartbeatResponse(_BrokerHeartbeatResponseConstants):
     """The controller's answer to a broker's heartbeat, with the state the broker is in.
 

@@ -45,7 +45,7 @@ class _BrokerRegistrationChangeRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerRegistrationChangeRecord(_BrokerRegistrationChangeRecordConstants):
     """Record in __cluster_metadata that changes parts of an existing broker registration.
 

@@ -51,7 +51,7 @@ _unpack_qB = Struct(">qB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Listener(StructBase):
     """Addresses of the broker, one entry per listener."""
 
@@ -110,7 +110,7 @@ class ListenerCollection(KeyedCollection[Listener]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Feature(StructBase):
     """Features the broker's software can run, one entry each."""
 
@@ -173,7 +173,7 @@ class _BrokerRegistrationRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerRegistrationRequest(_BrokerRegistrationRequestConstants):
     """Sent by a starting broker to the active controller to join the cluster.
 

@@ -23,7 +23,7 @@ class _BrokerRegistrationResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerRegistrationResponse(_BrokerRegistrationResponseConstants):
     """The controller's answer to a registering broker.
 

@@ -28,7 +28,7 @@ class _ClearElrRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ClearElrRecord(_ClearElrRecordConstants):
     """Record in __cluster_metadata that empties the eligible leader replicas of partitions.
 

@@ -29,7 +29,7 @@ _pack_dBB = Struct(">dBB").pack
 _unpack_doB = Struct(">d?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EntityData(StructBase):
     """Parts that together name who the quota is for, for example a user and a client id."""
 
@@ -70,7 +70,7 @@ class _ClientQuotaRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ClientQuotaRecord(_ClientQuotaRecordConstants):
     """Record in __cluster_metadata that sets or removes one quota of a client entity.
 

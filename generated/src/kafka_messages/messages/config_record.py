@@ -34,7 +34,7 @@ class _ConfigRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConfigRecord(_ConfigRecordConstants):
     """Record in __cluster_metadata that sets or removes one dynamic setting of a resource.
 

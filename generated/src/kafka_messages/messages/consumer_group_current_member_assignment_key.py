@@ -22,7 +22,7 @@ class _ConsumerGroupCurrentMemberAssignmentKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupCurrentMemberAssignmentKey(_ConsumerGroupCurrentMemberAssignmentKeyConstants):
     """Key of the __consumer_offsets record with what a consumer group member holds at present; a record without
     value deletes it.

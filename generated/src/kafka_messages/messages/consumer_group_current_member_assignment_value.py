@@ -41,7 +41,7 @@ _unpack_iibB = Struct(">iibB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """Some partitions of one topic."""
 
@@ -93,7 +93,7 @@ class _ConsumerGroupCurrentMemberAssignmentValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupCurrentMemberAssignmentValue(_ConsumerGroupCurrentMemberAssignmentValueConstants):
     """Record value in __consumer_offsets with what a consumer group member holds at present and how far it is in
     a rebalance.

@@ -37,7 +37,7 @@ class _ConsumerGroupDescribeRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupDescribeRequest(_ConsumerGroupDescribeRequestConstants):
     """Sent by an admin client to the group coordinator for details of groups that use the newer consumer
     protocol.

@@ -50,7 +50,7 @@ _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """One topic with some of its partitions."""
 
@@ -87,7 +87,7 @@ class TopicPartitions(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
     """Partitions assigned to one member."""
 
@@ -114,7 +114,7 @@ class Assignment(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Member(StructBase):
     """Members of the group, one entry each."""
 
@@ -197,7 +197,7 @@ class Member(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedGroup(StructBase):
     """Described groups, one entry each."""
 
@@ -275,7 +275,7 @@ class _ConsumerGroupDescribeResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupDescribeResponse(_ConsumerGroupDescribeResponseConstants):
     """The group coordinator's description of consumer groups: their state, members and assignments.
 

@@ -42,7 +42,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """Partitions the member holds, one entry per topic; null when unchanged since the last heartbeat."""
 
@@ -83,7 +83,7 @@ class _ConsumerGroupHeartbeatRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
     """Sent by a consumer to its group coordinator to join, stay in or leave a group of the newer consumer
     protocol.

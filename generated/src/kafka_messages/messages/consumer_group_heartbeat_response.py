@@ -39,7 +39,7 @@ _unpack_iib = Struct(">iib").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """One topic with some of its partitions."""
 
@@ -71,7 +71,7 @@ class TopicPartitions(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
     """Partitions the member may hold from now on; null when there is nothing new."""
 
@@ -107,7 +107,7 @@ class _ConsumerGroupHeartbeatResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupHeartbeatResponse(_ConsumerGroupHeartbeatResponseConstants):
     """The group coordinator's answer to a consumer's heartbeat, with its epoch and, when it changes, its
     assignment.

@@ -22,7 +22,7 @@ class _ConsumerGroupMemberMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupMemberMetadataKey(_ConsumerGroupMemberMetadataKeyConstants):
     """Key of the __consumer_offsets record with what a consumer group member says about itself; a record without
     value deletes it.

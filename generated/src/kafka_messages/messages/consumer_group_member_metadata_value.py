@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
+from .._message import Message, StructBase
 from .._wire import (
     Malformed,
     RawTaggedField,
@@ -41,7 +41,7 @@ _pack_iB = Struct(">iB").pack
 _unpack_iB = Struct(">iB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ClassicProtocol(StructBase):
     """One entry per assignor the member offered when it joined."""
 
@@ -73,7 +73,7 @@ class ClassicProtocol(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ClassicMemberMetadata(StructBase):
     """Extra data of a member that still speaks the classic protocol, null for all others."""
 
@@ -107,14 +107,7 @@ class ClassicMemberMetadata(StructBase):
         )
 
 
-class _ConsumerGroupMemberMetadataValueDefaults(LazyDefaults):
-    __slots__ = ()
-    _lazy = {
-        "classic_member_metadata": ClassicMemberMetadata,
-    }
-
-
-class _ConsumerGroupMemberMetadataValueConstants(_ConsumerGroupMemberMetadataValueDefaults, Message):
+class _ConsumerGroupMemberMetadataValueConstants(Message):
     __slots__ = ()
     NAME = "ConsumerGroupMemberMetadataValue"
     API_KEY = 5
@@ -123,7 +116,7 @@ class _ConsumerGroupMemberMetadataValueConstants(_ConsumerGroupMemberMetadataVal
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstants):
     """Record value in __consumer_offsets with what a consumer group member says about itself, above all its
     subscription.
@@ -397,6 +390,7 @@ def _read_consumer_group_member_metadata_value_0(data: bytes, pos: int) -> tuple
         x.server_assignor, pos = long_nullable_string(data, pos, n)
     n = data[pos]
     pos += 1
+    x.classic_member_metadata = ClassicMemberMetadata()
     if n:
         pos = _read_tags_consumer_group_member_metadata_value_0(data, pos, n, x)
     else:

@@ -22,7 +22,7 @@ class _ConsumerGroupMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupMetadataKey(_ConsumerGroupMetadataKeyConstants):
     """Key of the __consumer_offsets record with the epoch of a consumer group; a record without value deletes
     it.

@@ -36,7 +36,7 @@ class _ConsumerGroupMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupMetadataValue(_ConsumerGroupMetadataValueConstants):
     """Record value in __consumer_offsets with the epoch of a consumer group.
 

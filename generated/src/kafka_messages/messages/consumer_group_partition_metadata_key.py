@@ -22,7 +22,7 @@ class _ConsumerGroupPartitionMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupPartitionMetadataKey(_ConsumerGroupPartitionMetadataKeyConstants):
     """Key of the __consumer_offsets record with the topics a consumer group had seen; superseded by a hash in
     the group's own record.

@@ -36,7 +36,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionMetadata(StructBase):
     """One entry per partition with known racks."""
 
@@ -68,7 +68,7 @@ class PartitionMetadata(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicMetadata(StructBase):
     """One entry per subscribed topic."""
 
@@ -121,7 +121,7 @@ class _ConsumerGroupPartitionMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupPartitionMetadataValue(_ConsumerGroupPartitionMetadataValueConstants):
     """Record value in __consumer_offsets with the subscribed topics as a consumer group last saw them;
     superseded by a hash in the group's own record.

@@ -22,7 +22,7 @@ class _ConsumerGroupRegularExpressionKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupRegularExpressionKey(_ConsumerGroupRegularExpressionKeyConstants):
     """Key of the __consumer_offsets record with the topics that a subscription pattern of a group matches; a
     record without value deletes it.

@@ -36,7 +36,7 @@ class _ConsumerGroupRegularExpressionValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueConstants):
     """Record value in __consumer_offsets with the topics that a subscription pattern of a consumer group
     matches.

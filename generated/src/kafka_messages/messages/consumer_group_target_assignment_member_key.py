@@ -22,7 +22,7 @@ class _ConsumerGroupTargetAssignmentMemberKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupTargetAssignmentMemberKey(_ConsumerGroupTargetAssignmentMemberKeyConstants):
     """Key of the __consumer_offsets record with what a consumer group member should end up with; a record
     without value deletes it.

@@ -31,7 +31,7 @@ _pack_uB = Struct(">16sB").pack
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartition(StructBase):
     """One entry per topic of the target assignment."""
 
@@ -72,7 +72,7 @@ class _ConsumerGroupTargetAssignmentMemberValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupTargetAssignmentMemberValue(_ConsumerGroupTargetAssignmentMemberValueConstants):
     """Record value in __consumer_offsets with the partitions a consumer group member should end up with.
 

@@ -22,7 +22,7 @@ class _ConsumerGroupTargetAssignmentMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupTargetAssignmentMetadataKey(_ConsumerGroupTargetAssignmentMetadataKeyConstants):
     """Key of the __consumer_offsets record with the epoch of a consumer group's target assignment; a record
     without value deletes it.

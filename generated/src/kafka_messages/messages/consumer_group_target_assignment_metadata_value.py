@@ -36,7 +36,7 @@ class _ConsumerGroupTargetAssignmentMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerGroupTargetAssignmentMetadataValue(_ConsumerGroupTargetAssignmentMetadataValueConstants):
     """Record value in __consumer_offsets that tells for which group epoch the target assignment was computed.
 

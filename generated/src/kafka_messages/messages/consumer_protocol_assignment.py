@@ -17,7 +17,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartition(StructBase):
     """Partitions given to the member, one entry per topic."""
 
@@ -66,7 +66,7 @@ class _ConsumerProtocolAssignmentConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
     """Content of a member's assignment in the classic group protocol: written by the group leader, read by the
     member, opaque to the broker.

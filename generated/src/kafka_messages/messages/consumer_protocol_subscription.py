@@ -30,7 +30,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartition(StructBase):
     """Partitions the member holds as it rejoins, one entry per topic."""
 
@@ -79,7 +79,7 @@ class _ConsumerProtocolSubscriptionConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
     """Content of a member's metadata in the classic group protocol: tells the group leader what the member
     wants, opaque to the broker.

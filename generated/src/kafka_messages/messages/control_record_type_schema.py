@@ -21,7 +21,7 @@ class _ControlRecordTypeSchemaConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ControlRecordTypeSchema(_ControlRecordTypeSchemaConstants):
     """Key of a control record in a log, which tells what kind of marker the record is.
 

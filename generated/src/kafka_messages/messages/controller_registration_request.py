@@ -38,7 +38,7 @@ _unpack_hhB = Struct(">hhB").unpack_from
 _unpack_iuoB = Struct(">i16s?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Listener(StructBase):
     """Addresses of the controller, one entry per listener."""
 
@@ -97,7 +97,7 @@ class ListenerCollection(KeyedCollection[Listener]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Feature(StructBase):
     """Features the controller's software can run, one entry each."""
 
@@ -160,7 +160,7 @@ class _ControllerRegistrationRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ControllerRegistrationRequest(_ControllerRegistrationRequestConstants):
     """Sent by a KRaft controller to the active controller to make its addresses and features known.
 

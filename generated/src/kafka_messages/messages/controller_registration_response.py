@@ -33,7 +33,7 @@ class _ControllerRegistrationResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ControllerRegistrationResponse(_ControllerRegistrationResponseConstants):
     """The active controller's answer to a registering controller.
 

@@ -39,7 +39,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AclCreation(StructBase):
     """Rules to add, one entry each."""
 
@@ -110,7 +110,7 @@ class _CreateAclsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreateAclsRequest(_CreateAclsRequestConstants):
     """Sent by an admin client to add access rules to the cluster.
 
@@ -198,6 +198,8 @@ def _size_all_acl_creation_1(items: Iterable[AclCreation]) -> int:
         size += string_length(len(x.resource_name.encode()))
         size += string_length(len(x.principal.encode()))
         size += string_length(len(x.host.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -307,6 +309,8 @@ def _write_create_acls_request_1(out: list[bytes], x: CreateAclsRequest) -> None
 def _size_create_acls_request_1(x: CreateAclsRequest) -> int:
     size = 4
     size += _size_all_acl_creation_1(x.creations)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

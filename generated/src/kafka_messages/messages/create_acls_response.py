@@ -36,7 +36,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AclCreationResult(StructBase):
     """Outcomes, one entry per rule."""
 
@@ -77,7 +77,7 @@ class _CreateAclsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreateAclsResponse(_CreateAclsResponseConstants):
     """Tells the outcome of each access rule that was to be added, in the order of the request.
 
@@ -149,6 +149,8 @@ def _size_all_acl_creation_result_1(items: Iterable[AclCreationResult]) -> int:
         size += 4
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -232,6 +234,8 @@ def _write_create_acls_response_1(out: list[bytes], x: CreateAclsResponse) -> No
 def _size_create_acls_response_1(x: CreateAclsResponse) -> int:
     size = 8
     size += _size_all_acl_creation_result_1(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -35,7 +35,7 @@ _unpack_q = Struct(">q").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatableRenewers(StructBase):
     """Principals besides the owner who may renew the token, one entry each."""
 
@@ -76,7 +76,7 @@ class _CreateDelegationTokenRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreateDelegationTokenRequest(_CreateDelegationTokenRequestConstants):
     """Sent by an authenticated client to obtain a delegation token, for itself or for another principal.
 
@@ -166,6 +166,8 @@ def _size_all_creatable_renewers_1(items: Iterable[CreatableRenewers]) -> int:
         size += 4
         size += string_length(len(x.principal_type.encode()))
         size += string_length(len(x.principal_name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -261,6 +263,8 @@ def _write_create_delegation_token_request_1(out: list[bytes], x: CreateDelegati
 def _size_create_delegation_token_request_1(x: CreateDelegationTokenRequest) -> int:
     size = 12
     size += _size_all_creatable_renewers_1(x.renewers)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

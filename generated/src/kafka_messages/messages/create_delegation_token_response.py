@@ -49,7 +49,7 @@ class _CreateDelegationTokenResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreateDelegationTokenResponse(_CreateDelegationTokenResponseConstants):
     """Hands out a new delegation token, with its secret and its life span.
 
@@ -203,6 +203,8 @@ def _size_create_delegation_token_response_1(x: CreateDelegationTokenResponse) -
     size += string_length(len(x.principal_name.encode()))
     size += string_length(len(x.token_id.encode()))
     size += len(x.hmac)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -45,7 +45,7 @@ _unpack_io = Struct(">i?").unpack_from
 _unpack_ioB = Struct(">i?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatePartitionsAssignment(StructBase):
     """Placement of the added partitions, one entry per partition in order; null lets the cluster choose."""
 
@@ -69,7 +69,7 @@ class CreatePartitionsAssignment(StructBase):
         return self.broker_ids == other.broker_ids and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatePartitionsTopic(StructBase):
     """Topics to enlarge, one entry each."""
 
@@ -136,7 +136,7 @@ class _CreatePartitionsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatePartitionsRequest(_CreatePartitionsRequestConstants):
     """Sent by an admin client to give topics more partitions.
 
@@ -216,6 +216,8 @@ def _size_all_create_partitions_assignment_0(items: Iterable[CreatePartitionsAss
     for x in items:
         size += 4
         size += len(x.broker_ids) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -320,6 +322,8 @@ def _size_all_create_partitions_topic_0(items: Iterable[CreatePartitionsTopic]) 
         size += string_length(len(x.name.encode()))
         if x.assignments is not None:
             size += _size_all_create_partitions_assignment_0(x.assignments)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -422,6 +426,8 @@ def _write_create_partitions_request_0(out: list[bytes], x: CreatePartitionsRequ
 def _size_create_partitions_request_0(x: CreatePartitionsRequest) -> int:
     size = 9
     size += _size_all_create_partitions_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -38,7 +38,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatePartitionsTopicResult(StructBase):
     """Outcomes, one entry per topic."""
 
@@ -84,7 +84,7 @@ class _CreatePartitionsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatePartitionsResponse(_CreatePartitionsResponseConstants):
     """Tells for each topic whether its partitions were added.
 
@@ -171,6 +171,8 @@ def _size_all_create_partitions_topic_result_0(items: Iterable[CreatePartitionsT
         size += string_length(len(x.name.encode()))
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -270,6 +272,8 @@ def _write_create_partitions_response_0(out: list[bytes], x: CreatePartitionsRes
 def _size_create_partitions_response_0(x: CreatePartitionsResponse) -> int:
     size = 8
     size += _size_all_create_partitions_topic_result_0(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

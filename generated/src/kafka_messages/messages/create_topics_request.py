@@ -50,7 +50,7 @@ _unpack_io = Struct(">i?").unpack_from
 _unpack_ioB = Struct(">i?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatableReplicaAssignment(StructBase):
     """Placement by hand, one entry per partition; empty lets the cluster choose."""
 
@@ -99,7 +99,7 @@ class CreatableReplicaAssignmentCollection(KeyedCollection[CreatableReplicaAssig
         return self._find_all(partition_index)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatableTopicConfig(StructBase):
     """Topic settings that differ from the defaults, one entry per key."""
 
@@ -148,7 +148,7 @@ class CreatableTopicConfigCollection(KeyedCollection[CreatableTopicConfig]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatableTopic(StructBase):
     """Topics to create, one entry each."""
 
@@ -231,7 +231,7 @@ class _CreateTopicsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 5
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreateTopicsRequest(_CreateTopicsRequestConstants):
     """Sent by an admin client to create topics.
 
@@ -309,6 +309,8 @@ def _size_all_creatable_replica_assignment_2(items: Iterable[CreatableReplicaAss
     for x in items:
         size += 8
         size += len(x.broker_ids) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -417,6 +419,8 @@ def _size_all_creatable_topic_config_2(items: Iterable[CreatableTopicConfig]) ->
         size += string_length(len(x.name.encode()))
         if x.value is not None:
             size += string_length(len(x.value.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -540,6 +544,8 @@ def _size_all_creatable_topic_2(items: Iterable[CreatableTopic]) -> int:
         size += string_length(len(x.name.encode()))
         size += _size_all_creatable_replica_assignment_2(x.assignments)
         size += _size_all_creatable_topic_config_2(x.configs)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -649,6 +655,8 @@ def _write_create_topics_request_2(out: list[bytes], x: CreateTopicsRequest) -> 
 def _size_create_topics_request_2(x: CreateTopicsRequest) -> int:
     size = 9
     size += _size_all_creatable_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -58,7 +58,7 @@ _unpack_oboB = Struct(">?b?B").unpack_from
 _unpack_uhB = Struct(">16shB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatableTopicConfigs(StructBase):
     """Settings of the topic, one entry per key; null when they are not shown."""
 
@@ -107,7 +107,7 @@ class CreatableTopicConfigs(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreatableTopicResult(StructBase):
     """Outcomes, one entry per topic."""
 
@@ -197,7 +197,7 @@ class _CreateTopicsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 5
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CreateTopicsResponse(_CreateTopicsResponseConstants):
     """Tells for each topic whether it was created and, from version 5, how it was set up.
 
@@ -356,6 +356,8 @@ def _size_all_creatable_topic_result_2(items: Iterable[CreatableTopicResult]) ->
         size += string_length(len(x.name.encode()))
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -653,6 +655,8 @@ def _write_create_topics_response_2(out: list[bytes], x: CreateTopicsResponse) -
 def _size_create_topics_response_2(x: CreateTopicsResponse) -> int:
     size = 8
     size += _size_all_creatable_topic_result_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -33,7 +33,7 @@ class _DefaultPrincipalDataConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DefaultPrincipalData(_DefaultPrincipalDataConstants):
     """Standard serialized form of an authenticated principal, used when a broker forwards a client's request to
     the controller.

@@ -39,7 +39,7 @@ class _DelegationTokenRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DelegationTokenRecord(_DelegationTokenRecordConstants):
     """Record in __cluster_metadata that creates or updates a delegation token.
 

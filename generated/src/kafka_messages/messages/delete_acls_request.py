@@ -39,7 +39,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteAclsFilter(StructBase):
     """Filters, one entry each; a rule goes when it matches any of them."""
 
@@ -110,7 +110,7 @@ class _DeleteAclsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteAclsRequest(_DeleteAclsRequestConstants):
     """Sent by an admin client to remove the access rules that match filters.
 
@@ -213,6 +213,8 @@ def _size_all_delete_acls_filter_1(items: Iterable[DeleteAclsFilter]) -> int:
             size += string_length(len(x.principal_filter.encode()))
         if x.host_filter is not None:
             size += string_length(len(x.host_filter.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -343,6 +345,8 @@ def _write_delete_acls_request_1(out: list[bytes], x: DeleteAclsRequest) -> None
 def _size_delete_acls_request_1(x: DeleteAclsRequest) -> int:
     size = 4
     size += _size_all_delete_acls_filter_1(x.filters)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -48,7 +48,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteAclsMatchingAcl(StructBase):
     """Rules that matched the filter, one entry each."""
 
@@ -120,7 +120,7 @@ class DeleteAclsMatchingAcl(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteAclsFilterResult(StructBase):
     """Outcomes, one entry per filter in the order of the request."""
 
@@ -166,7 +166,7 @@ class _DeleteAclsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteAclsResponse(_DeleteAclsResponseConstants):
     """Lists for each filter the access rules that were removed.
 
@@ -280,6 +280,8 @@ def _size_all_delete_acls_matching_acl_1(items: Iterable[DeleteAclsMatchingAcl])
         size += string_length(len(x.resource_name.encode()))
         size += string_length(len(x.principal.encode()))
         size += string_length(len(x.host.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -440,6 +442,8 @@ def _size_all_delete_acls_filter_result_1(items: Iterable[DeleteAclsFilterResult
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
         size += _size_all_delete_acls_matching_acl_1(x.matching_acls)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -540,6 +544,8 @@ def _write_delete_acls_response_1(out: list[bytes], x: DeleteAclsResponse) -> No
 def _size_delete_acls_response_1(x: DeleteAclsResponse) -> int:
     size = 8
     size += _size_all_delete_acls_filter_result_1(x.filter_results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -40,7 +40,7 @@ class _DeleteGroupsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteGroupsRequest(_DeleteGroupsRequestConstants):
     """Sent by an admin client to the group coordinator to delete groups that have no members left.
 
@@ -91,6 +91,8 @@ def _write_delete_groups_request_0(out: list[bytes], x: DeleteGroupsRequest) -> 
 def _size_delete_groups_request_0(x: DeleteGroupsRequest) -> int:
     size = 4
     size += string_array_size(x.groups_names)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -37,7 +37,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeletableGroupResult(StructBase):
     """One entry per group of the request."""
 
@@ -100,7 +100,7 @@ class _DeleteGroupsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteGroupsResponse(_DeleteGroupsResponseConstants):
     """A broker's answer to a request to delete groups, with one result per group.
 
@@ -175,6 +175,8 @@ def _size_all_deletable_group_result_0(items: Iterable[DeletableGroupResult]) ->
     for x in items:
         size += 4
         size += string_length(len(x.group_id.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -319,6 +321,8 @@ def _write_delete_groups_response_0(out: list[bytes], x: DeleteGroupsResponse) -
 def _size_delete_groups_response_0(x: DeleteGroupsResponse) -> int:
     size = 8
     size += _size_all_deletable_group_result_0(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

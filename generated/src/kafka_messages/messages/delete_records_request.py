@@ -36,7 +36,7 @@ _unpack_iq = Struct(">iq").unpack_from
 _unpack_iqB = Struct(">iqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteRecordsPartition(StructBase):
     """Partitions of the topic to trim, one entry each."""
 
@@ -70,7 +70,7 @@ class DeleteRecordsPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteRecordsTopic(StructBase):
     """Topics to trim, one entry each."""
 
@@ -111,7 +111,7 @@ class _DeleteRecordsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteRecordsRequest(_DeleteRecordsRequestConstants):
     """Sent by an admin client to partition leaders to drop all records below a given offset.
 
@@ -168,6 +168,8 @@ def _size_all_delete_records_partition_0(items: Iterable[DeleteRecordsPartition]
     size = 0
     for x in items:
         size += 12
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -246,6 +248,8 @@ def _size_all_delete_records_topic_0(items: Iterable[DeleteRecordsTopic]) -> int
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_delete_records_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -336,6 +340,8 @@ def _write_delete_records_request_0(out: list[bytes], x: DeleteRecordsRequest) -
 def _size_delete_records_request_0(x: DeleteRecordsRequest) -> int:
     size = 8
     size += _size_all_delete_records_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -39,7 +39,7 @@ _unpack_iqh = Struct(">iqh").unpack_from
 _unpack_iqhB = Struct(">iqhB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteRecordsPartitionResult(StructBase):
     """Result for each partition of the topic."""
 
@@ -93,7 +93,7 @@ class DeleteRecordsPartitionResultCollection(KeyedCollection[DeleteRecordsPartit
         return self._find_all(partition_index)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteRecordsTopicResult(StructBase):
     """Topics of the request, one result entry each."""
 
@@ -155,7 +155,7 @@ class _DeleteRecordsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteRecordsResponse(_DeleteRecordsResponseConstants):
     """A partition leader's answer to a request to trim partitions.
 
@@ -222,6 +222,8 @@ def _size_all_delete_records_partition_result_0(items: Iterable[DeleteRecordsPar
     size = 0
     for x in items:
         size += 14
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -306,6 +308,8 @@ def _size_all_delete_records_topic_result_0(items: Iterable[DeleteRecordsTopicRe
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_delete_records_partition_result_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -395,6 +399,8 @@ def _write_delete_records_response_0(out: list[bytes], x: DeleteRecordsResponse)
 def _size_delete_records_response_0(x: DeleteRecordsResponse) -> int:
     size = 8
     size += _size_all_delete_records_topic_result_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -22,7 +22,7 @@ from .._wire import (
 )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteShareGroupOffsetsRequestTopic(StructBase):
     """Topics whose offsets are removed, for all their partitions."""
 
@@ -55,7 +55,7 @@ class _DeleteShareGroupOffsetsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteShareGroupOffsetsRequest(_DeleteShareGroupOffsetsRequestConstants):
     """Asks the group coordinator to forget the offsets a share group holds for some topics.
 

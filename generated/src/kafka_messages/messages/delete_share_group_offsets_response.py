@@ -34,7 +34,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_uhB = Struct(">16shB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteShareGroupOffsetsResponseTopic(StructBase):
     """One result per topic."""
 
@@ -85,7 +85,7 @@ class _DeleteShareGroupOffsetsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteShareGroupOffsetsResponse(_DeleteShareGroupOffsetsResponseConstants):
     """The group coordinator's answer to a request to remove a share group's offsets.
 

@@ -33,7 +33,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Partitions of the topic whose state is erased."""
 
@@ -57,7 +57,7 @@ class PartitionData(StructBase):
         return self.partition == other.partition and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteStateData(StructBase):
     """Topics whose state is erased, one entry each."""
 
@@ -98,7 +98,7 @@ class _DeleteShareGroupStateRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteShareGroupStateRequest(_DeleteShareGroupStateRequestConstants):
     """Sent between brokers: the group coordinator asks a share coordinator to erase a share group's stored
     state.

@@ -33,7 +33,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResult(StructBase):
     """Result for each partition of the topic."""
 
@@ -70,7 +70,7 @@ class PartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteStateResult(StructBase):
     """One entry per topic of the request."""
 
@@ -111,7 +111,7 @@ class _DeleteShareGroupStateResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteShareGroupStateResponse(_DeleteShareGroupStateResponseConstants):
     """A share coordinator's answer to a request to erase share group state.
 

@@ -42,7 +42,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteTopicState(StructBase):
     """Topics to delete, each given either by name or by id."""
 
@@ -83,7 +83,7 @@ class _DeleteTopicsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteTopicsRequest(_DeleteTopicsRequestConstants):
     """Sent by an admin client to delete topics, picked by name or by topic id; brokers pass it on to the
     controller.
@@ -208,6 +208,8 @@ def _write_delete_topics_request_1(out: list[bytes], x: DeleteTopicsRequest) -> 
 def _size_delete_topics_request_1(x: DeleteTopicsRequest) -> int:
     size = 8
     size += string_array_size(x.topic_names)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

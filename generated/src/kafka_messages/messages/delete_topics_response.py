@@ -43,7 +43,7 @@ _unpack_ii = Struct(">ii").unpack_from
 _unpack_uhB = Struct(">16shB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeletableTopicResult(StructBase):
     """One entry per topic of the request."""
 
@@ -113,7 +113,7 @@ class _DeleteTopicsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DeleteTopicsResponse(_DeleteTopicsResponseConstants):
     """Answer to a request to delete topics, with one result per topic.
 
@@ -195,6 +195,8 @@ def _size_all_deletable_topic_result_1(items: Iterable[DeletableTopicResult]) ->
         if x.name is None:
             raise Refused
         size += string_length(len(x.name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -427,6 +429,8 @@ def _write_delete_topics_response_1(out: list[bytes], x: DeleteTopicsResponse) -
 def _size_delete_topics_response_1(x: DeleteTopicsResponse) -> int:
     size = 8
     size += _size_all_deletable_topic_result_1(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

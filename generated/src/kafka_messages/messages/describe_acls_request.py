@@ -42,7 +42,7 @@ class _DescribeAclsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeAclsRequest(_DescribeAclsRequestConstants):
     """Asks for the access control entries that match a filter.
 
@@ -179,6 +179,8 @@ def _size_describe_acls_request_1(x: DescribeAclsRequest) -> int:
         size += string_length(len(x.principal_filter.encode()))
     if x.host_filter is not None:
         size += string_length(len(x.host_filter.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -47,7 +47,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ihh = Struct(">ihh").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AclDescription(StructBase):
     """Rules attached to this pattern."""
 
@@ -92,7 +92,7 @@ class AclDescription(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeAclsResource(StructBase):
     """One entry per resource pattern that has matching rules."""
 
@@ -145,7 +145,7 @@ class _DescribeAclsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeAclsResponse(_DescribeAclsResponseConstants):
     """Returns the access control entries that matched the filter, grouped by resource pattern.
 
@@ -240,6 +240,8 @@ def _size_all_acl_description_1(items: Iterable[AclDescription]) -> int:
         size += 6
         size += string_length(len(x.principal.encode()))
         size += string_length(len(x.host.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -346,6 +348,8 @@ def _size_all_describe_acls_resource_1(items: Iterable[DescribeAclsResource]) ->
         size += 8
         size += string_length(len(x.resource_name.encode()))
         size += _size_all_acl_description_1(x.acls)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -459,6 +463,8 @@ def _size_describe_acls_response_1(x: DescribeAclsResponse) -> int:
     if x.error_message is not None:
         size += string_length(len(x.error_message.encode()))
     size += _size_all_describe_acls_resource_1(x.resources)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -41,7 +41,7 @@ _unpack_o = Struct(">?").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ComponentData(StructBase):
     """Filter parts, one per entity type; all of them have to match."""
 
@@ -89,7 +89,7 @@ class _DescribeClientQuotasRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeClientQuotasRequest(_DescribeClientQuotasRequestConstants):
     """Asks a broker for the client quotas set on the entities that match a filter.
 
@@ -174,6 +174,8 @@ def _size_all_component_data_0(items: Iterable[ComponentData]) -> int:
         size += string_length(len(x.entity_type.encode()))
         if x.match is not None:
             size += string_length(len(x.match.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -274,6 +276,8 @@ def _write_describe_client_quotas_request_0(out: list[bytes], x: DescribeClientQ
 def _size_describe_client_quotas_request_0(x: DescribeClientQuotasRequest) -> int:
     size = 5
     size += _size_all_component_data_0(x.components)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -41,7 +41,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ihh = Struct(">ihh").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EntityData(StructBase):
     """Parts that together make up the entity, such as a user plus a client id."""
 
@@ -73,7 +73,7 @@ class EntityData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ValueData(StructBase):
     """Quotas set on the entity."""
 
@@ -105,7 +105,7 @@ class ValueData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EntryData(StructBase):
     """One entry per matching entity; null when the request failed."""
 
@@ -146,7 +146,7 @@ class _DescribeClientQuotasResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeClientQuotasResponse(_DescribeClientQuotasResponseConstants):
     """Returns the client quotas of every entity that matched the filter.
 
@@ -243,6 +243,8 @@ def _size_all_entity_data_0(items: Iterable[EntityData]) -> int:
         size += string_length(len(x.entity_type.encode()))
         if x.entity_name is not None:
             size += string_length(len(x.entity_name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -347,6 +349,8 @@ def _size_all_value_data_0(items: Iterable[ValueData]) -> int:
     for x in items:
         size += 10
         size += string_length(len(x.key.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -437,6 +441,8 @@ def _size_all_entry_data_0(items: Iterable[EntryData]) -> int:
         size += 8
         size += _size_all_entity_data_0(x.entity)
         size += _size_all_value_data_0(x.values)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -544,6 +550,8 @@ def _size_describe_client_quotas_response_0(x: DescribeClientQuotasResponse) -> 
         size += string_length(len(x.error_message.encode()))
     if x.entries is not None:
         size += _size_all_entry_data_0(x.entries)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -28,7 +28,7 @@ class _DescribeClusterRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeClusterRequest(_DescribeClusterRequestConstants):
     """Asks a broker or controller for the cluster id and the nodes of the cluster.
 

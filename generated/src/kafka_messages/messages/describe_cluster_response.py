@@ -40,7 +40,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeClusterBroker(StructBase):
     """One entry per listed node."""
 
@@ -113,7 +113,7 @@ class _DescribeClusterResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeClusterResponse(_DescribeClusterResponseConstants):
     """Returns the cluster id, the controller and the endpoints of the nodes.
 

@@ -47,7 +47,7 @@ _unpack_oo = Struct(">??").unpack_from
 _unpack_ooB = Struct(">??B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeConfigsResource(StructBase):
     """Resources to describe, one entry each."""
 
@@ -99,7 +99,7 @@ class _DescribeConfigsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeConfigsRequest(_DescribeConfigsRequestConstants):
     """Asks for the configuration of topics, brokers, loggers, client metrics subscriptions or groups.
 
@@ -185,6 +185,8 @@ def _size_all_describe_configs_resource_1(items: Iterable[DescribeConfigsResourc
         size += string_length(len(x.resource_name.encode()))
         if x.configuration_keys is not None:
             size += string_array_size(x.configuration_keys)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -290,6 +292,8 @@ def _write_describe_configs_request_1(out: list[bytes], x: DescribeConfigsReques
 def _size_describe_configs_request_1(x: DescribeConfigsRequest) -> int:
     size = 5
     size += _size_all_describe_configs_resource_1(x.resources)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -320,6 +324,8 @@ def _write_describe_configs_request_3(out: list[bytes], x: DescribeConfigsReques
 def _size_describe_configs_request_3(x: DescribeConfigsRequest) -> int:
     size = 6
     size += _size_all_describe_configs_resource_1(x.resources)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

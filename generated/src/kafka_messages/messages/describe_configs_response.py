@@ -51,7 +51,7 @@ _unpack_oboB = Struct(">?b?B").unpack_from
 _unpack_oboi = Struct(">?b?i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeConfigsSynonym(StructBase):
     """Possible sources of the value, strongest first; empty unless asked for."""
 
@@ -90,7 +90,7 @@ class DescribeConfigsSynonym(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeConfigsResourceResult(StructBase):
     """One entry per setting of the resource."""
 
@@ -157,7 +157,7 @@ class DescribeConfigsResourceResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeConfigsResult(StructBase):
     """One entry per resource of the request."""
 
@@ -213,7 +213,7 @@ class _DescribeConfigsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeConfigsResponse(_DescribeConfigsResponseConstants):
     """Returns the settings of each resource that was asked about.
 
@@ -303,6 +303,8 @@ def _size_all_describe_configs_synonym_1(items: Iterable[DescribeConfigsSynonym]
         size += string_length(len(x.name.encode()))
         if x.value is not None:
             size += string_length(len(x.value.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -440,6 +442,8 @@ def _size_all_describe_configs_resource_result_1(items: Iterable[DescribeConfigs
         if x.value is not None:
             size += string_length(len(x.value.encode()))
         size += _size_all_describe_configs_synonym_1(x.synonyms)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -526,6 +530,8 @@ def _size_all_describe_configs_resource_result_3(items: Iterable[DescribeConfigs
         size += _size_all_describe_configs_synonym_1(x.synonyms)
         if x.documentation is not None:
             size += string_length(len(x.documentation.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -704,6 +710,8 @@ def _size_all_describe_configs_result_1(items: Iterable[DescribeConfigsResult]) 
             size += string_length(len(x.error_message.encode()))
         size += string_length(len(x.resource_name.encode()))
         size += _size_all_describe_configs_resource_result_1(x.configs)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -768,6 +776,8 @@ def _size_all_describe_configs_result_3(items: Iterable[DescribeConfigsResult]) 
             size += string_length(len(x.error_message.encode()))
         size += string_length(len(x.resource_name.encode()))
         size += _size_all_describe_configs_resource_result_3(x.configs)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -884,6 +894,8 @@ def _write_describe_configs_response_1(out: list[bytes], x: DescribeConfigsRespo
 def _size_describe_configs_response_1(x: DescribeConfigsResponse) -> int:
     size = 8
     size += _size_all_describe_configs_result_1(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -911,6 +923,8 @@ def _write_describe_configs_response_3(out: list[bytes], x: DescribeConfigsRespo
 def _size_describe_configs_response_3(x: DescribeConfigsResponse) -> int:
     size = 8
     size += _size_all_describe_configs_result_3(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

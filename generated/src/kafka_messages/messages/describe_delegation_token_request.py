@@ -30,7 +30,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeDelegationTokenOwner(StructBase):
     """Principals whose tokens are wanted; null asks for every token the caller may see."""
 
@@ -71,7 +71,7 @@ class _DescribeDelegationTokenRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
     """Asks for the delegation tokens of some owners.
 
@@ -147,6 +147,8 @@ def _size_all_describe_delegation_token_owner_1(items: Iterable[DescribeDelegati
         size += 4
         size += string_length(len(x.principal_type.encode()))
         size += string_length(len(x.principal_name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -238,6 +240,8 @@ def _size_describe_delegation_token_request_1(x: DescribeDelegationTokenRequest)
     size = 4
     if x.owners is not None:
         size += _size_all_describe_delegation_token_owner_1(x.owners)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

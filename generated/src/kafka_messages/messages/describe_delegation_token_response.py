@@ -42,7 +42,7 @@ _unpack_qqqB = Struct(">qqqB").unpack_from
 _unpack_qqqh = Struct(">qqqh").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedDelegationTokenRenewer(StructBase):
     """Principals other than the owner that may renew the token."""
 
@@ -74,7 +74,7 @@ class DescribedDelegationTokenRenewer(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedDelegationToken(StructBase):
     """One entry per token."""
 
@@ -155,7 +155,7 @@ class _DescribeDelegationTokenResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeDelegationTokenResponse(_DescribeDelegationTokenResponseConstants):
     """Returns the delegation tokens that the caller asked for and may see.
 
@@ -246,6 +246,8 @@ def _size_all_described_delegation_token_renewer_1(items: Iterable[DescribedDele
         size += 4
         size += string_length(len(x.principal_type.encode()))
         size += string_length(len(x.principal_name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -402,6 +404,8 @@ def _size_all_described_delegation_token_1(items: Iterable[DescribedDelegationTo
         size += string_length(len(x.token_id.encode()))
         size += len(x.hmac)
         size += _size_all_described_delegation_token_renewer_1(x.renewers)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -690,6 +694,8 @@ def _write_describe_delegation_token_response_1(out: list[bytes], x: DescribeDel
 def _size_describe_delegation_token_response_1(x: DescribeDelegationTokenResponse) -> int:
     size = 10
     size += _size_all_described_delegation_token_1(x.tokens)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -45,7 +45,7 @@ class _DescribeGroupsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 5
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeGroupsRequest(_DescribeGroupsRequestConstants):
     """Asks a group coordinator for the state and members of classic groups.
 
@@ -107,6 +107,8 @@ def _write_describe_groups_request_0(out: list[bytes], x: DescribeGroupsRequest)
 def _size_describe_groups_request_0(x: DescribeGroupsRequest) -> int:
     size = 4
     size += string_array_size(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -137,6 +139,8 @@ def _write_describe_groups_request_3(out: list[bytes], x: DescribeGroupsRequest)
 def _size_describe_groups_request_3(x: DescribeGroupsRequest) -> int:
     size = 5
     size += string_array_size(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

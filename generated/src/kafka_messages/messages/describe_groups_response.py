@@ -40,7 +40,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedGroupMember(StructBase):
     """One entry per current member."""
 
@@ -96,7 +96,7 @@ class DescribedGroupMember(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedGroup(StructBase):
     """One entry per group of the request."""
 
@@ -173,7 +173,7 @@ class _DescribeGroupsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 5
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeGroupsResponse(_DescribeGroupsResponseConstants):
     """A group coordinator's description of classic groups and their members.
 
@@ -295,6 +295,8 @@ def _size_all_described_group_member_0(items: Iterable[DescribedGroupMember]) ->
         size += string_length(len(x.client_host.encode()))
         size += len(x.member_metadata)
         size += len(x.member_assignment)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -400,6 +402,8 @@ def _size_all_described_group_member_4(items: Iterable[DescribedGroupMember]) ->
         size += string_length(len(x.client_host.encode()))
         size += len(x.member_metadata)
         size += len(x.member_assignment)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -621,6 +625,8 @@ def _size_all_described_group_0(items: Iterable[DescribedGroup]) -> int:
         size += string_length(len(x.protocol_type.encode()))
         size += string_length(len(x.protocol_data.encode()))
         size += _size_all_described_group_member_0(x.members)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -712,6 +718,8 @@ def _size_all_described_group_3(items: Iterable[DescribedGroup]) -> int:
         size += string_length(len(x.protocol_type.encode()))
         size += string_length(len(x.protocol_data.encode()))
         size += _size_all_described_group_member_0(x.members)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -803,6 +811,8 @@ def _size_all_described_group_4(items: Iterable[DescribedGroup]) -> int:
         size += string_length(len(x.protocol_type.encode()))
         size += string_length(len(x.protocol_data.encode()))
         size += _size_all_described_group_member_4(x.members)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1069,6 +1079,8 @@ def _write_describe_groups_response_0(out: list[bytes], x: DescribeGroupsRespons
 def _size_describe_groups_response_0(x: DescribeGroupsResponse) -> int:
     size = 4
     size += _size_all_described_group_0(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1096,6 +1108,8 @@ def _write_describe_groups_response_1(out: list[bytes], x: DescribeGroupsRespons
 def _size_describe_groups_response_1(x: DescribeGroupsResponse) -> int:
     size = 8
     size += _size_all_described_group_0(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1123,6 +1137,8 @@ def _write_describe_groups_response_3(out: list[bytes], x: DescribeGroupsRespons
 def _size_describe_groups_response_3(x: DescribeGroupsResponse) -> int:
     size = 8
     size += _size_all_described_group_3(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1150,6 +1166,8 @@ def _write_describe_groups_response_4(out: list[bytes], x: DescribeGroupsRespons
 def _size_describe_groups_response_4(x: DescribeGroupsResponse) -> int:
     size = 8
     size += _size_all_described_group_4(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -36,7 +36,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribableLogDirTopic(StructBase):
     """Topics whose replicas are listed; null lists all of them."""
 
@@ -94,7 +94,7 @@ class _DescribeLogDirsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
     """Asks one broker about its log directories and the replicas stored in them.
 
@@ -180,6 +180,8 @@ def _size_all_describable_log_dir_topic_1(items: Iterable[DescribableLogDirTopic
         size += 6
         size += string_length(len(x.topic.encode()))
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -277,6 +279,8 @@ def _size_describe_log_dirs_request_1(x: DescribeLogDirsRequest) -> int:
     size = 4
     if x.topics is not None:
         size += _size_all_describable_log_dir_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

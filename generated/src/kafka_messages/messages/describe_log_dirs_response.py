@@ -51,7 +51,7 @@ _unpack_qqB = Struct(">qqB").unpack_from
 _unpack_qqoB = Struct(">qq?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeLogDirsPartition(StructBase):
     """Replicas of the topic in this directory, one entry per partition."""
 
@@ -97,7 +97,7 @@ class DescribeLogDirsPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeLogDirsTopic(StructBase):
     """Topics with a replica in this directory."""
 
@@ -129,7 +129,7 @@ class DescribeLogDirsTopic(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeLogDirsResult(StructBase):
     """One entry per log directory of the broker."""
 
@@ -190,7 +190,7 @@ class _DescribeLogDirsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeLogDirsResponse(_DescribeLogDirsResponseConstants):
     """A broker's list of its log directories with the size and lag of the replicas in each.
 
@@ -256,6 +256,8 @@ def _size_all_describe_log_dirs_partition_1(items: Iterable[DescribeLogDirsParti
     size = 0
     for x in items:
         size += 21
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -336,6 +338,8 @@ def _size_all_describe_log_dirs_topic_1(items: Iterable[DescribeLogDirsTopic]) -
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_describe_log_dirs_partition_1(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -445,6 +449,8 @@ def _size_all_describe_log_dirs_result_1(items: Iterable[DescribeLogDirsResult])
         size += 8
         size += string_length(len(x.log_dir.encode()))
         size += _size_all_describe_log_dirs_topic_1(x.topics)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -671,6 +677,8 @@ def _write_describe_log_dirs_response_1(out: list[bytes], x: DescribeLogDirsResp
 def _size_describe_log_dirs_response_1(x: DescribeLogDirsResponse) -> int:
     size = 8
     size += _size_all_describe_log_dirs_result_1(x.results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

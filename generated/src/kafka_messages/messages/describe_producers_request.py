@@ -27,7 +27,7 @@ from .._wire import (
 )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicRequest(StructBase):
     """Topics to inspect, one entry each."""
 
@@ -85,7 +85,7 @@ class _DescribeProducersRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeProducersRequest(_DescribeProducersRequestConstants):
     """Asks a partition replica for the producers that are active on some partitions.
 

@@ -34,7 +34,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_qiiqiqB = Struct(">qiiqiqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ProducerState(StructBase):
     """Producers the partition still remembers, one entry each."""
 
@@ -88,7 +88,7 @@ class ProducerState(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResponse(StructBase):
     """One entry per partition of the topic."""
 
@@ -130,7 +130,7 @@ class PartitionResponse(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicResponse(StructBase):
     """One entry per topic of the request."""
 
@@ -171,7 +171,7 @@ class _DescribeProducersResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeProducersResponse(_DescribeProducersResponseConstants):
     """Returns the state a broker keeps of idempotent and transactional producers, per partition.
 

@@ -27,7 +27,7 @@ _pack_iB = Struct(">iB").pack
 _unpack_iB = Struct(">iB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """Partitions of the topic to describe, one entry each."""
 
@@ -53,7 +53,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Raft topics to describe, normally only the cluster metadata topic."""
 
@@ -94,7 +94,7 @@ class _DescribeQuorumRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeQuorumRequest(_DescribeQuorumRequestConstants):
     """Asks the leader of a Raft quorum, directly or through a broker, for the state of its voters and observers.
 

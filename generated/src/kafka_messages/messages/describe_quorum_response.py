@@ -57,7 +57,7 @@ _unpack_iqqqB = Struct(">iqqqB").unpack_from
 _unpack_iuqqqB = Struct(">i16sqqqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReplicaState(StructBase):
     """Progress of one replica as seen by the leader."""
 
@@ -108,7 +108,7 @@ class ReplicaState(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One entry per partition of the topic."""
 
@@ -170,7 +170,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """One entry per topic of the request."""
 
@@ -202,7 +202,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Listener(StructBase):
     """Endpoints of the node, one per listener."""
 
@@ -256,7 +256,7 @@ class ListenerCollection(KeyedCollection[Listener]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Node(StructBase):
     """Nodes whose endpoints the leader knows."""
 
@@ -314,7 +314,7 @@ class _DescribeQuorumResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeQuorumResponse(_DescribeQuorumResponseConstants):
     """The Raft leader's view of the quorum: its epoch, high watermark and how far each replica has come.
 

@@ -27,7 +27,7 @@ from .._wire import (
 )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsRequestTopic(StructBase):
     """Topics to describe; null describes every topic the group holds offsets for."""
 
@@ -59,7 +59,7 @@ class DescribeShareGroupOffsetsRequestTopic(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsRequestGroup(StructBase):
     """Share groups to describe, one entry each."""
 
@@ -100,7 +100,7 @@ class _DescribeShareGroupOffsetsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsRequest(_DescribeShareGroupOffsetsRequestConstants):
     """Asks the group coordinator for the start offsets that share groups hold.
 

@@ -43,7 +43,7 @@ _unpack_iqiqhB = Struct(">iqiqhB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsResponsePartition(StructBase):
     """One entry per partition of the topic."""
 
@@ -95,7 +95,7 @@ class DescribeShareGroupOffsetsResponsePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsResponseTopic(StructBase):
     """One entry per topic of the group."""
 
@@ -132,7 +132,7 @@ class DescribeShareGroupOffsetsResponseTopic(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsResponseGroup(StructBase):
     """One entry per group of the request."""
 
@@ -183,7 +183,7 @@ class _DescribeShareGroupOffsetsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeShareGroupOffsetsResponse(_DescribeShareGroupOffsetsResponseConstants):
     """The group coordinator's list of share group start offsets, per group, topic and partition.
 

@@ -29,7 +29,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ib = Struct(">ib").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicRequest(StructBase):
     """Topics to describe; an empty list asks for all topics."""
 
@@ -53,7 +53,7 @@ class TopicRequest(StructBase):
         return self.name == other.name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Cursor(StructBase):
     """Place to go on from, taken from the previous response; null starts at the beginning."""
 
@@ -94,7 +94,7 @@ class _DescribeTopicPartitionsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeTopicPartitionsRequest(_DescribeTopicPartitionsRequestConstants):
     """Asks a broker for the partitions of topics, page by page.
 

@@ -49,7 +49,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_uoB = Struct(">16s?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeTopicPartitionsResponsePartition(StructBase):
     """Partitions of the topic that fit on this page."""
 
@@ -130,7 +130,7 @@ class DescribeTopicPartitionsResponsePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeTopicPartitionsResponseTopic(StructBase):
     """One entry per topic on this page."""
 
@@ -201,7 +201,7 @@ class DescribeTopicPartitionsResponseTopicCollection(KeyedCollection[DescribeTop
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Cursor(StructBase):
     """Where the next page starts, to be sent back as the cursor; null when this was the last page."""
 
@@ -242,7 +242,7 @@ class _DescribeTopicPartitionsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeTopicPartitionsResponse(_DescribeTopicPartitionsResponseConstants):
     """One page of topic descriptions with leaders and replicas, plus the place where the next page starts.
 

@@ -31,7 +31,7 @@ class _DescribeTransactionsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeTransactionsRequest(_DescribeTransactionsRequestConstants):
     """Asks a transaction coordinator for the state of some transactional ids.
 

@@ -38,7 +38,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_iqqhB = Struct(">iqqhB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Topics with partitions in the open transaction; empty when none is open."""
 
@@ -87,7 +87,7 @@ class TopicDataCollection(KeyedCollection[TopicData]):
         return self._find_all(topic)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TransactionState(StructBase):
     """One entry per transactional id of the request."""
 
@@ -162,7 +162,7 @@ class _DescribeTransactionsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeTransactionsResponse(_DescribeTransactionsResponseConstants):
     """A transaction coordinator's description of the current transaction of each transactional id.
 

@@ -22,7 +22,7 @@ from .._wire import (
 )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UserName(StructBase):
     """Users to describe; null or an empty list means all of them."""
 
@@ -55,7 +55,7 @@ class _DescribeUserScramCredentialsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeUserScramCredentialsRequest(_DescribeUserScramCredentialsRequestConstants):
     """Asks which SCRAM credentials are stored for some users.
 

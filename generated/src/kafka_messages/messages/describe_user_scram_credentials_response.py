@@ -34,7 +34,7 @@ _unpack_hB = Struct(">hB").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CredentialInfo(StructBase):
     """One entry per mechanism the user has credentials for."""
 
@@ -66,7 +66,7 @@ class CredentialInfo(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeUserScramCredentialsResult(StructBase):
     """One entry per user."""
 
@@ -117,7 +117,7 @@ class _DescribeUserScramCredentialsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribeUserScramCredentialsResponse(_DescribeUserScramCredentialsResponseConstants):
     """Lists the SCRAM mechanisms and iteration counts stored per user, never the secrets.
 

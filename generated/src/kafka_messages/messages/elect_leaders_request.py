@@ -43,7 +43,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_iB = Struct(">iB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """Topics and partitions to elect leaders for; null means every partition."""
 
@@ -101,7 +101,7 @@ class _ElectLeadersRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ElectLeadersRequest(_ElectLeadersRequestConstants):
     """Asks the controller, directly or through a broker, to elect leaders for partitions.
 
@@ -200,6 +200,8 @@ def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -301,6 +303,8 @@ def _size_elect_leaders_request_0(x: ElectLeadersRequest) -> int:
     size = 8
     if x.topic_partitions is not None:
         size += _size_all_topic_partitions_0(x.topic_partitions)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -332,6 +336,8 @@ def _size_elect_leaders_request_1(x: ElectLeadersRequest) -> int:
     size = 9
     if x.topic_partitions is not None:
         size += _size_all_topic_partitions_0(x.topic_partitions)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

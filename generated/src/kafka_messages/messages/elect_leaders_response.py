@@ -40,7 +40,7 @@ _unpack_ihi = Struct(">ihi").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResult(StructBase):
     """One entry per partition of the topic."""
 
@@ -77,7 +77,7 @@ class PartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReplicaElectionResult(StructBase):
     """One entry per topic."""
 
@@ -118,7 +118,7 @@ class _ElectLeadersResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ElectLeadersResponse(_ElectLeadersResponseConstants):
     """Result of the requested leader elections, per partition.
 
@@ -199,6 +199,8 @@ def _size_all_partition_result_0(items: Iterable[PartitionResult]) -> int:
         size += 8
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -301,6 +303,8 @@ def _size_all_replica_election_result_0(items: Iterable[ReplicaElectionResult]) 
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_partition_result_0(x.partition_result)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -391,6 +395,8 @@ def _write_elect_leaders_response_0(out: list[bytes], x: ElectLeadersResponse) -
 def _size_elect_leaders_response_0(x: ElectLeadersResponse) -> int:
     size = 8
     size += _size_all_replica_election_result_0(x.replica_election_results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -418,6 +424,8 @@ def _write_elect_leaders_response_1(out: list[bytes], x: ElectLeadersResponse) -
 def _size_elect_leaders_response_1(x: ElectLeadersResponse) -> int:
     size = 10
     size += _size_all_replica_election_result_0(x.replica_election_results)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

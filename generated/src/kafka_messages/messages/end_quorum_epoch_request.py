@@ -50,7 +50,7 @@ _unpack_iiii = Struct(">iiii").unpack_from
 _unpack_iuB = Struct(">i16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReplicaInfo(StructBase):
     """Voters in the order in which they should stand for election, best first."""
 
@@ -82,7 +82,7 @@ class ReplicaInfo(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One entry per partition being resigned from."""
 
@@ -133,7 +133,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """Raft topics being resigned from, normally only the cluster metadata topic."""
 
@@ -165,7 +165,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderEndpoint(StructBase):
     """Endpoints of the resigning leader, one per listener."""
 
@@ -228,7 +228,7 @@ class _EndQuorumEpochRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EndQuorumEpochRequest(_EndQuorumEpochRequestConstants):
     """Sent by a resigning Raft leader to the other voters so that they hold an election without waiting for a
     timeout.
@@ -343,6 +343,8 @@ def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
     for x in items:
         size += 16
         size += len(x.preferred_successors) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -440,6 +442,8 @@ def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
         size += 6
         size += string_length(len(x.topic_name.encode()))
         size += _size_all_partition_data_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -606,6 +610,8 @@ def _size_end_quorum_epoch_request_0(x: EndQuorumEpochRequest) -> int:
     if x.cluster_id is not None:
         size += string_length(len(x.cluster_id.encode()))
     size += _size_all_topic_data_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -49,7 +49,7 @@ _unpack_ihii = Struct(">ihii").unpack_from
 _unpack_ihiiB = Struct(">ihiiB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One entry per partition of the topic."""
 
@@ -91,7 +91,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """One entry per topic of the request."""
 
@@ -123,7 +123,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """Where to reach the leaders named in the answer."""
 
@@ -186,7 +186,7 @@ class _EndQuorumEpochResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EndQuorumEpochResponse(_EndQuorumEpochResponseConstants):
     """A voter's answer to a resigning Raft leader.
 
@@ -252,6 +252,8 @@ def _size_all_partition_data_0(items: Iterable[PartitionData]) -> int:
     size = 0
     for x in items:
         size += 14
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -330,6 +332,8 @@ def _size_all_topic_data_0(items: Iterable[TopicData]) -> int:
         size += 6
         size += string_length(len(x.topic_name.encode()))
         size += _size_all_partition_data_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -470,6 +474,8 @@ def _write_end_quorum_epoch_response_0(out: list[bytes], x: EndQuorumEpochRespon
 def _size_end_quorum_epoch_response_0(x: EndQuorumEpochResponse) -> int:
     size = 6
     size += _size_all_topic_data_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -18,7 +18,7 @@ class _EndTransactionRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EndTransactionRecord(_EndTransactionRecordConstants):
     """Record in __cluster_metadata that makes all records since the matching BeginTransactionRecord take effect.
 

@@ -21,7 +21,7 @@ class _EndTxnMarkerConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EndTxnMarker(_EndTxnMarkerConstants):
     """Value of the control record that ends a transaction in a partition; its key tells commit from abort.
 

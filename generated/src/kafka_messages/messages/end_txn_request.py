@@ -39,7 +39,7 @@ class _EndTxnRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EndTxnRequest(_EndTxnRequestConstants):
     """Sent by a producer to its transaction coordinator to commit or abort the open transaction.
 
@@ -113,6 +113,8 @@ def _write_end_txn_request_0(out: list[bytes], x: EndTxnRequest) -> None:
 def _size_end_txn_request_0(x: EndTxnRequest) -> int:
     size = 13
     size += string_length(len(x.transactional_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -27,7 +27,7 @@ class _EndTxnResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EndTxnResponse(_EndTxnResponseConstants):
     """The transaction coordinator's answer to a commit or abort.
 
@@ -92,6 +92,8 @@ def _write_end_txn_response_0(out: list[bytes], x: EndTxnResponse) -> None:
 
 def _size_end_txn_response_0(x: EndTxnResponse) -> int:
     size = 6
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

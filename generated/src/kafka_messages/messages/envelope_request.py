@@ -28,7 +28,7 @@ class _EnvelopeRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EnvelopeRequest(_EnvelopeRequestConstants):
     """Sent by a broker to the active controller to forward a client's request on behalf of that client.
 

@@ -23,7 +23,7 @@ class _EnvelopeResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EnvelopeResponse(_EnvelopeResponseConstants):
     """The controller's answer to a forwarded request.
 

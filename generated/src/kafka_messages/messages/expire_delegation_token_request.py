@@ -37,7 +37,7 @@ class _ExpireDelegationTokenRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ExpireDelegationTokenRequest(_ExpireDelegationTokenRequestConstants):
     """Asks to change when a delegation token expires, or to end it at once.
 
@@ -101,6 +101,8 @@ def _write_expire_delegation_token_request_1(out: list[bytes], x: ExpireDelegati
 def _size_expire_delegation_token_request_1(x: ExpireDelegationTokenRequest) -> int:
     size = 12
     size += len(x.hmac)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -24,7 +24,7 @@ class _ExpireDelegationTokenResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ExpireDelegationTokenResponse(_ExpireDelegationTokenResponseConstants):
     """Answer to a request to expire a delegation token.
 
@@ -82,6 +82,8 @@ def _write_expire_delegation_token_response_1(out: list[bytes], x: ExpireDelegat
 
 def _size_expire_delegation_token_response_1(x: ExpireDelegationTokenResponse) -> int:
     size = 14
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -33,7 +33,7 @@ class _FeatureLevelRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FeatureLevelRecord(_FeatureLevelRecordConstants):
     """Record in __cluster_metadata that sets the level of a cluster-wide feature such as metadata.version.
 

@@ -23,7 +23,7 @@ class _FenceBrokerRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FenceBrokerRecord(_FenceBrokerRecordConstants):
     """Record in __cluster_metadata that fences a broker; the older form of a BrokerRegistrationChangeRecord.
 

@@ -72,7 +72,7 @@ _unpack_u = Struct(">16s").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReplicaState(StructBase):
     """Who fetches, when it is a replica rather than a consumer."""
 
@@ -104,7 +104,7 @@ class ReplicaState(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchPartition(StructBase):
     """Partitions of the topic to fetch, one entry each."""
 
@@ -172,7 +172,7 @@ class FetchPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchTopic(StructBase):
     """Topics to fetch; within a session only what was added or changed."""
 
@@ -209,7 +209,7 @@ class FetchTopic(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ForgottenTopic(StructBase):
     """Topics with partitions to drop from the fetch session."""
 
@@ -247,7 +247,8 @@ class ForgottenTopic(StructBase):
 
 
 class _FetchRequestDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_replica_state",)
+    _replica_state: ReplicaState | None
     _lazy = {
         "replica_state": ReplicaState,
     }
@@ -262,7 +263,7 @@ class _FetchRequestConstants(_FetchRequestDefaults, Message):
     LOWEST_FLEXIBLE_VERSION = 12
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchRequest(_FetchRequestConstants):
     """Asks a broker for records, sent by consumers as well as by replicas that copy from their leader.
 
@@ -323,7 +324,7 @@ class FetchRequest(_FetchRequestConstants):
     ) -> None:
         self.cluster_id = cluster_id
         self.replica_id = replica_id
-        self.replica_state = ReplicaState() if replica_state is None else replica_state
+        self._replica_state = replica_state
         self.max_wait_ms = max_wait_ms
         self.min_bytes = min_bytes
         self.max_bytes = max_bytes
@@ -412,6 +413,8 @@ def _size_all_fetch_partition_4(items: Iterable[FetchPartition]) -> int:
     size = 0
     for x in items:
         size += 16
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -443,6 +446,8 @@ def _size_all_fetch_partition_5(items: Iterable[FetchPartition]) -> int:
     size = 0
     for x in items:
         size += 24
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -477,6 +482,8 @@ def _size_all_fetch_partition_9(items: Iterable[FetchPartition]) -> int:
     size = 0
     for x in items:
         size += 28
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -847,6 +854,8 @@ def _size_all_fetch_topic_4(items: Iterable[FetchTopic]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_fetch_partition_4(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -894,6 +903,8 @@ def _size_all_fetch_topic_5(items: Iterable[FetchTopic]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_fetch_partition_5(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -941,6 +952,8 @@ def _size_all_fetch_topic_9(items: Iterable[FetchTopic]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_fetch_partition_9(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1211,6 +1224,8 @@ def _size_all_forgotten_topic_7(items: Iterable[ForgottenTopic]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1346,6 +1361,7 @@ def _read_fetch_request_4(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     else:
         raise Malformed
     x.cluster_id = None
+    x._replica_state = None
     x.session_id = 0
     x.session_epoch = -1
     x.forgotten_topics_data = []
@@ -1356,9 +1372,12 @@ def _read_fetch_request_4(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_fetch_request_4(out: list[bytes], x: FetchRequest) -> None:
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         raise Refused
     if len(x.forgotten_topics_data):
@@ -1374,6 +1393,8 @@ def _write_fetch_request_4(out: list[bytes], x: FetchRequest) -> None:
 def _size_fetch_request_4(x: FetchRequest) -> int:
     size = 21
     size += _size_all_fetch_topic_4(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1386,6 +1407,7 @@ def _read_fetch_request_5(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     else:
         raise Malformed
     x.cluster_id = None
+    x._replica_state = None
     x.session_id = 0
     x.session_epoch = -1
     x.forgotten_topics_data = []
@@ -1396,9 +1418,12 @@ def _read_fetch_request_5(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_fetch_request_5(out: list[bytes], x: FetchRequest) -> None:
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         raise Refused
     if len(x.forgotten_topics_data):
@@ -1414,6 +1439,8 @@ def _write_fetch_request_5(out: list[bytes], x: FetchRequest) -> None:
 def _size_fetch_request_5(x: FetchRequest) -> int:
     size = 21
     size += _size_all_fetch_topic_5(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1434,6 +1461,7 @@ def _read_fetch_request_7(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     else:
         raise Malformed
     x.cluster_id = None
+    x._replica_state = None
     x.rack_id = ""
     x.unknown_tagged_fields = ()
     return x, pos
@@ -1441,9 +1469,12 @@ def _read_fetch_request_7(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_fetch_request_7(out: list[bytes], x: FetchRequest) -> None:
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         raise Refused
     if x.unknown_tagged_fields:
@@ -1466,6 +1497,8 @@ def _size_fetch_request_7(x: FetchRequest) -> int:
     size = 33
     size += _size_all_fetch_topic_5(x.topics)
     size += _size_all_forgotten_topic_7(x.forgotten_topics_data)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1486,6 +1519,7 @@ def _read_fetch_request_9(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     else:
         raise Malformed
     x.cluster_id = None
+    x._replica_state = None
     x.rack_id = ""
     x.unknown_tagged_fields = ()
     return x, pos
@@ -1493,9 +1527,12 @@ def _read_fetch_request_9(data: bytes, pos: int) -> tuple[FetchRequest, int]:
 
 def _write_fetch_request_9(out: list[bytes], x: FetchRequest) -> None:
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         raise Refused
     if x.unknown_tagged_fields:
@@ -1518,6 +1555,8 @@ def _size_fetch_request_9(x: FetchRequest) -> int:
     size = 33
     size += _size_all_fetch_topic_9(x.topics)
     size += _size_all_forgotten_topic_7(x.forgotten_topics_data)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1546,15 +1585,19 @@ def _read_fetch_request_11(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     else:
         raise Malformed
     x.cluster_id = None
+    x._replica_state = None
     x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_fetch_request_11(out: list[bytes], x: FetchRequest) -> None:
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         raise Refused
     if x.unknown_tagged_fields:
@@ -1582,6 +1625,8 @@ def _size_fetch_request_11(x: FetchRequest) -> int:
     size += _size_all_fetch_topic_9(x.topics)
     size += _size_all_forgotten_topic_7(x.forgotten_topics_data)
     size += string_length(len(x.rack_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1639,6 +1684,7 @@ def _read_fetch_request_12(data: bytes, pos: int) -> tuple[FetchRequest, int]:
         pos = end
     else:
         x.rack_id, pos = long_string(data, pos, n)
+    x._replica_state = None
     n = data[pos]
     pos += 1
     x.cluster_id = None
@@ -1673,9 +1719,12 @@ def _write_tags_fetch_request_12(parent: list[bytes], x: FetchRequest) -> None:
 
 def _write_fetch_request_12(out: list[bytes], x: FetchRequest) -> None:
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         raise Refused
     n = len(x.topics)
@@ -1798,6 +1847,7 @@ def _read_fetch_request_13(data: bytes, pos: int) -> tuple[FetchRequest, int]:
         pos = end
     else:
         x.rack_id, pos = long_string(data, pos, n)
+    x._replica_state = None
     n = data[pos]
     pos += 1
     x.cluster_id = None
@@ -1832,9 +1882,12 @@ def _write_tags_fetch_request_13(parent: list[bytes], x: FetchRequest) -> None:
 
 def _write_fetch_request_13(out: list[bytes], x: FetchRequest) -> None:
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         raise Refused
     n = len(x.topics)
@@ -1961,6 +2014,7 @@ def _read_fetch_request_15(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     n = data[pos]
     pos += 1
     x.cluster_id = None
+    x._replica_state = None
     if n:
         pos = _read_tags_fetch_request_15(data, pos, n, x)
     else:
@@ -1979,9 +2033,12 @@ def _write_tags_fetch_request_15(parent: list[bytes], x: FetchRequest) -> None:
         out.append(s)
         known[0] = b"".join(out)
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         out = []
         _write_replica_state_15(out, x.replica_state)
@@ -2023,12 +2080,17 @@ def _write_fetch_request_15(out: list[bytes], x: FetchRequest) -> None:
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
     out.append(s)
-    d_replica_state = x.replica_state
+    d_replica_state = x._replica_state
     if (
         x.cluster_id is None
-        and d_replica_state.replica_id == -1
-        and d_replica_state.replica_epoch == -1
-        and not d_replica_state.unknown_tagged_fields
+        and (
+            d_replica_state is None
+            or (
+                d_replica_state.replica_id == -1
+                and d_replica_state.replica_epoch == -1
+                and not d_replica_state.unknown_tagged_fields
+            )
+        )
         and not x.unknown_tagged_fields
     ):
         out.append(b"\0")
@@ -2046,9 +2108,12 @@ def _size_tags_fetch_request_15(x: FetchRequest) -> int:
         count += 1
         total += tagged_size(0, size)
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_replica_state_15(x.replica_state)
@@ -2071,9 +2136,14 @@ def _size_fetch_request_15(x: FetchRequest) -> int:
     size += n if n < 127 else n + uvarint_size(n + 1) - 1
     if not (
         x.cluster_id is None
-        and x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        and (
+            x._replica_state is None
+            or (
+                x._replica_state.replica_id == -1
+                and x._replica_state.replica_epoch == -1
+                and not x._replica_state.unknown_tagged_fields
+            )
+        )
         and not x.unknown_tagged_fields
     ):
         size += _size_tags_fetch_request_15(x) - 1
@@ -2138,6 +2208,7 @@ def _read_fetch_request_17(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     n = data[pos]
     pos += 1
     x.cluster_id = None
+    x._replica_state = None
     if n:
         pos = _read_tags_fetch_request_17(data, pos, n, x)
     else:
@@ -2156,9 +2227,12 @@ def _write_tags_fetch_request_17(parent: list[bytes], x: FetchRequest) -> None:
         out.append(s)
         known[0] = b"".join(out)
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         out = []
         _write_replica_state_15(out, x.replica_state)
@@ -2200,12 +2274,17 @@ def _write_fetch_request_17(out: list[bytes], x: FetchRequest) -> None:
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
     out.append(s)
-    d_replica_state = x.replica_state
+    d_replica_state = x._replica_state
     if (
         x.cluster_id is None
-        and d_replica_state.replica_id == -1
-        and d_replica_state.replica_epoch == -1
-        and not d_replica_state.unknown_tagged_fields
+        and (
+            d_replica_state is None
+            or (
+                d_replica_state.replica_id == -1
+                and d_replica_state.replica_epoch == -1
+                and not d_replica_state.unknown_tagged_fields
+            )
+        )
         and not x.unknown_tagged_fields
     ):
         out.append(b"\0")
@@ -2223,9 +2302,12 @@ def _size_tags_fetch_request_17(x: FetchRequest) -> int:
         count += 1
         total += tagged_size(0, size)
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_replica_state_15(x.replica_state)
@@ -2248,9 +2330,14 @@ def _size_fetch_request_17(x: FetchRequest) -> int:
     size += n if n < 127 else n + uvarint_size(n + 1) - 1
     if not (
         x.cluster_id is None
-        and x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        and (
+            x._replica_state is None
+            or (
+                x._replica_state.replica_id == -1
+                and x._replica_state.replica_epoch == -1
+                and not x._replica_state.unknown_tagged_fields
+            )
+        )
         and not x.unknown_tagged_fields
     ):
         size += _size_tags_fetch_request_17(x) - 1
@@ -2315,6 +2402,7 @@ def _read_fetch_request_18(data: bytes, pos: int) -> tuple[FetchRequest, int]:
     n = data[pos]
     pos += 1
     x.cluster_id = None
+    x._replica_state = None
     if n:
         pos = _read_tags_fetch_request_18(data, pos, n, x)
     else:
@@ -2333,9 +2421,12 @@ def _write_tags_fetch_request_18(parent: list[bytes], x: FetchRequest) -> None:
         out.append(s)
         known[0] = b"".join(out)
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         out = []
         _write_replica_state_15(out, x.replica_state)
@@ -2377,12 +2468,17 @@ def _write_fetch_request_18(out: list[bytes], x: FetchRequest) -> None:
     n = len(s)
     out.append(TEXT_LENGTHS[n + 1])
     out.append(s)
-    d_replica_state = x.replica_state
+    d_replica_state = x._replica_state
     if (
         x.cluster_id is None
-        and d_replica_state.replica_id == -1
-        and d_replica_state.replica_epoch == -1
-        and not d_replica_state.unknown_tagged_fields
+        and (
+            d_replica_state is None
+            or (
+                d_replica_state.replica_id == -1
+                and d_replica_state.replica_epoch == -1
+                and not d_replica_state.unknown_tagged_fields
+            )
+        )
         and not x.unknown_tagged_fields
     ):
         out.append(b"\0")
@@ -2400,9 +2496,12 @@ def _size_tags_fetch_request_18(x: FetchRequest) -> int:
         count += 1
         total += tagged_size(0, size)
     if not (
-        x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        x._replica_state is None
+        or (
+            x._replica_state.replica_id == -1
+            and x._replica_state.replica_epoch == -1
+            and not x._replica_state.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_replica_state_15(x.replica_state)
@@ -2425,9 +2524,14 @@ def _size_fetch_request_18(x: FetchRequest) -> int:
     size += n if n < 127 else n + uvarint_size(n + 1) - 1
     if not (
         x.cluster_id is None
-        and x.replica_state.replica_id == -1
-        and x.replica_state.replica_epoch == -1
-        and not x.replica_state.unknown_tagged_fields
+        and (
+            x._replica_state is None
+            or (
+                x._replica_state.replica_id == -1
+                and x._replica_state.replica_epoch == -1
+                and not x._replica_state.unknown_tagged_fields
+            )
+        )
         and not x.unknown_tagged_fields
     ):
         size += _size_tags_fetch_request_18(x) - 1

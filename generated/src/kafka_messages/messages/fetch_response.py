@@ -73,7 +73,7 @@ _unpack_qqB = Struct(">qqB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EpochEndOffset(StructBase):
     """Set when the sender's log differs from the leader's: the point to truncate to."""
 
@@ -105,7 +105,7 @@ class EpochEndOffset(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderIdAndEpoch(StructBase):
     """Newer leader of the partition, set when the sender asked the wrong one."""
 
@@ -137,7 +137,7 @@ class LeaderIdAndEpoch(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SnapshotId(StructBase):
     """Set by a Raft leader when the wanted offset is gone and this snapshot has to be fetched first."""
 
@@ -169,7 +169,7 @@ class SnapshotId(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AbortedTransaction(StructBase):
     """Aborted transactions whose records a read-committed consumer has to skip; null when not reading committed
     only.
@@ -204,7 +204,14 @@ class AbortedTransaction(StructBase):
 
 
 class _PartitionDataDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = (
+        "_diverging_epoch",
+        "_current_leader",
+        "_snapshot_id",
+    )
+    _diverging_epoch: EpochEndOffset | None
+    _current_leader: LeaderIdAndEpoch | None
+    _snapshot_id: SnapshotId | None
     _lazy = {
         "diverging_epoch": EpochEndOffset,
         "current_leader": LeaderIdAndEpoch,
@@ -212,7 +219,7 @@ class _PartitionDataDefaults(LazyDefaults):
     }
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(_PartitionDataDefaults):
     """One entry per partition of the topic that has something to report."""
 
@@ -266,9 +273,9 @@ class PartitionData(_PartitionDataDefaults):
         self.high_watermark = high_watermark
         self.last_stable_offset = last_stable_offset
         self.log_start_offset = log_start_offset
-        self.diverging_epoch = EpochEndOffset() if diverging_epoch is None else diverging_epoch
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
-        self.snapshot_id = SnapshotId() if snapshot_id is None else snapshot_id
+        self._diverging_epoch = diverging_epoch
+        self._current_leader = current_leader
+        self._snapshot_id = snapshot_id
         self.aborted_transactions = (
             None
             if aborted_transactions is None
@@ -297,7 +304,7 @@ class PartitionData(_PartitionDataDefaults):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchableTopicResponse(StructBase):
     """One entry per topic; within a session only topics with something new."""
 
@@ -334,7 +341,7 @@ class FetchableTopicResponse(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """Where to reach the leaders named in the answer."""
 
@@ -402,7 +409,7 @@ class _FetchResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 12
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchResponse(_FetchResponseConstants):
     """Returns the fetched records along with the offsets and leadership facts of each partition.
 
@@ -558,6 +565,8 @@ def _size_all_aborted_transaction_4(items: Iterable[AbortedTransaction]) -> int:
     size = 0
     for x in items:
         size += 16
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -612,6 +621,9 @@ def _read_all_partition_data_4(data: bytes, pos: int, count: int) -> tuple[list[
         else:
             x.records = None
         x.log_start_offset = -1
+        x._diverging_epoch = None
+        x._current_leader = None
+        x._snapshot_id = None
         x.preferred_read_replica = -1
         x.unknown_tagged_fields = ()
         out.append(x)
@@ -621,19 +633,30 @@ def _read_all_partition_data_4(data: bytes, pos: int, count: int) -> tuple[list[
 def _write_all_partition_data_4(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not (
-            x.diverging_epoch.epoch == -1
-            and x.diverging_epoch.end_offset == -1
-            and not x.diverging_epoch.unknown_tagged_fields
+            x._diverging_epoch is None
+            or (
+                x._diverging_epoch.epoch == -1
+                and x._diverging_epoch.end_offset == -1
+                and not x._diverging_epoch.unknown_tagged_fields
+            )
         ):
             raise Refused
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
         ):
             raise Refused
         if not (
-            x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields
+            x._snapshot_id is None
+            or (
+                x._snapshot_id.end_offset == -1
+                and x._snapshot_id.epoch == -1
+                and not x._snapshot_id.unknown_tagged_fields
+            )
         ):
             raise Refused
         if x.preferred_read_replica != -1:
@@ -662,6 +685,8 @@ def _size_all_partition_data_4(items: Iterable[PartitionData]) -> int:
             size += _size_all_aborted_transaction_4(x.aborted_transactions)
         if x.records is not None:
             size += len(x.records)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -685,6 +710,9 @@ def _read_all_partition_data_5(data: bytes, pos: int, count: int) -> tuple[list[
             pos = end
         else:
             x.records = None
+        x._diverging_epoch = None
+        x._current_leader = None
+        x._snapshot_id = None
         x.preferred_read_replica = -1
         x.unknown_tagged_fields = ()
         out.append(x)
@@ -694,19 +722,30 @@ def _read_all_partition_data_5(data: bytes, pos: int, count: int) -> tuple[list[
 def _write_all_partition_data_5(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not (
-            x.diverging_epoch.epoch == -1
-            and x.diverging_epoch.end_offset == -1
-            and not x.diverging_epoch.unknown_tagged_fields
+            x._diverging_epoch is None
+            or (
+                x._diverging_epoch.epoch == -1
+                and x._diverging_epoch.end_offset == -1
+                and not x._diverging_epoch.unknown_tagged_fields
+            )
         ):
             raise Refused
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
         ):
             raise Refused
         if not (
-            x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields
+            x._snapshot_id is None
+            or (
+                x._snapshot_id.end_offset == -1
+                and x._snapshot_id.epoch == -1
+                and not x._snapshot_id.unknown_tagged_fields
+            )
         ):
             raise Refused
         if x.preferred_read_replica != -1:
@@ -737,6 +776,8 @@ def _size_all_partition_data_5(items: Iterable[PartitionData]) -> int:
             size += _size_all_aborted_transaction_4(x.aborted_transactions)
         if x.records is not None:
             size += len(x.records)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -760,6 +801,9 @@ def _read_all_partition_data_11(data: bytes, pos: int, count: int) -> tuple[list
             pos = end
         else:
             x.records = None
+        x._diverging_epoch = None
+        x._current_leader = None
+        x._snapshot_id = None
         x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
@@ -768,19 +812,30 @@ def _read_all_partition_data_11(data: bytes, pos: int, count: int) -> tuple[list
 def _write_all_partition_data_11(out: list[bytes], items: Iterable[PartitionData]) -> None:
     for x in items:
         if not (
-            x.diverging_epoch.epoch == -1
-            and x.diverging_epoch.end_offset == -1
-            and not x.diverging_epoch.unknown_tagged_fields
+            x._diverging_epoch is None
+            or (
+                x._diverging_epoch.epoch == -1
+                and x._diverging_epoch.end_offset == -1
+                and not x._diverging_epoch.unknown_tagged_fields
+            )
         ):
             raise Refused
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
         ):
             raise Refused
         if not (
-            x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields
+            x._snapshot_id is None
+            or (
+                x._snapshot_id.end_offset == -1
+                and x._snapshot_id.epoch == -1
+                and not x._snapshot_id.unknown_tagged_fields
+            )
         ):
             raise Refused
         if x.unknown_tagged_fields:
@@ -809,6 +864,8 @@ def _size_all_partition_data_11(items: Iterable[PartitionData]) -> int:
             size += _size_all_aborted_transaction_4(x.aborted_transactions)
         if x.records is not None:
             size += len(x.records)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -867,6 +924,9 @@ def _read_all_partition_data_12(data: bytes, pos: int, count: int) -> tuple[list
             x.records, pos = long_nullable_bytes(data, pos, n)
         n = data[pos]
         pos += 1
+        x._diverging_epoch = None
+        x._current_leader = None
+        x._snapshot_id = None
         if n:
             pos = _read_tags_partition_data_12(data, pos, n, x)
         else:
@@ -879,22 +939,31 @@ def _write_tags_partition_data_12(parent: list[bytes], x: PartitionData) -> None
     known: dict[int, bytes] = {}
     out: list[bytes] = []
     if not (
-        x.diverging_epoch.epoch == -1
-        and x.diverging_epoch.end_offset == -1
-        and not x.diverging_epoch.unknown_tagged_fields
+        x._diverging_epoch is None
+        or (
+            x._diverging_epoch.epoch == -1
+            and x._diverging_epoch.end_offset == -1
+            and not x._diverging_epoch.unknown_tagged_fields
+        )
     ):
         out = []
         _write_epoch_end_offset_12(out, x.diverging_epoch)
         known[0] = b"".join(out)
     if not (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == -1
+            and x._current_leader.leader_epoch == -1
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         out = []
         _write_leader_id_and_epoch_12(out, x.current_leader)
         known[1] = b"".join(out)
-    if not (x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields):
+    if not (
+        x._snapshot_id is None
+        or (x._snapshot_id.end_offset == -1 and x._snapshot_id.epoch == -1 and not x._snapshot_id.unknown_tagged_fields)
+    ):
         out = []
         _write_snapshot_id_12(out, x.snapshot_id)
         known[2] = b"".join(out)
@@ -939,19 +1008,34 @@ def _write_all_partition_data_12(out: list[bytes], items: Iterable[PartitionData
             out.append(_pack_i(x.preferred_read_replica))
             out.append(VARINTS[n + 1])
         out.append(s)
-        d_diverging_epoch = x.diverging_epoch
-        d_current_leader = x.current_leader
-        d_snapshot_id = x.snapshot_id
+        d_diverging_epoch = x._diverging_epoch
+        d_current_leader = x._current_leader
+        d_snapshot_id = x._snapshot_id
         if (
-            d_diverging_epoch.epoch == -1
-            and d_diverging_epoch.end_offset == -1
-            and not d_diverging_epoch.unknown_tagged_fields
-            and d_current_leader.leader_id == -1
-            and d_current_leader.leader_epoch == -1
-            and not d_current_leader.unknown_tagged_fields
-            and d_snapshot_id.end_offset == -1
-            and d_snapshot_id.epoch == -1
-            and not d_snapshot_id.unknown_tagged_fields
+            (
+                d_diverging_epoch is None
+                or (
+                    d_diverging_epoch.epoch == -1
+                    and d_diverging_epoch.end_offset == -1
+                    and not d_diverging_epoch.unknown_tagged_fields
+                )
+            )
+            and (
+                d_current_leader is None
+                or (
+                    d_current_leader.leader_id == -1
+                    and d_current_leader.leader_epoch == -1
+                    and not d_current_leader.unknown_tagged_fields
+                )
+            )
+            and (
+                d_snapshot_id is None
+                or (
+                    d_snapshot_id.end_offset == -1
+                    and d_snapshot_id.epoch == -1
+                    and not d_snapshot_id.unknown_tagged_fields
+                )
+            )
             and not x.unknown_tagged_fields
         ):
             out.append(b"\0")
@@ -963,24 +1047,33 @@ def _size_tags_partition_data_12(x: PartitionData) -> int:
     count = 0
     total = 0
     if not (
-        x.diverging_epoch.epoch == -1
-        and x.diverging_epoch.end_offset == -1
-        and not x.diverging_epoch.unknown_tagged_fields
+        x._diverging_epoch is None
+        or (
+            x._diverging_epoch.epoch == -1
+            and x._diverging_epoch.end_offset == -1
+            and not x._diverging_epoch.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_epoch_end_offset_12(x.diverging_epoch)
         count += 1
         total += tagged_size(0, size)
     if not (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == -1
+            and x._current_leader.leader_epoch == -1
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_leader_id_and_epoch_12(x.current_leader)
         count += 1
         total += tagged_size(1, size)
-    if not (x.snapshot_id.end_offset == -1 and x.snapshot_id.epoch == -1 and not x.snapshot_id.unknown_tagged_fields):
+    if not (
+        x._snapshot_id is None
+        or (x._snapshot_id.end_offset == -1 and x._snapshot_id.epoch == -1 and not x._snapshot_id.unknown_tagged_fields)
+    ):
         size = 0
         size += _size_snapshot_id_12(x.snapshot_id)
         count += 1
@@ -1001,15 +1094,30 @@ def _size_all_partition_data_12(items: Iterable[PartitionData]) -> int:
             n = len(x.records)
             size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if not (
-            x.diverging_epoch.epoch == -1
-            and x.diverging_epoch.end_offset == -1
-            and not x.diverging_epoch.unknown_tagged_fields
-            and x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
-            and x.snapshot_id.end_offset == -1
-            and x.snapshot_id.epoch == -1
-            and not x.snapshot_id.unknown_tagged_fields
+            (
+                x._diverging_epoch is None
+                or (
+                    x._diverging_epoch.epoch == -1
+                    and x._diverging_epoch.end_offset == -1
+                    and not x._diverging_epoch.unknown_tagged_fields
+                )
+            )
+            and (
+                x._current_leader is None
+                or (
+                    x._current_leader.leader_id == -1
+                    and x._current_leader.leader_epoch == -1
+                    and not x._current_leader.unknown_tagged_fields
+                )
+            )
+            and (
+                x._snapshot_id is None
+                or (
+                    x._snapshot_id.end_offset == -1
+                    and x._snapshot_id.epoch == -1
+                    and not x._snapshot_id.unknown_tagged_fields
+                )
+            )
             and not x.unknown_tagged_fields
         ):
             size += _size_tags_partition_data_12(x) - 1
@@ -1060,6 +1168,8 @@ def _size_all_fetchable_topic_response_4(items: Iterable[FetchableTopicResponse]
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_partition_data_4(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1107,6 +1217,8 @@ def _size_all_fetchable_topic_response_5(items: Iterable[FetchableTopicResponse]
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_partition_data_5(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1156,6 +1268,8 @@ def _size_all_fetchable_topic_response_11(items: Iterable[FetchableTopicResponse
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_partition_data_11(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1381,6 +1495,8 @@ def _write_fetch_response_4(out: list[bytes], x: FetchResponse) -> None:
 def _size_fetch_response_4(x: FetchResponse) -> int:
     size = 8
     size += _size_all_fetchable_topic_response_4(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1415,6 +1531,8 @@ def _write_fetch_response_5(out: list[bytes], x: FetchResponse) -> None:
 def _size_fetch_response_5(x: FetchResponse) -> int:
     size = 8
     size += _size_all_fetchable_topic_response_5(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1445,6 +1563,8 @@ def _write_fetch_response_7(out: list[bytes], x: FetchResponse) -> None:
 def _size_fetch_response_7(x: FetchResponse) -> int:
     size = 14
     size += _size_all_fetchable_topic_response_5(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1475,6 +1595,8 @@ def _write_fetch_response_11(out: list[bytes], x: FetchResponse) -> None:
 def _size_fetch_response_11(x: FetchResponse) -> int:
     size = 14
     size += _size_all_fetchable_topic_response_11(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -46,7 +46,7 @@ _unpack_qiB = Struct(">qiB").unpack_from
 _unpack_u = Struct(">16s").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SnapshotId(StructBase):
     """Snapshot to download, as named in an earlier fetch response."""
 
@@ -78,7 +78,7 @@ class SnapshotId(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionSnapshot(StructBase):
     """One entry per partition whose snapshot is wanted."""
 
@@ -125,7 +125,7 @@ class PartitionSnapshot(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicSnapshot(StructBase):
     """Topics whose snapshots are wanted, normally only the cluster metadata topic."""
 
@@ -166,7 +166,7 @@ class _FetchSnapshotRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchSnapshotRequest(_FetchSnapshotRequestConstants):
     """Sent by a Raft replica to the leader to download a piece of a metadata snapshot.
 

@@ -52,7 +52,7 @@ _unpack_qiB = Struct(">qiB").unpack_from
 _unpack_qqB = Struct(">qqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SnapshotId(StructBase):
     """Snapshot the bytes belong to."""
 
@@ -84,7 +84,7 @@ class SnapshotId(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderIdAndEpoch(StructBase):
     """Leader known to the answering node, set when the sender has it wrong."""
 
@@ -117,13 +117,14 @@ class LeaderIdAndEpoch(StructBase):
 
 
 class _PartitionSnapshotDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_current_leader",)
+    _current_leader: LeaderIdAndEpoch | None
     _lazy = {
         "current_leader": LeaderIdAndEpoch,
     }
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionSnapshot(_PartitionSnapshotDefaults):
     """One entry per partition of the topic."""
 
@@ -159,7 +160,7 @@ class PartitionSnapshot(_PartitionSnapshotDefaults):
         self.index = index
         self.error_code = error_code
         self.snapshot_id = SnapshotId() if snapshot_id is None else snapshot_id
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
+        self._current_leader = current_leader
         self.size = size
         self.position = position
         self.unaligned_records = unaligned_records
@@ -180,7 +181,7 @@ class PartitionSnapshot(_PartitionSnapshotDefaults):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicSnapshot(StructBase):
     """One entry per topic of the request."""
 
@@ -212,7 +213,7 @@ class TopicSnapshot(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """Where to reach the leaders named in the answer."""
 
@@ -275,7 +276,7 @@ class _FetchSnapshotResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchSnapshotResponse(_FetchSnapshotResponseConstants):
     """Returns a piece of a metadata snapshot to a Raft replica.
 
@@ -416,6 +417,7 @@ def _read_all_partition_snapshot_0(data: bytes, pos: int, count: int) -> tuple[l
             x.unaligned_records, pos = long_bytes(data, pos, n)
         n = data[pos]
         pos += 1
+        x._current_leader = None
         if n:
             pos = _read_tags_partition_snapshot_0(data, pos, n, x)
         else:
@@ -428,9 +430,12 @@ def _write_tags_partition_snapshot_0(parent: list[bytes], x: PartitionSnapshot) 
     known: dict[int, bytes] = {}
     out: list[bytes] = []
     if not (
-        x.current_leader.leader_id == 0
-        and x.current_leader.leader_epoch == 0
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == 0
+            and x._current_leader.leader_epoch == 0
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         out = []
         _write_leader_id_and_epoch_0(out, x.current_leader)
@@ -450,13 +455,15 @@ def _write_all_partition_snapshot_0(out: list[bytes], items: Iterable[PartitionS
             out.append(_pack_qq(x.size, x.position))
             out.append(VARINTS[n + 1])
         out.append(s)
-        d_current_leader = x.current_leader
+        d_current_leader = x._current_leader
         if (
-            d_current_leader.leader_id == 0
-            and d_current_leader.leader_epoch == 0
-            and not d_current_leader.unknown_tagged_fields
-            and not x.unknown_tagged_fields
-        ):
+            d_current_leader is None
+            or (
+                d_current_leader.leader_id == 0
+                and d_current_leader.leader_epoch == 0
+                and not d_current_leader.unknown_tagged_fields
+            )
+        ) and not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
             _write_tags_partition_snapshot_0(out, x)
@@ -466,9 +473,12 @@ def _size_tags_partition_snapshot_0(x: PartitionSnapshot) -> int:
     count = 0
     total = 0
     if not (
-        x.current_leader.leader_id == 0
-        and x.current_leader.leader_epoch == 0
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == 0
+            and x._current_leader.leader_epoch == 0
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_leader_id_and_epoch_0(x.current_leader)
@@ -485,9 +495,14 @@ def _size_all_partition_snapshot_0(items: Iterable[PartitionSnapshot]) -> int:
         n = len(x.unaligned_records)
         size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if not (
-            x.current_leader.leader_id == 0
-            and x.current_leader.leader_epoch == 0
-            and not x.current_leader.unknown_tagged_fields
+            (
+                x._current_leader is None
+                or (
+                    x._current_leader.leader_id == 0
+                    and x._current_leader.leader_epoch == 0
+                    and not x._current_leader.unknown_tagged_fields
+                )
+            )
             and not x.unknown_tagged_fields
         ):
             size += _size_tags_partition_snapshot_0(x) - 1

@@ -44,7 +44,7 @@ class _FindCoordinatorRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FindCoordinatorRequest(_FindCoordinatorRequestConstants):
     """Asks any broker which broker coordinates given groups, transactional ids or share-partitions.
 
@@ -116,6 +116,8 @@ def _write_find_coordinator_request_0(out: list[bytes], x: FindCoordinatorReques
 def _size_find_coordinator_request_0(x: FindCoordinatorRequest) -> int:
     size = 2
     size += string_length(len(x.key.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -151,6 +153,8 @@ def _write_find_coordinator_request_1(out: list[bytes], x: FindCoordinatorReques
 def _size_find_coordinator_request_1(x: FindCoordinatorRequest) -> int:
     size = 3
     size += string_length(len(x.key.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -39,7 +39,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ihh = Struct(">ihh").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Coordinator(StructBase):
     """One lookup result per requested key."""
 
@@ -100,7 +100,7 @@ class _FindCoordinatorResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FindCoordinatorResponse(_FindCoordinatorResponseConstants):
     """Tells the client the coordinating broker, with its address, for each key it asked about.
 
@@ -282,6 +282,8 @@ def _write_find_coordinator_response_0(out: list[bytes], x: FindCoordinatorRespo
 def _size_find_coordinator_response_0(x: FindCoordinatorResponse) -> int:
     size = 12
     size += string_length(len(x.host.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -335,6 +337,8 @@ def _size_find_coordinator_response_1(x: FindCoordinatorResponse) -> int:
     if x.error_message is not None:
         size += string_length(len(x.error_message.encode()))
     size += string_length(len(x.host.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -24,7 +24,7 @@ class _GetTelemetrySubscriptionsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class GetTelemetrySubscriptionsRequest(_GetTelemetrySubscriptionsRequestConstants):
     """A client asks a broker which of its own metrics the cluster wants to receive, and how often.
 

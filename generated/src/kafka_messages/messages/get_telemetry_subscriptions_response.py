@@ -47,7 +47,7 @@ class _GetTelemetrySubscriptionsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConstants):
     """Tells a client which metrics to push, how to encode them and at what interval.
 

@@ -22,7 +22,7 @@ class _GroupMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class GroupMetadataKey(_GroupMetadataKeyConstants):
     """Key of the __consumer_offsets record with the generation and members of a classic group; a record without
     value deletes it.

@@ -47,7 +47,7 @@ _unpack_qB = Struct(">qB").unpack_from
 _unpack_qi = Struct(">qi").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MemberMetadata(StructBase):
     """One member of the classic group as of the stored generation."""
 
@@ -122,7 +122,7 @@ class _GroupMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class GroupMetadataValue(_GroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the state of a classic group: its generation, protocol and
     members.
@@ -264,6 +264,8 @@ def _size_all_member_metadata_0(items: Iterable[MemberMetadata]) -> int:
         size += string_length(len(x.client_host.encode()))
         size += len(x.subscription)
         size += len(x.assignment)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -352,6 +354,8 @@ def _size_all_member_metadata_1(items: Iterable[MemberMetadata]) -> int:
         size += string_length(len(x.client_host.encode()))
         size += len(x.subscription)
         size += len(x.assignment)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -457,6 +461,8 @@ def _size_all_member_metadata_3(items: Iterable[MemberMetadata]) -> int:
         size += string_length(len(x.client_host.encode()))
         size += len(x.subscription)
         size += len(x.assignment)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -668,6 +674,8 @@ def _size_group_metadata_value_0(x: GroupMetadataValue) -> int:
     if x.leader is not None:
         size += string_length(len(x.leader.encode()))
     size += _size_all_member_metadata_0(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -745,6 +753,8 @@ def _size_group_metadata_value_1(x: GroupMetadataValue) -> int:
     if x.leader is not None:
         size += string_length(len(x.leader.encode()))
     size += _size_all_member_metadata_1(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -821,6 +831,8 @@ def _size_group_metadata_value_2(x: GroupMetadataValue) -> int:
     if x.leader is not None:
         size += string_length(len(x.leader.encode()))
     size += _size_all_member_metadata_1(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -897,6 +909,8 @@ def _size_group_metadata_value_3(x: GroupMetadataValue) -> int:
     if x.leader is not None:
         size += string_length(len(x.leader.encode()))
     size += _size_all_member_metadata_3(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

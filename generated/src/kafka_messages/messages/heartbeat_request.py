@@ -40,7 +40,7 @@ class _HeartbeatRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class HeartbeatRequest(_HeartbeatRequestConstants):
     """A member of a classic group tells its coordinator that it is alive and learns of pending rebalances.
 
@@ -127,6 +127,8 @@ def _size_heartbeat_request_0(x: HeartbeatRequest) -> int:
     size = 8
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -187,6 +189,8 @@ def _size_heartbeat_request_3(x: HeartbeatRequest) -> int:
     size += string_length(len(x.member_id.encode()))
     if x.group_instance_id is not None:
         size += string_length(len(x.group_instance_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -26,7 +26,7 @@ class _HeartbeatResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class HeartbeatResponse(_HeartbeatResponseConstants):
     """Confirms a heartbeat of a classic group member, or tells it to rejoin through the error code.
 
@@ -78,6 +78,8 @@ def _write_heartbeat_response_0(out: list[bytes], x: HeartbeatResponse) -> None:
 
 def _size_heartbeat_response_0(x: HeartbeatResponse) -> int:
     size = 2
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -97,6 +99,8 @@ def _write_heartbeat_response_1(out: list[bytes], x: HeartbeatResponse) -> None:
 
 def _size_heartbeat_response_1(x: HeartbeatResponse) -> int:
     size = 6
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -42,7 +42,7 @@ _unpack_o = Struct(">?").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterableConfig(StructBase):
     """One change of one configuration entry."""
 
@@ -98,7 +98,7 @@ class AlterableConfigCollection(KeyedCollection[AlterableConfig]):
         return self._find_all((name, config_operation))
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterConfigsResource(StructBase):
     """One resource with the changes to make to it."""
 
@@ -163,7 +163,7 @@ class _IncrementalAlterConfigsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class IncrementalAlterConfigsRequest(_IncrementalAlterConfigsRequestConstants):
     """An admin client changes single configuration entries of resources and leaves the other entries as they
     are.
@@ -253,6 +253,8 @@ def _size_all_alterable_config_0(items: Iterable[AlterableConfig]) -> int:
         size += string_length(len(x.name.encode()))
         if x.value is not None:
             size += string_length(len(x.value.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -369,6 +371,8 @@ def _size_all_alter_configs_resource_0(items: Iterable[AlterConfigsResource]) ->
         size += 7
         size += string_length(len(x.resource_name.encode()))
         size += _size_all_alterable_config_0(x.configs)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -463,6 +467,8 @@ def _write_incremental_alter_configs_request_0(out: list[bytes], x: IncrementalA
 def _size_incremental_alter_configs_request_0(x: IncrementalAlterConfigsRequest) -> int:
     size = 5
     size += _size_all_alter_configs_resource_0(x.resources)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -42,7 +42,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AlterConfigsResourceResponse(StructBase):
     """The outcome for one resource."""
 
@@ -93,7 +93,7 @@ class _IncrementalAlterConfigsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class IncrementalAlterConfigsResponse(_IncrementalAlterConfigsResponseConstants):
     """Reports for each resource whether its configuration changes were made.
 
@@ -182,6 +182,8 @@ def _size_all_alter_configs_resource_response_0(items: Iterable[AlterConfigsReso
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
         size += string_length(len(x.resource_name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -287,6 +289,8 @@ def _write_incremental_alter_configs_response_0(out: list[bytes], x: Incremental
 def _size_incremental_alter_configs_response_0(x: IncrementalAlterConfigsResponse) -> int:
     size = 8
     size += _size_all_alter_configs_resource_response_0(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -44,7 +44,7 @@ class _InitProducerIdRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitProducerIdRequest(_InitProducerIdRequestConstants):
     """A producer asks for a producer id and epoch; with a transactional id it also fences older producers using
     that id.
@@ -148,6 +148,8 @@ def _size_init_producer_id_request_0(x: InitProducerIdRequest) -> int:
     size = 6
     if x.transactional_id is not None:
         size += string_length(len(x.transactional_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -27,7 +27,7 @@ class _InitProducerIdResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitProducerIdResponse(_InitProducerIdResponseConstants):
     """Gives a producer the id and epoch to stamp on its record batches.
 
@@ -104,6 +104,8 @@ def _write_init_producer_id_response_0(out: list[bytes], x: InitProducerIdRespon
 
 def _size_init_producer_id_response_0(x: InitProducerIdResponse) -> int:
     size = 16
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

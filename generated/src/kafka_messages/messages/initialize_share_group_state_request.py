@@ -33,7 +33,7 @@ _unpack_iiqB = Struct(">iiqB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One partition whose state is to be set up."""
 
@@ -70,7 +70,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitializeStateData(StructBase):
     """One topic with the partitions to set up."""
 
@@ -111,7 +111,7 @@ class _InitializeShareGroupStateRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitializeShareGroupStateRequest(_InitializeShareGroupStateRequestConstants):
     """The group coordinator asks the share coordinator to set up the stored state of share-partitions.
 

@@ -33,7 +33,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResult(StructBase):
     """The outcome for one partition."""
 
@@ -70,7 +70,7 @@ class PartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitializeStateResult(StructBase):
     """The outcomes for one topic."""
 
@@ -111,7 +111,7 @@ class _InitializeShareGroupStateResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InitializeShareGroupStateResponse(_InitializeShareGroupStateResponseConstants):
     """Reports to the group coordinator for which share-partitions the state was set up.
 

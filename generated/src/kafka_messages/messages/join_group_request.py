@@ -40,7 +40,7 @@ _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_iih = Struct(">iih").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class JoinGroupRequestProtocol(StructBase):
     """One assignment protocol the member supports, in order of preference."""
 
@@ -98,7 +98,7 @@ class _JoinGroupRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 6
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class JoinGroupRequest(_JoinGroupRequestConstants):
     """A client asks the group coordinator to enter, or to stay in, a classic group during a rebalance.
 
@@ -216,6 +216,8 @@ def _size_all_join_group_request_protocol_0(items: Iterable[JoinGroupRequestProt
         size += 6
         size += string_length(len(x.name.encode()))
         size += len(x.metadata)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -352,6 +354,8 @@ def _size_join_group_request_0(x: JoinGroupRequest) -> int:
     size += string_length(len(x.member_id.encode()))
     size += string_length(len(x.protocol_type.encode()))
     size += _size_all_join_group_request_protocol_0(x.protocols)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -422,6 +426,8 @@ def _size_join_group_request_1(x: JoinGroupRequest) -> int:
     size += string_length(len(x.member_id.encode()))
     size += string_length(len(x.protocol_type.encode()))
     size += _size_all_join_group_request_protocol_0(x.protocols)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -507,6 +513,8 @@ def _size_join_group_request_5(x: JoinGroupRequest) -> int:
         size += string_length(len(x.group_instance_id.encode()))
     size += string_length(len(x.protocol_type.encode()))
     size += _size_all_join_group_request_protocol_0(x.protocols)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

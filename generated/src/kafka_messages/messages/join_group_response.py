@@ -43,7 +43,7 @@ _unpack_ihih = Struct(">ihih").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class JoinGroupResponseMember(StructBase):
     """One member of the group; the list is filled only for the group leader."""
 
@@ -89,7 +89,7 @@ class _JoinGroupResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 6
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class JoinGroupResponse(_JoinGroupResponseConstants):
     """Tells a joining client its member id, the new generation and the chosen protocol, and the leader all
     members.
@@ -208,6 +208,8 @@ def _size_all_join_group_response_member_0(items: Iterable[JoinGroupResponseMemb
         size += 6
         size += string_length(len(x.member_id.encode()))
         size += len(x.metadata)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -276,6 +278,8 @@ def _size_all_join_group_response_member_5(items: Iterable[JoinGroupResponseMemb
         if x.group_instance_id is not None:
             size += string_length(len(x.group_instance_id.encode()))
         size += len(x.metadata)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -437,6 +441,8 @@ def _size_join_group_response_0(x: JoinGroupResponse) -> int:
     size += string_length(len(x.leader.encode()))
     size += string_length(len(x.member_id.encode()))
     size += _size_all_join_group_response_member_0(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -511,6 +517,8 @@ def _size_join_group_response_2(x: JoinGroupResponse) -> int:
     size += string_length(len(x.leader.encode()))
     size += string_length(len(x.member_id.encode()))
     size += _size_all_join_group_response_member_0(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -585,6 +593,8 @@ def _size_join_group_response_5(x: JoinGroupResponse) -> int:
     size += string_length(len(x.leader.encode()))
     size += string_length(len(x.member_id.encode()))
     size += _size_all_join_group_response_member_5(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

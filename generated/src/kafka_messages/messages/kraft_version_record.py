@@ -22,7 +22,7 @@ class _KRaftVersionRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class KRaftVersionRecord(_KRaftVersionRecordConstants):
     """Control record in the cluster metadata log that states which KRaft protocol version is in force.
 

@@ -34,7 +34,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_iuB = Struct(">i16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Voter(StructBase):
     """One node that may vote in the quorum."""
 
@@ -74,7 +74,7 @@ class _LeaderChangeMessageConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderChangeMessage(_LeaderChangeMessageConstants):
     """Control record a newly elected Raft leader writes at the start of its epoch.
 

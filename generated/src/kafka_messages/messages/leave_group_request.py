@@ -31,7 +31,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MemberIdentity(StructBase):
     """One member that leaves or is removed."""
 
@@ -77,7 +77,7 @@ class _LeaveGroupRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaveGroupRequest(_LeaveGroupRequestConstants):
     """A member leaves a classic group, or an admin client removes members from one.
 
@@ -168,6 +168,8 @@ def _size_all_member_identity_3(items: Iterable[MemberIdentity]) -> int:
         size += string_length(len(x.member_id.encode()))
         if x.group_instance_id is not None:
             size += string_length(len(x.group_instance_id.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -367,6 +369,8 @@ def _size_leave_group_request_0(x: LeaveGroupRequest) -> int:
     size = 4
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -410,6 +414,8 @@ def _size_leave_group_request_3(x: LeaveGroupRequest) -> int:
     size = 6
     size += string_length(len(x.group_id.encode()))
     size += _size_all_member_identity_3(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -37,7 +37,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ihi = Struct(">ihi").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MemberResponse(StructBase):
     """The outcome for one member."""
 
@@ -83,7 +83,7 @@ class _LeaveGroupResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaveGroupResponse(_LeaveGroupResponseConstants):
     """Reports whether the members could be taken out of the group.
 
@@ -176,6 +176,8 @@ def _size_all_member_response_3(items: Iterable[MemberResponse]) -> int:
         size += string_length(len(x.member_id.encode()))
         if x.group_instance_id is not None:
             size += string_length(len(x.group_instance_id.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -266,6 +268,8 @@ def _write_leave_group_response_0(out: list[bytes], x: LeaveGroupResponse) -> No
 
 def _size_leave_group_response_0(x: LeaveGroupResponse) -> int:
     size = 2
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -288,6 +292,8 @@ def _write_leave_group_response_1(out: list[bytes], x: LeaveGroupResponse) -> No
 
 def _size_leave_group_response_1(x: LeaveGroupResponse) -> int:
     size = 6
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -315,6 +321,8 @@ def _write_leave_group_response_3(out: list[bytes], x: LeaveGroupResponse) -> No
 def _size_leave_group_response_3(x: LeaveGroupResponse) -> int:
     size = 10
     size += _size_all_member_response_3(x.members)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

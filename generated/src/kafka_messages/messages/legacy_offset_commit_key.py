@@ -24,7 +24,7 @@ class _LegacyOffsetCommitKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LegacyOffsetCommitKey(_LegacyOffsetCommitKeyConstants):
     """Old form of the __consumer_offsets key for a committed offset; the same fields as OffsetCommitKey under
     record type 0.

@@ -24,7 +24,7 @@ class _LegacyOffsetCommitValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
     """Old form of the __consumer_offsets value for a committed offset, paired with LegacyOffsetCommitKey.
 

@@ -32,7 +32,7 @@ class _ListConfigResourcesRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListConfigResourcesRequest(_ListConfigResourcesRequestConstants):
     """An admin client asks a broker for the names of resources that can carry configuration.
 

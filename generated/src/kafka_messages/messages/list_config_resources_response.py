@@ -30,7 +30,7 @@ _unpack_bB = Struct(">bB").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ConfigResource(StructBase):
     """One resource."""
 
@@ -73,7 +73,7 @@ class _ListConfigResourcesResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListConfigResourcesResponse(_ListConfigResourcesResponseConstants):
     """Lists the resources that can carry configuration.
 

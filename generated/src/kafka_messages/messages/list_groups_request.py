@@ -32,7 +32,7 @@ class _ListGroupsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListGroupsRequest(_ListGroupsRequestConstants):
     """Asks one broker for the groups it coordinates.
 
@@ -88,6 +88,8 @@ def _write_list_groups_request_0(out: list[bytes], x: ListGroupsRequest) -> None
 
 def _size_list_groups_request_0(x: ListGroupsRequest) -> int:
     size = 0
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -35,7 +35,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ihi = Struct(">ihi").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListedGroup(StructBase):
     """One group."""
 
@@ -88,7 +88,7 @@ class _ListGroupsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListGroupsResponse(_ListGroupsResponseConstants):
     """Lists the groups coordinated by the answering broker.
 
@@ -175,6 +175,8 @@ def _size_all_listed_group_0(items: Iterable[ListedGroup]) -> int:
         size += 4
         size += string_length(len(x.group_id.encode()))
         size += string_length(len(x.protocol_type.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -425,6 +427,8 @@ def _write_list_groups_response_0(out: list[bytes], x: ListGroupsResponse) -> No
 def _size_list_groups_response_0(x: ListGroupsResponse) -> int:
     size = 6
     size += _size_all_listed_group_0(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -452,6 +456,8 @@ def _write_list_groups_response_1(out: list[bytes], x: ListGroupsResponse) -> No
 def _size_list_groups_response_1(x: ListGroupsResponse) -> int:
     size = 10
     size += _size_all_listed_group_0(x.groups)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

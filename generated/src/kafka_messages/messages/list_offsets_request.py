@@ -45,7 +45,7 @@ _unpack_iiqB = Struct(">iiqB").unpack_from
 _unpack_iq = Struct(">iq").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListOffsetsPartition(StructBase):
     """One partition with the time to look for."""
 
@@ -86,7 +86,7 @@ class ListOffsetsPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListOffsetsTopic(StructBase):
     """One topic with the partitions to look at."""
 
@@ -127,7 +127,7 @@ class _ListOffsetsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 6
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListOffsetsRequest(_ListOffsetsRequestConstants):
     """Asks partition leaders for the offsets that belong to given times or to the ends of the log.
 
@@ -195,6 +195,8 @@ def _size_all_list_offsets_partition_1(items: Iterable[ListOffsetsPartition]) ->
     size = 0
     for x in items:
         size += 12
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -220,6 +222,8 @@ def _size_all_list_offsets_partition_4(items: Iterable[ListOffsetsPartition]) ->
     size = 0
     for x in items:
         size += 16
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -298,6 +302,8 @@ def _size_all_list_offsets_topic_1(items: Iterable[ListOffsetsTopic]) -> int:
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_list_offsets_partition_1(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -344,6 +350,8 @@ def _size_all_list_offsets_topic_4(items: Iterable[ListOffsetsTopic]) -> int:
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_list_offsets_partition_4(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -435,6 +443,8 @@ def _write_list_offsets_request_1(out: list[bytes], x: ListOffsetsRequest) -> No
 def _size_list_offsets_request_1(x: ListOffsetsRequest) -> int:
     size = 8
     size += _size_all_list_offsets_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -463,6 +473,8 @@ def _write_list_offsets_request_2(out: list[bytes], x: ListOffsetsRequest) -> No
 def _size_list_offsets_request_2(x: ListOffsetsRequest) -> int:
     size = 9
     size += _size_all_list_offsets_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -491,6 +503,8 @@ def _write_list_offsets_request_4(out: list[bytes], x: ListOffsetsRequest) -> No
 def _size_list_offsets_request_4(x: ListOffsetsRequest) -> int:
     size = 9
     size += _size_all_list_offsets_topic_4(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -40,7 +40,7 @@ _unpack_ihqqiB = Struct(">ihqqiB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListOffsetsPartitionResponse(StructBase):
     """The result for one partition."""
 
@@ -89,7 +89,7 @@ class ListOffsetsPartitionResponse(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListOffsetsTopicResponse(StructBase):
     """The results for one topic."""
 
@@ -130,7 +130,7 @@ class _ListOffsetsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 6
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListOffsetsResponse(_ListOffsetsResponseConstants):
     """Gives the offset found for each partition asked about.
 
@@ -194,6 +194,8 @@ def _size_all_list_offsets_partition_response_1(items: Iterable[ListOffsetsParti
     size = 0
     for x in items:
         size += 22
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -223,6 +225,8 @@ def _size_all_list_offsets_partition_response_4(items: Iterable[ListOffsetsParti
     size = 0
     for x in items:
         size += 26
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -307,6 +311,8 @@ def _size_all_list_offsets_topic_response_1(items: Iterable[ListOffsetsTopicResp
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_list_offsets_partition_response_1(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -355,6 +361,8 @@ def _size_all_list_offsets_topic_response_4(items: Iterable[ListOffsetsTopicResp
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_list_offsets_partition_response_4(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -445,6 +453,8 @@ def _write_list_offsets_response_1(out: list[bytes], x: ListOffsetsResponse) -> 
 def _size_list_offsets_response_1(x: ListOffsetsResponse) -> int:
     size = 4
     size += _size_all_list_offsets_topic_response_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -472,6 +482,8 @@ def _write_list_offsets_response_2(out: list[bytes], x: ListOffsetsResponse) -> 
 def _size_list_offsets_response_2(x: ListOffsetsResponse) -> int:
     size = 8
     size += _size_all_list_offsets_topic_response_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -499,6 +511,8 @@ def _write_list_offsets_response_4(out: list[bytes], x: ListOffsetsResponse) -> 
 def _size_list_offsets_response_4(x: ListOffsetsResponse) -> int:
     size = 8
     size += _size_all_list_offsets_topic_response_4(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

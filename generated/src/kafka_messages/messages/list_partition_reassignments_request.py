@@ -31,7 +31,7 @@ _pack_iB = Struct(">iB").pack
 _unpack_iB = Struct(">iB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListPartitionReassignmentsTopics(StructBase):
     """One topic to report on; null asks for every reassignment under way."""
 
@@ -72,7 +72,7 @@ class _ListPartitionReassignmentsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListPartitionReassignmentsRequest(_ListPartitionReassignmentsRequestConstants):
     """An admin client asks which partitions are being moved to other replicas.
 

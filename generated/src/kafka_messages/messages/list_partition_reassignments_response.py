@@ -35,7 +35,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OngoingPartitionReassignment(StructBase):
     """One partition being moved."""
 
@@ -77,7 +77,7 @@ class OngoingPartitionReassignment(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OngoingTopicReassignment(StructBase):
     """One topic with partitions being moved."""
 
@@ -118,7 +118,7 @@ class _ListPartitionReassignmentsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListPartitionReassignmentsResponse(_ListPartitionReassignmentsResponseConstants):
     """Lists the partition reassignments that are under way.
 

@@ -44,7 +44,7 @@ class _ListTransactionsRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListTransactionsRequest(_ListTransactionsRequestConstants):
     """Asks one broker for the transactional ids it coordinates and the state of their transactions.
 

@@ -33,7 +33,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TransactionState(StructBase):
     """One transactional id with its current state."""
 
@@ -79,7 +79,7 @@ class _ListTransactionsResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListTransactionsResponse(_ListTransactionsResponseConstants):
     """Lists the transactions coordinated by the answering broker.
 

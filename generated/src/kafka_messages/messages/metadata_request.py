@@ -46,7 +46,7 @@ _unpack_oooB = Struct(">???B").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataRequestTopic(StructBase):
     """One topic to describe; null asks for all topics, and an empty list for none (in version 0 for all)."""
 
@@ -87,7 +87,7 @@ class _MetadataRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 9
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataRequest(_MetadataRequestConstants):
     """Asks any broker for the cluster, its brokers and the partitions of topics.
 
@@ -171,6 +171,8 @@ def _size_all_metadata_request_topic_0(items: Iterable[MetadataRequestTopic]) ->
         if x.name is None:
             raise Refused
         size += string_length(len(x.name.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -318,6 +320,8 @@ def _size_metadata_request_0(x: MetadataRequest) -> int:
     if x.topics is None:
         raise Refused
     size += _size_all_metadata_request_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -355,6 +359,8 @@ def _size_metadata_request_1(x: MetadataRequest) -> int:
     size = 4
     if x.topics is not None:
         size += _size_all_metadata_request_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -392,6 +398,8 @@ def _size_metadata_request_4(x: MetadataRequest) -> int:
     size = 5
     if x.topics is not None:
         size += _size_all_metadata_request_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -431,6 +439,8 @@ def _size_metadata_request_8(x: MetadataRequest) -> int:
     size = 7
     if x.topics is not None:
         size += _size_all_metadata_request_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -65,7 +65,7 @@ _unpack_oi = Struct(">?i").unpack_from
 _unpack_uoB = Struct(">16s?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataResponseBroker(StructBase):
     """One live broker and where clients reach it."""
 
@@ -124,7 +124,7 @@ class MetadataResponseBrokerCollection(KeyedCollection[MetadataResponseBroker]):
         return self._find_all(node_id)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataResponsePartition(StructBase):
     """One partition of the topic."""
 
@@ -181,7 +181,7 @@ class MetadataResponsePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataResponseTopic(StructBase):
     """One topic."""
 
@@ -261,7 +261,7 @@ class _MetadataResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 9
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataResponse(_MetadataResponseConstants):
     """Describes the brokers of the cluster and the leaders and replicas of the requested topics.
 
@@ -371,6 +371,8 @@ def _size_all_metadata_response_broker_0(items: Iterable[MetadataResponseBroker]
     for x in items:
         size += 10
         size += string_length(len(x.host.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -426,6 +428,8 @@ def _size_all_metadata_response_broker_1(items: Iterable[MetadataResponseBroker]
         size += string_length(len(x.host.encode()))
         if x.rack is not None:
             size += string_length(len(x.rack.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -566,6 +570,8 @@ def _size_all_metadata_response_partition_0(items: Iterable[MetadataResponsePart
         size += 18
         size += len(x.replica_nodes) * 4
         size += len(x.isr_nodes) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -646,6 +652,8 @@ def _size_all_metadata_response_partition_5(items: Iterable[MetadataResponsePart
         size += len(x.replica_nodes) * 4
         size += len(x.isr_nodes) * 4
         size += len(x.offline_replicas) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -725,6 +733,8 @@ def _size_all_metadata_response_partition_7(items: Iterable[MetadataResponsePart
         size += len(x.replica_nodes) * 4
         size += len(x.isr_nodes) * 4
         size += len(x.offline_replicas) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -885,6 +895,8 @@ def _size_all_metadata_response_topic_0(items: Iterable[MetadataResponseTopic]) 
             raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -941,6 +953,8 @@ def _size_all_metadata_response_topic_1(items: Iterable[MetadataResponseTopic]) 
             raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -997,6 +1011,8 @@ def _size_all_metadata_response_topic_5(items: Iterable[MetadataResponseTopic]) 
             raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_5(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1053,6 +1069,8 @@ def _size_all_metadata_response_topic_7(items: Iterable[MetadataResponseTopic]) 
             raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_7(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1109,6 +1127,8 @@ def _size_all_metadata_response_topic_8(items: Iterable[MetadataResponseTopic]) 
             raise Refused
         size += string_length(len(x.name.encode()))
         size += _size_all_metadata_response_partition_7(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1385,6 +1405,8 @@ def _size_metadata_response_0(x: MetadataResponse) -> int:
     size = 8
     size += _size_all_metadata_response_broker_0(x.brokers)
     size += _size_all_metadata_response_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1429,6 +1451,8 @@ def _size_metadata_response_1(x: MetadataResponse) -> int:
     size = 12
     size += _size_all_metadata_response_broker_1(x.brokers)
     size += _size_all_metadata_response_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1490,6 +1514,8 @@ def _size_metadata_response_2(x: MetadataResponse) -> int:
     if x.cluster_id is not None:
         size += string_length(len(x.cluster_id.encode()))
     size += _size_all_metadata_response_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1550,6 +1576,8 @@ def _size_metadata_response_3(x: MetadataResponse) -> int:
     if x.cluster_id is not None:
         size += string_length(len(x.cluster_id.encode()))
     size += _size_all_metadata_response_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1610,6 +1638,8 @@ def _size_metadata_response_5(x: MetadataResponse) -> int:
     if x.cluster_id is not None:
         size += string_length(len(x.cluster_id.encode()))
     size += _size_all_metadata_response_topic_5(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1670,6 +1700,8 @@ def _size_metadata_response_7(x: MetadataResponse) -> int:
     if x.cluster_id is not None:
         size += string_length(len(x.cluster_id.encode()))
     size += _size_all_metadata_response_topic_7(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1730,6 +1762,8 @@ def _size_metadata_response_8(x: MetadataResponse) -> int:
     if x.cluster_id is not None:
         size += string_length(len(x.cluster_id.encode()))
     size += _size_all_metadata_response_topic_8(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -18,7 +18,7 @@ class _NoOpRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NoOpRecord(_NoOpRecordConstants):
     """Record in __cluster_metadata that changes nothing; the controller writes it now and then so that the log
     keeps advancing.

@@ -24,7 +24,7 @@ class _OffsetCommitKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitKey(_OffsetCommitKeyConstants):
     """Key of a __consumer_offsets record with the committed offset of one group and partition.
 

@@ -50,7 +50,7 @@ _unpack_qi = Struct(">qi").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitRequestPartition(StructBase):
     """One partition with the offset to store."""
 
@@ -92,7 +92,7 @@ class OffsetCommitRequestPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitRequestTopic(StructBase):
     """One topic with offsets to store."""
 
@@ -138,7 +138,7 @@ class _OffsetCommitRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 8
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitRequest(_OffsetCommitRequestConstants):
     """A consumer stores with its group coordinator how far the group has read each partition.
 
@@ -237,6 +237,8 @@ def _size_all_offset_commit_request_partition_2(items: Iterable[OffsetCommitRequ
         size += 14
         if x.committed_metadata is not None:
             size += string_length(len(x.committed_metadata.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -281,6 +283,8 @@ def _size_all_offset_commit_request_partition_6(items: Iterable[OffsetCommitRequ
         size += 18
         if x.committed_metadata is not None:
             size += string_length(len(x.committed_metadata.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -390,6 +394,8 @@ def _size_all_offset_commit_request_topic_2(items: Iterable[OffsetCommitRequestT
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_offset_commit_request_partition_2(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -439,6 +445,8 @@ def _size_all_offset_commit_request_topic_6(items: Iterable[OffsetCommitRequestT
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_offset_commit_request_partition_6(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -612,6 +620,8 @@ def _size_offset_commit_request_2(x: OffsetCommitRequest) -> int:
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
     size += _size_all_offset_commit_request_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -669,6 +679,8 @@ def _size_offset_commit_request_5(x: OffsetCommitRequest) -> int:
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
     size += _size_all_offset_commit_request_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -726,6 +738,8 @@ def _size_offset_commit_request_6(x: OffsetCommitRequest) -> int:
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
     size += _size_all_offset_commit_request_topic_6(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -798,6 +812,8 @@ def _size_offset_commit_request_7(x: OffsetCommitRequest) -> int:
     if x.group_instance_id is not None:
         size += string_length(len(x.group_instance_id.encode()))
     size += _size_all_offset_commit_request_topic_6(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -44,7 +44,7 @@ _unpack_ii = Struct(">ii").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitResponsePartition(StructBase):
     """The outcome for one partition."""
 
@@ -76,7 +76,7 @@ class OffsetCommitResponsePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitResponseTopic(StructBase):
     """The outcomes for one topic."""
 
@@ -122,7 +122,7 @@ class _OffsetCommitResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 8
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitResponse(_OffsetCommitResponseConstants):
     """Reports for each partition whether its offset was stored.
 
@@ -183,6 +183,8 @@ def _size_all_offset_commit_response_partition_2(items: Iterable[OffsetCommitRes
     size = 0
     for x in items:
         size += 6
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -268,6 +270,8 @@ def _size_all_offset_commit_response_topic_2(items: Iterable[OffsetCommitRespons
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_offset_commit_response_partition_2(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -413,6 +417,8 @@ def _write_offset_commit_response_2(out: list[bytes], x: OffsetCommitResponse) -
 def _size_offset_commit_response_2(x: OffsetCommitResponse) -> int:
     size = 4
     size += _size_all_offset_commit_response_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -440,6 +446,8 @@ def _write_offset_commit_response_3(out: list[bytes], x: OffsetCommitResponse) -
 def _size_offset_commit_response_3(x: OffsetCommitResponse) -> int:
     size = 8
     size += _size_all_offset_commit_response_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

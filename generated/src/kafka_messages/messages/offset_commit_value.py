@@ -54,7 +54,7 @@ class _OffsetCommitValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetCommitValue(_OffsetCommitValueConstants):
     """Value of a __consumer_offsets record with a committed offset; a missing value (tombstone) deletes the
     offset.
@@ -146,6 +146,8 @@ def _write_offset_commit_value_0(out: list[bytes], x: OffsetCommitValue) -> None
 def _size_offset_commit_value_0(x: OffsetCommitValue) -> int:
     size = 18
     size += string_length(len(x.metadata.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -180,6 +182,8 @@ def _write_offset_commit_value_1(out: list[bytes], x: OffsetCommitValue) -> None
 def _size_offset_commit_value_1(x: OffsetCommitValue) -> int:
     size = 26
     size += string_length(len(x.metadata.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -214,6 +218,8 @@ def _write_offset_commit_value_3(out: list[bytes], x: OffsetCommitValue) -> None
 def _size_offset_commit_value_3(x: OffsetCommitValue) -> int:
     size = 22
     size += string_length(len(x.metadata.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -17,7 +17,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetDeleteRequestPartition(StructBase):
     """One partition whose committed offset is to be deleted."""
 
@@ -37,7 +37,7 @@ class OffsetDeleteRequestPartition(StructBase):
         return self.partition_index == other.partition_index
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetDeleteRequestTopic(StructBase):
     """One topic with partitions to forget."""
 
@@ -87,7 +87,7 @@ class _OffsetDeleteRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
     """An admin client asks the group coordinator to forget committed offsets of a group.
 

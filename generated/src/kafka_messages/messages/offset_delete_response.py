@@ -21,7 +21,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetDeleteResponsePartition(StructBase):
     """The outcome for one partition."""
 
@@ -62,7 +62,7 @@ class OffsetDeleteResponsePartitionCollection(KeyedCollection[OffsetDeleteRespon
         return self._find_all(partition_index)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetDeleteResponseTopic(StructBase):
     """The outcomes for one topic."""
 
@@ -116,7 +116,7 @@ class _OffsetDeleteResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
     """Reports for which partitions the committed offset was deleted.
 

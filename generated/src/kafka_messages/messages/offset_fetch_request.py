@@ -49,7 +49,7 @@ _unpack_oB = Struct(">?B").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchRequestTopic(StructBase):
     """One topic to look up; null asks for every partition with a committed offset."""
 
@@ -81,7 +81,7 @@ class OffsetFetchRequestTopic(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchRequestTopics(StructBase):
     """One topic to look up; null asks for every partition with a committed offset."""
 
@@ -118,7 +118,7 @@ class OffsetFetchRequestTopics(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchRequestGroup(StructBase):
     """One group to look up."""
 
@@ -169,7 +169,7 @@ class _OffsetFetchRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 6
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchRequest(_OffsetFetchRequestConstants):
     """Asks the group coordinator for the committed offsets of one group or, from version 8, of several.
 
@@ -267,6 +267,8 @@ def _size_all_offset_fetch_request_topic_1(items: Iterable[OffsetFetchRequestTop
         size += 6
         size += string_length(len(x.name.encode()))
         size += len(x.partition_indexes) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -769,6 +771,8 @@ def _size_offset_fetch_request_1(x: OffsetFetchRequest) -> int:
     if x.topics is None:
         raise Refused
     size += _size_all_offset_fetch_request_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -816,6 +820,8 @@ def _size_offset_fetch_request_2(x: OffsetFetchRequest) -> int:
     size += string_length(len(x.group_id.encode()))
     if x.topics is not None:
         size += _size_all_offset_fetch_request_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

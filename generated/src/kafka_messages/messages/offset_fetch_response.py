@@ -50,7 +50,7 @@ _unpack_iqih = Struct(">iqih").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponsePartition(StructBase):
     """The committed offset of one partition."""
 
@@ -97,7 +97,7 @@ class OffsetFetchResponsePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponseTopic(StructBase):
     """One topic of the one requested group."""
 
@@ -129,7 +129,7 @@ class OffsetFetchResponseTopic(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponsePartitions(StructBase):
     """The committed offset of one partition."""
 
@@ -176,7 +176,7 @@ class OffsetFetchResponsePartitions(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponseTopics(StructBase):
     """One topic with committed offsets."""
 
@@ -213,7 +213,7 @@ class OffsetFetchResponseTopics(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponseGroup(StructBase):
     """The result for one group."""
 
@@ -259,7 +259,7 @@ class _OffsetFetchResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 6
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetFetchResponse(_OffsetFetchResponseConstants):
     """Gives the committed offsets of the requested groups.
 
@@ -349,6 +349,8 @@ def _size_all_offset_fetch_response_partition_1(items: Iterable[OffsetFetchRespo
         size += 16
         if x.metadata is not None:
             size += string_length(len(x.metadata.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -396,6 +398,8 @@ def _size_all_offset_fetch_response_partition_5(items: Iterable[OffsetFetchRespo
         size += 20
         if x.metadata is not None:
             size += string_length(len(x.metadata.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -505,6 +509,8 @@ def _size_all_offset_fetch_response_topic_1(items: Iterable[OffsetFetchResponseT
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_offset_fetch_response_partition_1(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -553,6 +559,8 @@ def _size_all_offset_fetch_response_topic_5(items: Iterable[OffsetFetchResponseT
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_offset_fetch_response_partition_5(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -951,6 +959,8 @@ def _write_offset_fetch_response_1(out: list[bytes], x: OffsetFetchResponse) -> 
 def _size_offset_fetch_response_1(x: OffsetFetchResponse) -> int:
     size = 4
     size += _size_all_offset_fetch_response_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -985,6 +995,8 @@ def _write_offset_fetch_response_2(out: list[bytes], x: OffsetFetchResponse) -> 
 def _size_offset_fetch_response_2(x: OffsetFetchResponse) -> int:
     size = 6
     size += _size_all_offset_fetch_response_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1018,6 +1030,8 @@ def _write_offset_fetch_response_3(out: list[bytes], x: OffsetFetchResponse) -> 
 def _size_offset_fetch_response_3(x: OffsetFetchResponse) -> int:
     size = 10
     size += _size_all_offset_fetch_response_topic_1(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1051,6 +1065,8 @@ def _write_offset_fetch_response_5(out: list[bytes], x: OffsetFetchResponse) -> 
 def _size_offset_fetch_response_5(x: OffsetFetchResponse) -> int:
     size = 10
     size += _size_all_offset_fetch_response_topic_5(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

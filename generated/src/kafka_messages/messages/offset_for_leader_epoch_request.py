@@ -39,7 +39,7 @@ _unpack_iii = Struct(">iii").unpack_from
 _unpack_iiiB = Struct(">iiiB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetForLeaderPartition(StructBase):
     """One partition with the epoch to look for."""
 
@@ -78,7 +78,7 @@ class OffsetForLeaderPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetForLeaderTopic(StructBase):
     """One topic with partitions to look at."""
 
@@ -136,7 +136,7 @@ class _OffsetForLeaderEpochRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetForLeaderEpochRequest(_OffsetForLeaderEpochRequestConstants):
     """A follower or consumer asks partition leaders where given leader epochs ended, to find out whether its log
     was cut.
@@ -200,6 +200,8 @@ def _size_all_offset_for_leader_partition_2(items: Iterable[OffsetForLeaderParti
     size = 0
     for x in items:
         size += 12
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -282,6 +284,8 @@ def _size_all_offset_for_leader_topic_2(items: Iterable[OffsetForLeaderTopic]) -
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_offset_for_leader_partition_2(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -372,6 +376,8 @@ def _write_offset_for_leader_epoch_request_2(out: list[bytes], x: OffsetForLeade
 def _size_offset_for_leader_epoch_request_2(x: OffsetForLeaderEpochRequest) -> int:
     size = 4
     size += _size_all_offset_for_leader_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -399,6 +405,8 @@ def _write_offset_for_leader_epoch_request_3(out: list[bytes], x: OffsetForLeade
 def _size_offset_for_leader_epoch_request_3(x: OffsetForLeaderEpochRequest) -> int:
     size = 8
     size += _size_all_offset_for_leader_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -39,7 +39,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EpochEndOffset(StructBase):
     """The result for one partition."""
 
@@ -81,7 +81,7 @@ class EpochEndOffset(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetForLeaderTopicResult(StructBase):
     """The results for one topic."""
 
@@ -139,7 +139,7 @@ class _OffsetForLeaderEpochResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OffsetForLeaderEpochResponse(_OffsetForLeaderEpochResponseConstants):
     """Tells where the requested leader epochs ended.
 
@@ -200,6 +200,8 @@ def _size_all_epoch_end_offset_2(items: Iterable[EpochEndOffset]) -> int:
     size = 0
     for x in items:
         size += 18
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -280,6 +282,8 @@ def _size_all_offset_for_leader_topic_result_2(items: Iterable[OffsetForLeaderTo
         size += 6
         size += string_length(len(x.topic.encode()))
         size += _size_all_epoch_end_offset_2(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -369,6 +373,8 @@ def _write_offset_for_leader_epoch_response_2(out: list[bytes], x: OffsetForLead
 def _size_offset_for_leader_epoch_response_2(x: OffsetForLeaderEpochResponse) -> int:
     size = 8
     size += _size_all_offset_for_leader_topic_result_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -52,7 +52,7 @@ class _PartitionChangeRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionChangeRecord(_PartitionChangeRecordConstants):
     """Record in __cluster_metadata that changes parts of a partition's state; everything left at its default
     stays.

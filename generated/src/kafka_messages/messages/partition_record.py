@@ -54,7 +54,7 @@ class _PartitionRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionRecord(_PartitionRecordConstants):
     """Record in __cluster_metadata with the full state of one partition.
 

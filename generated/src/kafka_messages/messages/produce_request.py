@@ -48,7 +48,7 @@ _unpack_ii = Struct(">ii").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionProduceData(StructBase):
     """One partition with records to append."""
 
@@ -80,7 +80,7 @@ class PartitionProduceData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicProduceData(StructBase):
     """One topic with records to append."""
 
@@ -143,7 +143,7 @@ class _ProduceRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 9
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ProduceRequest(_ProduceRequestConstants):
     """A producer sends record batches to the leaders of partitions.
 
@@ -229,6 +229,8 @@ def _size_all_partition_produce_data_3(items: Iterable[PartitionProduceData]) ->
         size += 8
         if x.records is not None:
             size += len(x.records)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -336,6 +338,8 @@ def _size_all_topic_produce_data_3(items: Iterable[TopicProduceData]) -> int:
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_partition_produce_data_3(x.partition_data)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -494,6 +498,8 @@ def _size_produce_request_3(x: ProduceRequest) -> int:
     if x.transactional_id is not None:
         size += string_length(len(x.transactional_id.encode()))
     size += _size_all_topic_produce_data_3(x.topic_data)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -58,7 +58,7 @@ _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BatchIndexAndErrorMessage(StructBase):
     """One record that made the broker reject the batch."""
 
@@ -90,7 +90,7 @@ class BatchIndexAndErrorMessage(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderIdAndEpoch(StructBase):
     """The leader to turn to, filled in when the answering broker does not lead the partition."""
 
@@ -123,13 +123,14 @@ class LeaderIdAndEpoch(StructBase):
 
 
 class _PartitionProduceResponseDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_current_leader",)
+    _current_leader: LeaderIdAndEpoch | None
     _lazy = {
         "current_leader": LeaderIdAndEpoch,
     }
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionProduceResponse(_PartitionProduceResponseDefaults):
     """The outcome for one partition."""
 
@@ -176,7 +177,7 @@ class PartitionProduceResponse(_PartitionProduceResponseDefaults):
         self.log_start_offset = log_start_offset
         self.record_errors = record_errors if isinstance(record_errors, list) else list(record_errors)
         self.error_message = error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
+        self._current_leader = current_leader
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -195,7 +196,7 @@ class PartitionProduceResponse(_PartitionProduceResponseDefaults):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicProduceResponse(StructBase):
     """The outcomes for one topic."""
 
@@ -251,7 +252,7 @@ class TopicProduceResponseCollection(KeyedCollection[TopicProduceResponse]):
         return self._find_all((name, topic_id))
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """One broker, with its address, that was named as a current leader above."""
 
@@ -319,7 +320,7 @@ class _ProduceResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 9
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ProduceResponse(_ProduceResponseConstants):
     """Tells a producer at which offsets its records were appended, or why they were not.
 
@@ -406,6 +407,8 @@ def _size_all_batch_index_and_error_message_8(items: Iterable[BatchIndexAndError
         size += 6
         if x.batch_index_error_message is not None:
             size += string_length(len(x.batch_index_error_message.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -502,6 +505,7 @@ def _read_all_partition_produce_response_3(
         x.log_start_offset = -1
         x.record_errors = []
         x.error_message = None
+        x._current_leader = None
         x.unknown_tagged_fields = ()
         x.index, x.error_code, x.base_offset, x.log_append_time_ms = _unpack_ihqq(data, pos)
         pos += 22
@@ -512,9 +516,12 @@ def _read_all_partition_produce_response_3(
 def _write_all_partition_produce_response_3(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
         ):
             raise Refused
         if x.unknown_tagged_fields:
@@ -526,6 +533,8 @@ def _size_all_partition_produce_response_3(items: Iterable[PartitionProduceRespo
     size = 0
     for x in items:
         size += 22
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -537,6 +546,7 @@ def _read_all_partition_produce_response_5(
         x = new(PartitionProduceResponse)
         x.record_errors = []
         x.error_message = None
+        x._current_leader = None
         x.unknown_tagged_fields = ()
         x.index, x.error_code, x.base_offset, x.log_append_time_ms, x.log_start_offset = _unpack_ihqqq(data, pos)
         pos += 30
@@ -547,9 +557,12 @@ def _read_all_partition_produce_response_5(
 def _write_all_partition_produce_response_5(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
         ):
             raise Refused
         if x.unknown_tagged_fields:
@@ -561,6 +574,8 @@ def _size_all_partition_produce_response_5(items: Iterable[PartitionProduceRespo
     size = 0
     for x in items:
         size += 30
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -584,6 +599,7 @@ def _read_all_partition_produce_response_8(
             pos = end
         else:
             x.error_message = None
+        x._current_leader = None
         x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
@@ -592,9 +608,12 @@ def _read_all_partition_produce_response_8(
 def _write_all_partition_produce_response_8(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
         ):
             raise Refused
         if x.unknown_tagged_fields:
@@ -620,6 +639,8 @@ def _size_all_partition_produce_response_8(items: Iterable[PartitionProduceRespo
         size += _size_all_batch_index_and_error_message_8(x.record_errors)
         if x.error_message is not None:
             size += string_length(len(x.error_message.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -663,6 +684,7 @@ def _read_all_partition_produce_response_9(
             x.error_message = None
         else:
             x.error_message, pos = long_nullable_string(data, pos, n)
+        x._current_leader = None
         n = data[pos]
         pos += 1
         if n:
@@ -676,9 +698,12 @@ def _read_all_partition_produce_response_9(
 def _write_all_partition_produce_response_9(out: list[bytes], items: Iterable[PartitionProduceResponse]) -> None:
     for x in items:
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and not x._current_leader.unknown_tagged_fields
+            )
         ):
             raise Refused
         n = len(x.record_errors)
@@ -763,6 +788,7 @@ def _read_all_partition_produce_response_10(
             x.error_message, pos = long_nullable_string(data, pos, n)
         n = data[pos]
         pos += 1
+        x._current_leader = None
         if n:
             pos = _read_tags_partition_produce_response_10(data, pos, n, x)
         else:
@@ -775,9 +801,12 @@ def _write_tags_partition_produce_response_10(parent: list[bytes], x: PartitionP
     known: dict[int, bytes] = {}
     out: list[bytes] = []
     if not (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == -1
+            and x._current_leader.leader_epoch == -1
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         out = []
         _write_leader_id_and_epoch_10(out, x.current_leader)
@@ -805,13 +834,15 @@ def _write_all_partition_produce_response_10(out: list[bytes], items: Iterable[P
             n = len(s)
         out.append(TEXT_LENGTHS[n + 1])
         out.append(s)
-        d_current_leader = x.current_leader
+        d_current_leader = x._current_leader
         if (
-            d_current_leader.leader_id == -1
-            and d_current_leader.leader_epoch == -1
-            and not d_current_leader.unknown_tagged_fields
-            and not x.unknown_tagged_fields
-        ):
+            d_current_leader is None
+            or (
+                d_current_leader.leader_id == -1
+                and d_current_leader.leader_epoch == -1
+                and not d_current_leader.unknown_tagged_fields
+            )
+        ) and not x.unknown_tagged_fields:
             out.append(b"\0")
         else:
             _write_tags_partition_produce_response_10(out, x)
@@ -821,9 +852,12 @@ def _size_tags_partition_produce_response_10(x: PartitionProduceResponse) -> int
     count = 0
     total = 0
     if not (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == -1
+            and x._current_leader.leader_epoch == -1
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_leader_id_and_epoch_10(x.current_leader)
@@ -844,9 +878,14 @@ def _size_all_partition_produce_response_10(items: Iterable[PartitionProduceResp
             n = string_length(len(x.error_message.encode()))
             size += n if n < 127 else n + uvarint_size(n + 1) - 1
         if not (
-            x.current_leader.leader_id == -1
-            and x.current_leader.leader_epoch == -1
-            and not x.current_leader.unknown_tagged_fields
+            (
+                x._current_leader is None
+                or (
+                    x._current_leader.leader_id == -1
+                    and x._current_leader.leader_epoch == -1
+                    and not x._current_leader.unknown_tagged_fields
+                )
+            )
             and not x.unknown_tagged_fields
         ):
             size += _size_tags_partition_produce_response_10(x) - 1
@@ -897,6 +936,8 @@ def _size_all_topic_produce_response_3(items: Iterable[TopicProduceResponse]) ->
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_partition_produce_response_3(x.partition_responses)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -944,6 +985,8 @@ def _size_all_topic_produce_response_5(items: Iterable[TopicProduceResponse]) ->
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_partition_produce_response_5(x.partition_responses)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -991,6 +1034,8 @@ def _size_all_topic_produce_response_8(items: Iterable[TopicProduceResponse]) ->
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_partition_produce_response_8(x.partition_responses)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1276,6 +1321,8 @@ def _write_produce_response_3(out: list[bytes], x: ProduceResponse) -> None:
 def _size_produce_response_3(x: ProduceResponse) -> int:
     size = 8
     size += _size_all_topic_produce_response_3(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1309,6 +1356,8 @@ def _write_produce_response_5(out: list[bytes], x: ProduceResponse) -> None:
 def _size_produce_response_5(x: ProduceResponse) -> int:
     size = 8
     size += _size_all_topic_produce_response_5(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1342,6 +1391,8 @@ def _write_produce_response_8(out: list[bytes], x: ProduceResponse) -> None:
 def _size_produce_response_8(x: ProduceResponse) -> int:
     size = 8
     size += _size_all_topic_produce_response_8(x.responses)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -23,7 +23,7 @@ class _ProducerIdsRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ProducerIdsRecord(_ProducerIdsRecordConstants):
     """Record in __cluster_metadata that says a broker was given a block of producer ids.
 

@@ -16,7 +16,7 @@ _unpack_Ii = Struct(">Ii").unpack_from
 _unpack_qhiqiqiq = Struct(">qhiqiqiq").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ProducerEntry(StructBase):
     """One entry per known producer id."""
 
@@ -81,7 +81,7 @@ class _ProducerSnapshotConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ProducerSnapshot(_ProducerSnapshotConstants):
     """Content of a .snapshot file next to a log segment, with the state of all producers up to its offset.
 

@@ -36,7 +36,7 @@ class _PushTelemetryRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PushTelemetryRequest(_PushTelemetryRequestConstants):
     """A client sends its own metrics to a broker, as the subscriptions of the cluster ask for.
 

@@ -23,7 +23,7 @@ class _PushTelemetryResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PushTelemetryResponse(_PushTelemetryResponseConstants):
     """Tells a client whether its metrics were taken.
 

@@ -37,7 +37,7 @@ _unpack_iiiqB = Struct(">iiiqB").unpack_from
 _unpack_iiiuB = Struct(">iii16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Voter(StructBase):
     """Voters of the quorum in the old format, null when none are stored."""
 
@@ -69,7 +69,7 @@ class _QuorumStateDataConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class QuorumStateData(_QuorumStateDataConstants):
     """Content of the quorum-state file, in which a KRaft node keeps its election state across restarts.
 

@@ -33,7 +33,7 @@ _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One partition whose state is wanted."""
 
@@ -67,7 +67,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadStateData(StructBase):
     """One topic with partitions to read."""
 
@@ -108,7 +108,7 @@ class _ReadShareGroupStateRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadShareGroupStateRequest(_ReadShareGroupStateRequestConstants):
     """The leader of share-partitions asks the share coordinator for their stored state.
 

@@ -39,7 +39,7 @@ _unpack_qqbhB = Struct(">qqbhB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StateBatch(StructBase):
     """One run of offsets that share the same delivery state and count."""
 
@@ -81,7 +81,7 @@ class StateBatch(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResult(StructBase):
     """The stored state of one partition."""
 
@@ -133,7 +133,7 @@ class PartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadStateResult(StructBase):
     """The results for one topic."""
 
@@ -174,7 +174,7 @@ class _ReadShareGroupStateResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadShareGroupStateResponse(_ReadShareGroupStateResponseConstants):
     """Gives a share-partition leader the stored delivery state of its share-partitions.
 

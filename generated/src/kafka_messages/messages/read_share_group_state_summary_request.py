@@ -33,7 +33,7 @@ _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One partition whose summary is wanted."""
 
@@ -65,7 +65,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadStateSummaryData(StructBase):
     """One topic with partitions to read."""
 
@@ -106,7 +106,7 @@ class _ReadShareGroupStateSummaryRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadShareGroupStateSummaryRequest(_ReadShareGroupStateSummaryRequestConstants):
     """The group coordinator asks the share coordinator for start offsets of share-partitions without the
     delivery details.

@@ -39,7 +39,7 @@ _unpack_iiqiB = Struct(">iiqiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResult(StructBase):
     """The summary of one partition."""
 
@@ -96,7 +96,7 @@ class PartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadStateSummaryResult(StructBase):
     """The results for one topic."""
 
@@ -137,7 +137,7 @@ class _ReadShareGroupStateSummaryResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ReadShareGroupStateSummaryResponse(_ReadShareGroupStateSummaryResponseConstants):
     """Gives the group coordinator the start offsets and epochs of share-partitions.
 

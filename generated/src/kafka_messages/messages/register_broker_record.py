@@ -57,7 +57,7 @@ _unpack_oB = Struct(">?B").unpack_from
 _unpack_ooB = Struct(">??B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerEndpoint(StructBase):
     """Listeners at which the broker can be reached."""
 
@@ -116,7 +116,7 @@ class BrokerEndpointCollection(KeyedCollection[BrokerEndpoint]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class BrokerFeature(StructBase):
     """Features the node can run, with their ranges."""
 
@@ -179,7 +179,7 @@ class _RegisterBrokerRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RegisterBrokerRecord(_RegisterBrokerRecordConstants):
     """Record in __cluster_metadata with the full registration of a broker that joined the cluster.
 

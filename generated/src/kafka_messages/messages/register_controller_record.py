@@ -38,7 +38,7 @@ _unpack_hhB = Struct(">hhB").unpack_from
 _unpack_iuoB = Struct(">i16s?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ControllerEndpoint(StructBase):
     """Listeners at which the controller can be reached."""
 
@@ -97,7 +97,7 @@ class ControllerEndpointCollection(KeyedCollection[ControllerEndpoint]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ControllerFeature(StructBase):
     """Features the node can run, with their ranges."""
 
@@ -160,7 +160,7 @@ class _RegisterControllerRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RegisterControllerRecord(_RegisterControllerRecordConstants):
     """Record in __cluster_metadata with the registration of a controller.
 

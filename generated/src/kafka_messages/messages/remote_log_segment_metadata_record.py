@@ -55,7 +55,7 @@ _unpack_uB = Struct(">16sB").unpack_from
 _unpack_uiB = Struct(">16siB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicIdPartitionEntry(StructBase):
     """Partition the segment belongs to."""
 
@@ -92,7 +92,7 @@ class TopicIdPartitionEntry(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoteLogSegmentIdEntry(StructBase):
     """Which segment of which partition this is about."""
 
@@ -124,7 +124,7 @@ class RemoteLogSegmentIdEntry(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SegmentLeaderEpochEntry(StructBase):
     """Leader epochs that wrote to the segment, oldest first."""
 
@@ -165,7 +165,7 @@ class _RemoteLogSegmentMetadataRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoteLogSegmentMetadataRecord(_RemoteLogSegmentMetadataRecordConstants):
     """Record in __remote_log_metadata about a log segment that is being copied to remote storage.
 

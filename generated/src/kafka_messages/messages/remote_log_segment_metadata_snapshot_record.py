@@ -46,7 +46,7 @@ _unpack_o = Struct(">?").unpack_from
 _unpack_uqqiqqB = Struct(">16sqqiqqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SegmentLeaderEpochEntry(StructBase):
     """Leader epochs that wrote to the segment, oldest first."""
 
@@ -87,7 +87,7 @@ class _RemoteLogSegmentMetadataSnapshotRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoteLogSegmentMetadataSnapshotRecord(_RemoteLogSegmentMetadataSnapshotRecordConstants):
     """Entry about one remote log segment in a broker's local snapshot of the remote log metadata of a partition.
 

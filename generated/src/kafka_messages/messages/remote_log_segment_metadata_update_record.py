@@ -38,7 +38,7 @@ _unpack_uB = Struct(">16sB").unpack_from
 _unpack_uiB = Struct(">16siB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicIdPartitionEntry(StructBase):
     """Partition the segment belongs to."""
 
@@ -75,7 +75,7 @@ class TopicIdPartitionEntry(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoteLogSegmentIdEntry(StructBase):
     """Which segment of which partition this is about."""
 
@@ -116,7 +116,7 @@ class _RemoteLogSegmentMetadataUpdateRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoteLogSegmentMetadataUpdateRecord(_RemoteLogSegmentMetadataUpdateRecordConstants):
     """Record in __remote_log_metadata with a new state of a remote log segment.
 

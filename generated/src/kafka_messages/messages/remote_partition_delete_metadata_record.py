@@ -30,7 +30,7 @@ _unpack_iqbB = Struct(">iqbB").unpack_from
 _unpack_uiB = Struct(">16siB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicIdPartitionEntry(StructBase):
     """Partition whose remote data is deleted."""
 
@@ -76,7 +76,7 @@ class _RemotePartitionDeleteMetadataRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemotePartitionDeleteMetadataRecord(_RemotePartitionDeleteMetadataRecordConstants):
     """Record in __remote_log_metadata about the deletion of all remote segments of a partition.
 

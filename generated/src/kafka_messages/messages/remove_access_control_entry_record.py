@@ -24,7 +24,7 @@ class _RemoveAccessControlEntryRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoveAccessControlEntryRecord(_RemoveAccessControlEntryRecordConstants):
     """Record in __cluster_metadata that removes one access control rule.
 

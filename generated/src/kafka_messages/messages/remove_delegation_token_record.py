@@ -28,7 +28,7 @@ class _RemoveDelegationTokenRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoveDelegationTokenRecord(_RemoveDelegationTokenRecordConstants):
     """Record in __cluster_metadata that removes a delegation token.
 

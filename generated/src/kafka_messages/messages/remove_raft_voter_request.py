@@ -36,7 +36,7 @@ class _RemoveRaftVoterRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoveRaftVoterRequest(_RemoveRaftVoterRequestConstants):
     """An admin client asks the KRaft leader to take a node out of the voter set.
 

@@ -33,7 +33,7 @@ class _RemoveRaftVoterResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoveRaftVoterResponse(_RemoveRaftVoterResponseConstants):
     """Tells whether the voter was removed from the quorum.
 

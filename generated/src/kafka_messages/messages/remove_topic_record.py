@@ -24,7 +24,7 @@ class _RemoveTopicRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoveTopicRecord(_RemoveTopicRecordConstants):
     """Record in __cluster_metadata that deletes a topic and all its partitions.
 

@@ -33,7 +33,7 @@ class _RemoveUserScramCredentialRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoveUserScramCredentialRecord(_RemoveUserScramCredentialRecordConstants):
     """Record in __cluster_metadata that removes the SCRAM credential of a user for one mechanism.
 

@@ -37,7 +37,7 @@ class _RenewDelegationTokenRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RenewDelegationTokenRequest(_RenewDelegationTokenRequestConstants):
     """Asks for a delegation token to stay valid for longer.
 
@@ -103,6 +103,8 @@ def _write_renew_delegation_token_request_1(out: list[bytes], x: RenewDelegation
 def _size_renew_delegation_token_request_1(x: RenewDelegationTokenRequest) -> int:
     size = 12
     size += len(x.hmac)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

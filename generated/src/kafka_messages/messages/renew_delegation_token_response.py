@@ -24,7 +24,7 @@ class _RenewDelegationTokenResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RenewDelegationTokenResponse(_RenewDelegationTokenResponseConstants):
     """Tells until when a renewed delegation token is valid.
 
@@ -80,6 +80,8 @@ def _write_renew_delegation_token_response_1(out: list[bytes], x: RenewDelegatio
 
 def _size_renew_delegation_token_response_1(x: RenewDelegationTokenResponse) -> int:
     size = 14
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -21,7 +21,7 @@ class _RequestHeaderConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RequestHeader(_RequestHeaderConstants):
     """Stands before every request and tells the server how to read it.
 
@@ -99,6 +99,8 @@ def _size_request_header_1(x: RequestHeader) -> int:
     size = 10
     if x.client_id is not None:
         size += string_length(len(x.client_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -23,7 +23,7 @@ class _ResponseHeaderConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ResponseHeader(_ResponseHeaderConstants):
     """Stands before every response and ties it to its request.
 
@@ -66,6 +66,8 @@ def _write_response_header_0(out: list[bytes], x: ResponseHeader) -> None:
 
 def _size_response_header_0(x: ResponseHeader) -> int:
     size = 4
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

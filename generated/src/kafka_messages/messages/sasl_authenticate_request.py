@@ -33,7 +33,7 @@ class _SaslAuthenticateRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SaslAuthenticateRequest(_SaslAuthenticateRequestConstants):
     """A client sends its next SASL message after the mechanism has been agreed on.
 
@@ -86,6 +86,8 @@ def _write_sasl_authenticate_request_0(out: list[bytes], x: SaslAuthenticateRequ
 def _size_sasl_authenticate_request_0(x: SaslAuthenticateRequest) -> int:
     size = 4
     size += len(x.auth_bytes)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -45,7 +45,7 @@ class _SaslAuthenticateResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SaslAuthenticateResponse(_SaslAuthenticateResponseConstants):
     """Carries the server's next SASL message, or ends the exchange with an error.
 
@@ -135,6 +135,8 @@ def _size_sasl_authenticate_response_0(x: SaslAuthenticateResponse) -> int:
     if x.error_message is not None:
         size += string_length(len(x.error_message.encode()))
     size += len(x.auth_bytes)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -185,6 +187,8 @@ def _size_sasl_authenticate_response_1(x: SaslAuthenticateResponse) -> int:
     if x.error_message is not None:
         size += string_length(len(x.error_message.encode()))
     size += len(x.auth_bytes)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -22,7 +22,7 @@ class _SaslHandshakeRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SaslHandshakeRequest(_SaslHandshakeRequestConstants):
     """A client proposes the SASL mechanism with which it wants to authenticate on this connection.
 

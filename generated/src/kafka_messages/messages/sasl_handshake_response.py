@@ -23,7 +23,7 @@ class _SaslHandshakeResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
     """Accepts or refuses the SASL mechanism that the client proposed.
 

@@ -45,7 +45,7 @@ _unpack_qqB = Struct(">qqB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AcknowledgementBatch(StructBase):
     """One run of offsets to acknowledge."""
 
@@ -84,7 +84,7 @@ class AcknowledgementBatch(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AcknowledgePartition(StructBase):
     """One partition with records to acknowledge."""
 
@@ -135,7 +135,7 @@ class AcknowledgePartitionCollection(KeyedCollection[AcknowledgePartition]):
         return self._find_all(partition_index)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AcknowledgeTopic(StructBase):
     """One topic with records to acknowledge."""
 
@@ -197,7 +197,7 @@ class _ShareAcknowledgeRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareAcknowledgeRequest(_ShareAcknowledgeRequestConstants):
     """A share group member tells partition leaders what became of the records it was given.
 

@@ -41,7 +41,7 @@ _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderIdAndEpoch(StructBase):
     """The leader to turn to, of use when the answering broker does not lead the partition."""
 
@@ -73,7 +73,7 @@ class LeaderIdAndEpoch(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """The outcome for one partition."""
 
@@ -115,7 +115,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareAcknowledgeTopicResponse(StructBase):
     """The outcomes for one topic."""
 
@@ -164,7 +164,7 @@ class ShareAcknowledgeTopicResponseCollection(KeyedCollection[ShareAcknowledgeTo
         return self._find_all(topic_id)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """One broker, with its address, that was named as a current leader above."""
 
@@ -232,7 +232,7 @@ class _ShareAcknowledgeResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareAcknowledgeResponse(_ShareAcknowledgeResponseConstants):
     """Reports to a share group member whether its acknowledgements were recorded.
 

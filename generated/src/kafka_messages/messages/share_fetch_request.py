@@ -51,7 +51,7 @@ _unpack_qqB = Struct(">qqB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AcknowledgementBatch(StructBase):
     """One entry per range of offsets being acknowledged; empty when there is nothing to acknowledge."""
 
@@ -90,7 +90,7 @@ class AcknowledgementBatch(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchPartition(StructBase):
     """One entry per partition to add to the session, to fetch or to acknowledge."""
 
@@ -148,7 +148,7 @@ class FetchPartitionCollection(KeyedCollection[FetchPartition]):
         return self._find_all(partition_index)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FetchTopic(StructBase):
     """One entry per topic with partitions to add to the session, to fetch or to acknowledge."""
 
@@ -199,7 +199,7 @@ class FetchTopicCollection(KeyedCollection[FetchTopic]):
         return self._find_all(topic_id)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ForgottenTopic(StructBase):
     """One entry per topic with partitions to drop from the share session."""
 
@@ -240,7 +240,7 @@ class _ShareFetchRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareFetchRequest(_ShareFetchRequestConstants):
     """Sent by a share group member to a partition leader to acquire records and to acknowledge records it
     acquired before.

@@ -48,7 +48,7 @@ _unpack_qqhB = Struct(">qqhB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderIdAndEpoch(StructBase):
     """Who leads the partition now; of use when the error says that the asked broker does not."""
 
@@ -80,7 +80,7 @@ class LeaderIdAndEpoch(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AcquiredRecords(StructBase):
     """One entry per range of offsets that is now locked for this member."""
 
@@ -117,7 +117,7 @@ class AcquiredRecords(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One entry per partition with records, an acknowledgement outcome or an error."""
 
@@ -185,7 +185,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareFetchableTopicResponse(StructBase):
     """One entry per topic with something to report."""
 
@@ -234,7 +234,7 @@ class ShareFetchableTopicResponseCollection(KeyedCollection[ShareFetchableTopicR
         return self._find_all(topic_id)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """One entry per broker that is named as a current leader above."""
 
@@ -302,7 +302,7 @@ class _ShareFetchResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareFetchResponse(_ShareFetchResponseConstants):
     """Answer of a partition leader to a share fetch: the records, which of them were acquired, and the outcome
     of the acknowledgements.

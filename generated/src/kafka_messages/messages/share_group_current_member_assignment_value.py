@@ -34,7 +34,7 @@ _unpack_iibB = Struct(">iibB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """One topic with the partitions of it the member has."""
 
@@ -75,7 +75,7 @@ class _ShareGroupCurrentMemberAssignmentValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupCurrentMemberAssignmentValue(_ShareGroupCurrentMemberAssignmentValueConstants):
     """Value of a __consumer_offsets record with the epoch and partitions a share group member holds now.
 

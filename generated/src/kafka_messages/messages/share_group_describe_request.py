@@ -37,7 +37,7 @@ class _ShareGroupDescribeRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupDescribeRequest(_ShareGroupDescribeRequestConstants):
     """Sent by an admin client to the coordinator of share groups to learn their state, members and assignments.
 

@@ -47,7 +47,7 @@ _unpack_iiB = Struct(">iiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """Some partitions of one topic."""
 
@@ -84,7 +84,7 @@ class TopicPartitions(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
     """What a member has been given to consume."""
 
@@ -111,7 +111,7 @@ class Assignment(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Member(StructBase):
     """One entry per member of the group."""
 
@@ -170,7 +170,7 @@ class Member(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedGroup(StructBase):
     """One entry per group that was asked for."""
 
@@ -250,7 +250,7 @@ class _ShareGroupDescribeResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupDescribeResponse(_ShareGroupDescribeResponseConstants):
     """The coordinator's description of the share groups that were asked for.
 

@@ -40,7 +40,7 @@ class _ShareGroupHeartbeatRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
     """Sent by a share group member to the group coordinator to join, stay in or leave the group and to tell its
     subscription.

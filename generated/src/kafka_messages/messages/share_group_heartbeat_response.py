@@ -39,7 +39,7 @@ _unpack_iib = Struct(">iib").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """Some partitions of one topic."""
 
@@ -71,7 +71,7 @@ class TopicPartitions(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
     """Everything the member should consume from now on; null when the assignment it already has still holds."""
 
@@ -107,7 +107,7 @@ class _ShareGroupHeartbeatResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupHeartbeatResponse(_ShareGroupHeartbeatResponseConstants):
     """The group coordinator's answer to a share group heartbeat: the member's epoch and, if it changed, its
     assignment.

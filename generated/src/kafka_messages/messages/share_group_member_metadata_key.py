@@ -22,7 +22,7 @@ class _ShareGroupMemberMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupMemberMetadataKey(_ShareGroupMemberMetadataKeyConstants):
     """Key of a __consumer_offsets record that describes one member of a share group.
 

@@ -35,7 +35,7 @@ class _ShareGroupMemberMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
     """Value of a __consumer_offsets record with what a share group member told about itself.
 

@@ -22,7 +22,7 @@ class _ShareGroupMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupMetadataKey(_ShareGroupMetadataKeyConstants):
     """Key of a __consumer_offsets record with the epoch of a share group.
 

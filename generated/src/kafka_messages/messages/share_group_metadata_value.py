@@ -23,7 +23,7 @@ class _ShareGroupMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupMetadataValue(_ShareGroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch of a share group; a tombstone means the group is gone.
 

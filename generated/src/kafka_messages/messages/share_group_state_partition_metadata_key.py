@@ -22,7 +22,7 @@ class _ShareGroupStatePartitionMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupStatePartitionMetadataKey(_ShareGroupStatePartitionMetadataKeyConstants):
     """Key of a __consumer_offsets record that tracks for which partitions a share group has persisted state.
 

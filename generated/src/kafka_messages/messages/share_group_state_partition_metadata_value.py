@@ -34,7 +34,7 @@ _pack_uB = Struct(">16sB").pack
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitionsInfo(StructBase):
     """One topic with some of its partitions."""
 
@@ -71,7 +71,7 @@ class TopicPartitionsInfo(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicInfo(StructBase):
     """One topic as a whole."""
 
@@ -112,7 +112,7 @@ class _ShareGroupStatePartitionMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupStatePartitionMetadataValue(_ShareGroupStatePartitionMetadataValueConstants):
     """Value of a __consumer_offsets record that lists how far share state is set up or torn down in the share
     coordinator.

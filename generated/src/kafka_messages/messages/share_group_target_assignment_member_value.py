@@ -31,7 +31,7 @@ _pack_uB = Struct(">16sB").pack
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartition(StructBase):
     """Wanted partitions, one entry per topic."""
 
@@ -72,7 +72,7 @@ class _ShareGroupTargetAssignmentMemberValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupTargetAssignmentMemberValue(_ShareGroupTargetAssignmentMemberValueConstants):
     """Value of a __consumer_offsets record with the partitions a share group member should end up with.
 

@@ -22,7 +22,7 @@ class _ShareGroupTargetAssignmentMetadataKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupTargetAssignmentMetadataKey(_ShareGroupTargetAssignmentMetadataKeyConstants):
     """Key of a __consumer_offsets record that says from which epoch the target assignment of a share group is.
 

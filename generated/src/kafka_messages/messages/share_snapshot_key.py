@@ -25,7 +25,7 @@ class _ShareSnapshotKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareSnapshotKey(_ShareSnapshotKeyConstants):
     """Key of a __share_group_state record with the whole state of one share partition.
 

@@ -35,7 +35,7 @@ _unpack_iiiqqqB = Struct(">iiiqqqB").unpack_from
 _unpack_qqbhB = Struct(">qqbhB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StateBatch(StructBase):
     """Runs of offsets at or above the start offset that have the same delivery state and count."""
 
@@ -86,7 +86,7 @@ class _ShareSnapshotValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareSnapshotValue(_ShareSnapshotValueConstants):
     """Value of a __share_group_state record with the whole state of one share partition, which replaces all
     earlier records.

@@ -25,7 +25,7 @@ class _ShareUpdateKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareUpdateKey(_ShareUpdateKeyConstants):
     """Key of a __share_group_state record with changes to the state of one share partition.
 

@@ -35,7 +35,7 @@ _unpack_iiqB = Struct(">iiqB").unpack_from
 _unpack_qqbhB = Struct(">qqbhB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StateBatch(StructBase):
     """Changed runs of offsets, each with one delivery state and count."""
 
@@ -86,7 +86,7 @@ class _ShareUpdateValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareUpdateValue(_ShareUpdateValueConstants):
     """Value of a __share_group_state record with changes since the last snapshot of one share partition.
 

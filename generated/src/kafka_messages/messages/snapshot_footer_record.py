@@ -22,7 +22,7 @@ class _SnapshotFooterRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SnapshotFooterRecord(_SnapshotFooterRecordConstants):
     """Control record that ends every KRaft metadata snapshot and so shows that it is complete.
 

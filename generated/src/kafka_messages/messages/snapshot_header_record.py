@@ -22,7 +22,7 @@ class _SnapshotHeaderRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SnapshotHeaderRecord(_SnapshotHeaderRecordConstants):
     """Control record that begins every KRaft metadata snapshot.
 

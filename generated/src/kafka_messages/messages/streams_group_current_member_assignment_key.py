@@ -22,7 +22,7 @@ class _StreamsGroupCurrentMemberAssignmentKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupCurrentMemberAssignmentKey(_StreamsGroupCurrentMemberAssignmentKeyConstants):
     """Key of a __consumer_offsets record with what one member of a streams group currently owns.
 

@@ -38,7 +38,7 @@ _pack_iibB = Struct(">iibB").pack
 _unpack_iibB = Struct(">iibB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskIds(StructBase):
     """Tasks of one subtopology."""
 
@@ -90,7 +90,7 @@ class _StreamsGroupCurrentMemberAssignmentValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupCurrentMemberAssignmentValue(_StreamsGroupCurrentMemberAssignmentValueConstants):
     """Value of a __consumer_offsets record with the tasks a streams group member holds now and those it has to
     give up.

@@ -40,7 +40,7 @@ class _StreamsGroupDescribeRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupDescribeRequest(_StreamsGroupDescribeRequestConstants):
     """Sent by an admin client to the coordinator of streams groups to learn their state, topology, members and
     tasks.

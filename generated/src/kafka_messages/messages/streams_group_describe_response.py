@@ -61,7 +61,7 @@ _unpack_iqB = Struct(">iqB").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class KeyValue(StructBase):
     """A setting or a tag with its value."""
 
@@ -93,7 +93,7 @@ class KeyValue(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicInfo(StructBase):
     """An internal topic the application needs."""
 
@@ -135,7 +135,7 @@ class TopicInfo(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Subtopology(StructBase):
     """One entry per subtopology; null when they are not available, for instance before input topics were found."""
 
@@ -190,7 +190,7 @@ class Subtopology(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Topology(StructBase):
     """Topology metadata of the group; null when the coordinator has none."""
 
@@ -226,7 +226,7 @@ class Topology(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Endpoint(StructBase):
     """Address at which an application instance answers queries about its state."""
 
@@ -258,7 +258,7 @@ class Endpoint(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskOffset(StructBase):
     """How far one task is, as a single number."""
 
@@ -295,7 +295,7 @@ class TaskOffset(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskIds(StructBase):
     """Some tasks of one subtopology."""
 
@@ -327,7 +327,7 @@ class TaskIds(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
     """The tasks of one member, by role."""
 
@@ -364,7 +364,7 @@ class Assignment(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Member(StructBase):
     """One entry per member of the group."""
 
@@ -461,7 +461,7 @@ class Member(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionNode(StructBase):
     """One node of the processing graph."""
 
@@ -515,7 +515,7 @@ class TopologyDescriptionNode(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionSubtopology(StructBase):
     """One connected part of the graph with its nodes."""
 
@@ -547,7 +547,7 @@ class TopologyDescriptionSubtopology(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionGlobalStore(StructBase):
     """The two nodes that feed one global store."""
 
@@ -579,7 +579,7 @@ class TopologyDescriptionGlobalStore(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescription(StructBase):
     """The processing graph of an application in full."""
 
@@ -611,7 +611,7 @@ class TopologyDescription(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class DescribedGroup(StructBase):
     """One entry per group that was asked for."""
 
@@ -708,7 +708,7 @@ class _StreamsGroupDescribeResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupDescribeResponse(_StreamsGroupDescribeResponseConstants):
     """The coordinator's description of the streams groups that were asked for.
 

@@ -58,7 +58,7 @@ _unpack_iqB = Struct(">iqB").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class KeyValue(StructBase):
     """A setting or a tag with its value."""
 
@@ -90,7 +90,7 @@ class KeyValue(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicInfo(StructBase):
     """An internal topic the application needs."""
 
@@ -132,7 +132,7 @@ class TopicInfo(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CopartitionGroup(StructBase):
     """One entry per set of input topics that need the same number of partitions."""
 
@@ -175,7 +175,7 @@ class CopartitionGroup(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Subtopology(StructBase):
     """One entry per subtopology."""
 
@@ -244,7 +244,7 @@ class Subtopology(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Topology(StructBase):
     """Topology metadata the member wants the group to use; null when it does not send it with this heartbeat."""
 
@@ -276,7 +276,7 @@ class Topology(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskIds(StructBase):
     """Some tasks of one subtopology."""
 
@@ -308,7 +308,7 @@ class TaskIds(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Endpoint(StructBase):
     """Address at which an application instance answers queries about its state."""
 
@@ -340,7 +340,7 @@ class Endpoint(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskOffset(StructBase):
     """How far one task is, as a single number."""
 
@@ -386,7 +386,7 @@ class _StreamsGroupHeartbeatRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
     """Sent by a streams application's member to the group coordinator to join, stay in or leave the group and to
     report its tasks.

@@ -53,7 +53,7 @@ _unpack_iiiqB = Struct(">iiiqB").unpack_from
 _unpack_oiB = Struct(">?iB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Status(StructBase):
     """A condition of the group the member should know about."""
 
@@ -87,7 +87,7 @@ class Status(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskIds(StructBase):
     """Some tasks of one subtopology."""
 
@@ -119,7 +119,7 @@ class TaskIds(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Endpoint(StructBase):
     """Address at which an application instance answers queries about its state."""
 
@@ -151,7 +151,7 @@ class Endpoint(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartition(StructBase):
     """Some partitions of one topic."""
 
@@ -183,7 +183,7 @@ class TopicPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EndpointToPartitions(StructBase):
     """One entry per query endpoint of the group; null when the member's table is up to date."""
 
@@ -231,7 +231,7 @@ class _StreamsGroupHeartbeatResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
     """The group coordinator's answer to a streams group heartbeat: the member's epoch, its tasks if they
     changed, and problems of the group.

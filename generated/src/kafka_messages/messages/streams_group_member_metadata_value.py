@@ -33,7 +33,7 @@ _unpack_b = Struct(">b").unpack_from
 _unpack_iiB = Struct(">iiB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Endpoint(StructBase):
     """Address where a member can be reached by other instances of the application."""
 
@@ -65,7 +65,7 @@ class Endpoint(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class KeyValue(StructBase):
     """One client tag."""
 
@@ -106,7 +106,7 @@ class _StreamsGroupMemberMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupMemberMetadataValue(_StreamsGroupMemberMetadataValueConstants):
     """Value of a __consumer_offsets record with what a streams group member told about itself.
 

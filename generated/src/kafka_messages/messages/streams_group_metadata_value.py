@@ -35,7 +35,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_iqB = Struct(">iqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LastAssignmentConfig(StructBase):
     """One assignment setting with its value."""
 
@@ -76,7 +76,7 @@ class _StreamsGroupMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupMetadataValue(_StreamsGroupMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch and topology status of a streams group.
 

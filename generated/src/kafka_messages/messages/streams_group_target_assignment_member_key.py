@@ -22,7 +22,7 @@ class _StreamsGroupTargetAssignmentMemberKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupTargetAssignmentMemberKey(_StreamsGroupTargetAssignmentMemberKeyConstants):
     """Key of a __consumer_offsets record with the target assignment of one streams group member.
 

@@ -26,7 +26,7 @@ from .._wire import (
 )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskIds(StructBase):
     """Tasks of one subtopology."""
 
@@ -67,7 +67,7 @@ class _StreamsGroupTargetAssignmentMemberValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupTargetAssignmentMemberValue(_StreamsGroupTargetAssignmentMemberValueConstants):
     """Value of a __consumer_offsets record with the tasks a streams group member should end up with.
 

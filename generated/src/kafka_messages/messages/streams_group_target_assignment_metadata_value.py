@@ -36,7 +36,7 @@ class _StreamsGroupTargetAssignmentMetadataValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupTargetAssignmentMetadataValue(_StreamsGroupTargetAssignmentMetadataValueConstants):
     """Value of a __consumer_offsets record with the epoch of a streams group's target assignment.
 

@@ -33,7 +33,7 @@ _unpack_bB = Struct(">bB").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionNode(StructBase):
     """One node of the processing graph."""
 
@@ -87,7 +87,7 @@ class TopologyDescriptionNode(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionSubtopology(StructBase):
     """One connected part of the graph with its nodes."""
 
@@ -119,7 +119,7 @@ class TopologyDescriptionSubtopology(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescriptionGlobalStore(StructBase):
     """The two nodes that feed one global store."""
 
@@ -151,7 +151,7 @@ class TopologyDescriptionGlobalStore(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopologyDescription(StructBase):
     """The processing graph of an application in full."""
 
@@ -192,7 +192,7 @@ class _StreamsGroupTopologyDescriptionUpdateRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupTopologyDescriptionUpdateRequest(_StreamsGroupTopologyDescriptionUpdateRequestConstants):
     """Sent by a streams group member to the group coordinator to hand in the full description of its topology.
 

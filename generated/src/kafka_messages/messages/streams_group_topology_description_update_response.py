@@ -33,7 +33,7 @@ class _StreamsGroupTopologyDescriptionUpdateResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupTopologyDescriptionUpdateResponse(_StreamsGroupTopologyDescriptionUpdateResponseConstants):
     """The group coordinator's answer to a handed in topology description.
 

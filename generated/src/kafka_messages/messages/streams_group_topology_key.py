@@ -22,7 +22,7 @@ class _StreamsGroupTopologyKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupTopologyKey(_StreamsGroupTopologyKeyConstants):
     """Key of a __consumer_offsets record with the topology of a streams group.
 

@@ -37,7 +37,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicConfig(StructBase):
     """One topic setting to use when the topic is created."""
 
@@ -69,7 +69,7 @@ class TopicConfig(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicInfo(StructBase):
     """An internal topic the application needs."""
 
@@ -111,7 +111,7 @@ class TopicInfo(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CopartitionGroup(StructBase):
     """Sets of source topics that must have the same number of partitions."""
 
@@ -154,7 +154,7 @@ class CopartitionGroup(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Subtopology(StructBase):
     """Parts of the topology that are assigned independently of each other."""
 
@@ -232,7 +232,7 @@ class _StreamsGroupTopologyValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
     """Value of a __consumer_offsets record with the topology of a streams group: its subtopologies and their
     topics.

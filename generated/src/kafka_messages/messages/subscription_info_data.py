@@ -31,7 +31,7 @@ _unpack_iq = Struct(">iq").unpack_from
 _unpack_iui = Struct(">i16si").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskId(StructBase):
     """One task: a subtopology and a partition."""
 
@@ -55,7 +55,7 @@ class TaskId(StructBase):
         return self.topic_group_id == other.topic_group_id and self.partition == other.partition
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionToOffsetSum(StructBase):
     """How far the local state of the task with this partition is."""
 
@@ -81,7 +81,7 @@ class PartitionToOffsetSum(StructBase):
         return self.partition == other.partition and self.offset_sum == other.offset_sum
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskOffsetSum(StructBase):
     """How far the local state of one task is; before version 10, of all tasks of one subtopology."""
 
@@ -127,7 +127,7 @@ class TaskOffsetSum(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ClientTag(StructBase):
     """One tag of the client."""
 
@@ -159,7 +159,7 @@ class _SubscriptionInfoDataConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SubscriptionInfoData(_SubscriptionInfoDataConstants):
     """User data a Kafka Streams client puts into its consumer subscription, for the assignor of the group
     leader.

@@ -36,7 +36,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SyncGroupRequestAssignment(StructBase):
     """One entry per member when the group leader sends this, empty from all others."""
 
@@ -79,7 +79,7 @@ class _SyncGroupRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SyncGroupRequest(_SyncGroupRequestConstants):
     """Sent by every member of a classic group to its coordinator after joining, to fetch its assignment; the
     leader hands in all of them.
@@ -189,6 +189,8 @@ def _size_all_sync_group_request_assignment_0(items: Iterable[SyncGroupRequestAs
         size += 6
         size += string_length(len(x.member_id.encode()))
         size += len(x.assignment)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -312,6 +314,8 @@ def _size_sync_group_request_0(x: SyncGroupRequest) -> int:
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
     size += _size_all_sync_group_request_assignment_0(x.assignments)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -385,6 +389,8 @@ def _size_sync_group_request_3(x: SyncGroupRequest) -> int:
     if x.group_instance_id is not None:
         size += string_length(len(x.group_instance_id.encode()))
     size += _size_all_sync_group_request_assignment_0(x.assignments)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -41,7 +41,7 @@ class _SyncGroupResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 4
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class SyncGroupResponse(_SyncGroupResponseConstants):
     """The coordinator's answer that gives a member of a classic group its own assignment.
 
@@ -126,6 +126,8 @@ def _write_sync_group_response_0(out: list[bytes], x: SyncGroupResponse) -> None
 def _size_sync_group_response_0(x: SyncGroupResponse) -> int:
     size = 6
     size += len(x.assignment)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -157,6 +159,8 @@ def _write_sync_group_response_1(out: list[bytes], x: SyncGroupResponse) -> None
 def _size_sync_group_response_1(x: SyncGroupResponse) -> int:
     size = 10
     size += len(x.assignment)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

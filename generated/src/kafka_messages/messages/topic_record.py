@@ -36,7 +36,7 @@ class _TopicRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicRecord(_TopicRecordConstants):
     """Record in __cluster_metadata that creates a topic; its partitions follow as PartitionRecords.
 

@@ -22,7 +22,7 @@ class _TransactionLogKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TransactionLogKey(_TransactionLogKeyConstants):
     """Key of a __transaction_state record with the state of one transactional id.
 

@@ -51,7 +51,7 @@ _unpack_qq = Struct(">qq").unpack_from
 _unpack_qqB = Struct(">qqB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionsSchema(StructBase):
     """Partitions in the transaction, one entry per topic; null when there is no transaction."""
 
@@ -92,7 +92,7 @@ class _TransactionLogValueConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TransactionLogValue(_TransactionLogValueConstants):
     """Value of a __transaction_state record with the producer and transaction state; a tombstone drops the
     transactional id.
@@ -230,6 +230,8 @@ def _size_all_partitions_schema_0(items: Iterable[PartitionsSchema]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += len(x.partition_ids) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -340,6 +342,8 @@ def _size_transaction_log_value_0(x: TransactionLogValue) -> int:
     size = 35
     if x.transaction_partitions is not None:
         size += _size_all_partitions_schema_0(x.transaction_partitions)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

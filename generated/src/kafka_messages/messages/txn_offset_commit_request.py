@@ -48,7 +48,7 @@ _unpack_qhiB = Struct(">qhiB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TxnOffsetCommitRequestPartition(StructBase):
     """One entry per partition with an offset to commit."""
 
@@ -90,7 +90,7 @@ class TxnOffsetCommitRequestPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TxnOffsetCommitRequestTopic(StructBase):
     """One entry per topic with offsets to commit."""
 
@@ -136,7 +136,7 @@ class _TxnOffsetCommitRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TxnOffsetCommitRequest(_TxnOffsetCommitRequestConstants):
     """Sent by a transactional producer to the group coordinator to commit consumed offsets as part of its
     transaction.
@@ -246,6 +246,8 @@ def _size_all_txn_offset_commit_request_partition_0(items: Iterable[TxnOffsetCom
         size += 14
         if x.committed_metadata is not None:
             size += string_length(len(x.committed_metadata.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -290,6 +292,8 @@ def _size_all_txn_offset_commit_request_partition_2(items: Iterable[TxnOffsetCom
         size += 18
         if x.committed_metadata is not None:
             size += string_length(len(x.committed_metadata.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -401,6 +405,8 @@ def _size_all_txn_offset_commit_request_topic_0(items: Iterable[TxnOffsetCommitR
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_txn_offset_commit_request_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -452,6 +458,8 @@ def _size_all_txn_offset_commit_request_topic_2(items: Iterable[TxnOffsetCommitR
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_txn_offset_commit_request_partition_2(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -635,6 +643,8 @@ def _size_txn_offset_commit_request_0(x: TxnOffsetCommitRequest) -> int:
     size += string_length(len(x.transactional_id.encode()))
     size += string_length(len(x.group_id.encode()))
     size += _size_all_txn_offset_commit_request_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -697,6 +707,8 @@ def _size_txn_offset_commit_request_2(x: TxnOffsetCommitRequest) -> int:
     size += string_length(len(x.transactional_id.encode()))
     size += string_length(len(x.group_id.encode()))
     size += _size_all_txn_offset_commit_request_topic_2(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

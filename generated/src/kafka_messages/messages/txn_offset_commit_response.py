@@ -44,7 +44,7 @@ _unpack_ii = Struct(">ii").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TxnOffsetCommitResponsePartition(StructBase):
     """One entry per partition of the request."""
 
@@ -76,7 +76,7 @@ class TxnOffsetCommitResponsePartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TxnOffsetCommitResponseTopic(StructBase):
     """One entry per topic of the request."""
 
@@ -122,7 +122,7 @@ class _TxnOffsetCommitResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 3
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TxnOffsetCommitResponse(_TxnOffsetCommitResponseConstants):
     """The group coordinator's answer to an offset commit within a transaction, per partition.
 
@@ -185,6 +185,8 @@ def _size_all_txn_offset_commit_response_partition_0(items: Iterable[TxnOffsetCo
     size = 0
     for x in items:
         size += 6
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -272,6 +274,8 @@ def _size_all_txn_offset_commit_response_topic_0(items: Iterable[TxnOffsetCommit
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_txn_offset_commit_response_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -420,6 +424,8 @@ def _write_txn_offset_commit_response_0(out: list[bytes], x: TxnOffsetCommitResp
 def _size_txn_offset_commit_response_0(x: TxnOffsetCommitResponse) -> int:
     size = 8
     size += _size_all_txn_offset_commit_response_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -23,7 +23,7 @@ class _UnfenceBrokerRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UnfenceBrokerRecord(_UnfenceBrokerRecordConstants):
     """Record in __cluster_metadata that unfences a broker; the older form of a BrokerRegistrationChangeRecord.
 

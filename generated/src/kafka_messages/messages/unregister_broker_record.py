@@ -23,7 +23,7 @@ class _UnregisterBrokerRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UnregisterBrokerRecord(_UnregisterBrokerRecordConstants):
     """Record in __cluster_metadata that removes the registration of a broker.
 

@@ -23,7 +23,7 @@ class _UnregisterBrokerRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UnregisterBrokerRequest(_UnregisterBrokerRequestConstants):
     """Sent by an admin client to have the controller remove the registration of a broker that is gone for good.
 

@@ -33,7 +33,7 @@ class _UnregisterBrokerResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UnregisterBrokerResponse(_UnregisterBrokerResponseConstants):
     """Tells whether the registration of the broker was removed.
 

@@ -23,7 +23,7 @@ class _UnregisterControllerRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UnregisterControllerRequest(_UnregisterControllerRequestConstants):
     """Sent by an admin client to have the active controller remove the registration of another controller that
     is gone.

@@ -33,7 +33,7 @@ class _UnregisterControllerResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UnregisterControllerResponse(_UnregisterControllerResponseConstants):
     """Tells whether the registration of the controller was removed.
 

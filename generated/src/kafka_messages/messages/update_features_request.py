@@ -39,7 +39,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FeatureUpdateKey(StructBase):
     """One entry per feature to change."""
 
@@ -109,7 +109,7 @@ class _UpdateFeaturesRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateFeaturesRequest(_UpdateFeaturesRequestConstants):
     """Sent by an admin client to have the controller change the finalized levels of cluster features.
 

@@ -32,7 +32,7 @@ _unpack_hB = Struct(">hB").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdatableFeatureResult(StructBase):
     """One entry per feature of the request; later versions have only the overall error because all changes
     succeed or fail together.
@@ -99,7 +99,7 @@ class _UpdateFeaturesResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateFeaturesResponse(_UpdateFeaturesResponseConstants):
     """Tells whether the changes to the feature levels were made.
 

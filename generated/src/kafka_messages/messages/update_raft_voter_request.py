@@ -38,7 +38,7 @@ _unpack_hhB = Struct(">hhB").unpack_from
 _unpack_iiuB = Struct(">ii16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Listener(StructBase):
     """One entry per address at which the voter can be reached."""
 
@@ -92,7 +92,7 @@ class ListenerCollection(KeyedCollection[Listener]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class KRaftVersionFeature(StructBase):
     """Levels of the kraft.version feature the voter can work with."""
 
@@ -133,7 +133,7 @@ class _UpdateRaftVoterRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateRaftVoterRequest(_UpdateRaftVoterRequestConstants):
     """Sent by a KRaft voter to the quorum leader to refresh its own endpoints and supported kraft.version levels
     in the voter set.

@@ -36,7 +36,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_iiB = Struct(">iiB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CurrentLeader(StructBase):
     """The quorum leader as the answering node knows it."""
 
@@ -79,7 +79,8 @@ class CurrentLeader(StructBase):
 
 
 class _UpdateRaftVoterResponseDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_current_leader",)
+    _current_leader: CurrentLeader | None
     _lazy = {
         "current_leader": CurrentLeader,
     }
@@ -94,7 +95,7 @@ class _UpdateRaftVoterResponseConstants(_UpdateRaftVoterResponseDefaults, Messag
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateRaftVoterResponse(_UpdateRaftVoterResponseConstants):
     """Answer to a voter's update, with the current quorum leader for a retry.
 
@@ -122,7 +123,7 @@ class UpdateRaftVoterResponse(_UpdateRaftVoterResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.current_leader = CurrentLeader() if current_leader is None else current_leader
+        self._current_leader = current_leader
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -201,6 +202,7 @@ def _read_update_raft_voter_response_0(data: bytes, pos: int) -> tuple[UpdateRaf
     x = new(UpdateRaftVoterResponse)
     x.throttle_time_ms, x.error_code, n = _unpack_ihB(data, pos)
     pos += 7
+    x._current_leader = None
     if n:
         pos = _read_tags_update_raft_voter_response_0(data, pos, n, x)
     else:
@@ -212,11 +214,14 @@ def _write_tags_update_raft_voter_response_0(parent: list[bytes], x: UpdateRaftV
     known: dict[int, bytes] = {}
     out: list[bytes] = []
     if not (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and x.current_leader.host == ""
-        and x.current_leader.port == 0
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == -1
+            and x._current_leader.leader_epoch == -1
+            and x._current_leader.host == ""
+            and x._current_leader.port == 0
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         out = []
         _write_current_leader_0(out, x.current_leader)
@@ -225,15 +230,17 @@ def _write_tags_update_raft_voter_response_0(parent: list[bytes], x: UpdateRaftV
 
 
 def _write_update_raft_voter_response_0(out: list[bytes], x: UpdateRaftVoterResponse) -> None:
-    d_current_leader = x.current_leader
+    d_current_leader = x._current_leader
     if (
-        d_current_leader.leader_id == -1
-        and d_current_leader.leader_epoch == -1
-        and d_current_leader.host == ""
-        and d_current_leader.port == 0
-        and not d_current_leader.unknown_tagged_fields
-        and not x.unknown_tagged_fields
-    ):
+        d_current_leader is None
+        or (
+            d_current_leader.leader_id == -1
+            and d_current_leader.leader_epoch == -1
+            and d_current_leader.host == ""
+            and d_current_leader.port == 0
+            and not d_current_leader.unknown_tagged_fields
+        )
+    ) and not x.unknown_tagged_fields:
         out.append(_pack_ihB(x.throttle_time_ms, x.error_code, 0))
     else:
         out.append(_pack_ih(x.throttle_time_ms, x.error_code))
@@ -244,11 +251,14 @@ def _size_tags_update_raft_voter_response_0(x: UpdateRaftVoterResponse) -> int:
     count = 0
     total = 0
     if not (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and x.current_leader.host == ""
-        and x.current_leader.port == 0
-        and not x.current_leader.unknown_tagged_fields
+        x._current_leader is None
+        or (
+            x._current_leader.leader_id == -1
+            and x._current_leader.leader_epoch == -1
+            and x._current_leader.host == ""
+            and x._current_leader.port == 0
+            and not x._current_leader.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_current_leader_0(x.current_leader)
@@ -260,11 +270,16 @@ def _size_tags_update_raft_voter_response_0(x: UpdateRaftVoterResponse) -> int:
 def _size_update_raft_voter_response_0(x: UpdateRaftVoterResponse) -> int:
     size = 7
     if not (
-        x.current_leader.leader_id == -1
-        and x.current_leader.leader_epoch == -1
-        and x.current_leader.host == ""
-        and x.current_leader.port == 0
-        and not x.current_leader.unknown_tagged_fields
+        (
+            x._current_leader is None
+            or (
+                x._current_leader.leader_id == -1
+                and x._current_leader.leader_epoch == -1
+                and x._current_leader.host == ""
+                and x._current_leader.port == 0
+                and not x._current_leader.unknown_tagged_fields
+            )
+        )
         and not x.unknown_tagged_fields
     ):
         size += _size_tags_update_raft_voter_response_0(x) - 1

@@ -38,7 +38,7 @@ class _UserScramCredentialRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UserScramCredentialRecord(_UserScramCredentialRecordConstants):
     """Record in __cluster_metadata that sets the SCRAM credential of a user for one mechanism.
 

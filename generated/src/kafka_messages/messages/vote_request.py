@@ -41,7 +41,7 @@ _unpack_iiiuuiqB = Struct(">iii16s16siqB").unpack_from
 _unpack_iiiuuiqoB = Struct(">iii16s16siq?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One entry per partition to elect for; in practice only partition 0."""
 
@@ -103,7 +103,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """One entry per topic to elect for; in practice only the metadata topic."""
 
@@ -144,7 +144,7 @@ class _VoteRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class VoteRequest(_VoteRequestConstants):
     """Sent by a KRaft node that wants to become leader to each other voter, to ask for its vote or pre-vote.
 

@@ -45,7 +45,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ihiioB = Struct(">ihii?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One entry per partition of the request."""
 
@@ -92,7 +92,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicData(StructBase):
     """One entry per topic of the request."""
 
@@ -124,7 +124,7 @@ class TopicData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NodeEndpoint(StructBase):
     """One entry per node that is named as a leader above."""
 
@@ -187,7 +187,7 @@ class _VoteResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class VoteResponse(_VoteResponseConstants):
     """A KRaft voter's answer to a request for its vote.
 

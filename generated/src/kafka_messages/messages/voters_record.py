@@ -40,7 +40,7 @@ _unpack_hhB = Struct(">hhB").unpack_from
 _unpack_iuB = Struct(">i16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Endpoint(StructBase):
     """One entry per address at which the voter can be reached."""
 
@@ -94,7 +94,7 @@ class EndpointCollection(KeyedCollection[Endpoint]):
         return self._find_all(name)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class KRaftVersionFeature(StructBase):
     """Levels of the kraft.version feature the voter can work with."""
 
@@ -126,7 +126,7 @@ class KRaftVersionFeature(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Voter(StructBase):
     """One entry per voter of the quorum."""
 
@@ -176,7 +176,7 @@ class _VotersRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class VotersRecord(_VotersRecordConstants):
     """Control record in the KRaft metadata log and its snapshots that holds the full set of voters from there
     on.

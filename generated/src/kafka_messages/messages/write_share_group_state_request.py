@@ -39,7 +39,7 @@ _unpack_qqbhB = Struct(">qqbhB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StateBatch(StructBase):
     """One entry per range of offsets whose state is saved."""
 
@@ -81,7 +81,7 @@ class StateBatch(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionData(StructBase):
     """One entry per partition with state to save."""
 
@@ -135,7 +135,7 @@ class PartitionData(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteStateData(StructBase):
     """One entry per topic with state to save."""
 
@@ -176,7 +176,7 @@ class _WriteShareGroupStateRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteShareGroupStateRequest(_WriteShareGroupStateRequestConstants):
     """Sent by a partition leader to the share coordinator to save how far a share group is with its partitions.
 

@@ -33,7 +33,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionResult(StructBase):
     """One entry per partition of the request."""
 
@@ -72,7 +72,7 @@ class PartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteStateResult(StructBase):
     """One entry per topic of the request."""
 
@@ -113,7 +113,7 @@ class _WriteShareGroupStateResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteShareGroupStateResponse(_WriteShareGroupStateResponseConstants):
     """The share coordinator's answer to a write of share group state, per partition.
 

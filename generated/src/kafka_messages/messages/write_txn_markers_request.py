@@ -38,7 +38,7 @@ _unpack_ibB = Struct(">ibB").unpack_from
 _unpack_qhoB = Struct(">qh?B").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WritableTxnMarkerTopic(StructBase):
     """One entry per topic the transaction wrote to."""
 
@@ -70,7 +70,7 @@ class WritableTxnMarkerTopic(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WritableTxnMarker(StructBase):
     """One entry per transaction to end."""
 
@@ -135,7 +135,7 @@ class _WriteTxnMarkersRequestConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteTxnMarkersRequest(_WriteTxnMarkersRequestConstants):
     """Sent by the transaction coordinator to partition leaders to write the markers that end transactions.
 

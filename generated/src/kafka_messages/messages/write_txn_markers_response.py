@@ -30,7 +30,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WritableTxnMarkerPartitionResult(StructBase):
     """One entry per partition that was to get a marker."""
 
@@ -62,7 +62,7 @@ class WritableTxnMarkerPartitionResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WritableTxnMarkerTopicResult(StructBase):
     """One entry per topic of that transaction."""
 
@@ -94,7 +94,7 @@ class WritableTxnMarkerTopicResult(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WritableTxnMarkerResult(StructBase):
     """One entry per transaction of the request."""
 
@@ -135,7 +135,7 @@ class _WriteTxnMarkersResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class WriteTxnMarkersResponse(_WriteTxnMarkersResponseConstants):
     """A broker's answer to the writing of transaction markers, per producer and partition.
 

@@ -23,7 +23,7 @@ class _ZkMigrationStateRecordConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ZkMigrationStateRecord(_ZkMigrationStateRecordConstants):
     """Record in __cluster_metadata that says how far a migration from ZooKeeper to KRaft is.
 

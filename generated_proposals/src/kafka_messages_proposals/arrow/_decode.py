@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import base64
-from uuid import UUID
-
 import numpy as np
 import pyarrow as pa
 
@@ -56,7 +53,9 @@ class Decoder:
         kind = self.shape.struct(fields)
         if self.shape.unknown and UNKNOWN not in columns:
             columns[UNKNOWN] = pa.nulls(len(lanes), UNKNOWN_TYPE)
-        return pa.StructArray.from_arrays([columns[field.name] for field in kind], fields=list(kind))
+        # Made from buffers because a struct without fields has a length, too.
+        children = [columns[field.name] for field in kind]
+        return pa.Array.from_buffers(kind, len(lanes), [None], children=children)
 
     def value(self, kind: Type, field: FieldFacts, lanes: Lanes) -> pa.Array:
         """The value of a field for every lane, which ends up behind it."""
@@ -177,7 +176,7 @@ class Decoder:
     def entry(self, kind: Type, field: FieldFacts, lanes: Lanes, starts: Ints, ends: Ints) -> pa.Array:
         """A tagged or optional field: its value where it was sent, else its default."""
         present = np.flatnonzero(starts >= 0)
-        default = pa.array([self.default(field)], self.shape.column(field))
+        default = pa.array([self.shape.default(field)], self.shape.column(field))
         if not len(present):
             return default.take(pa.array(np.zeros(len(lanes), np.int32)))
         part = Lanes(starts[present], ends[present], lanes.row[present])
@@ -205,16 +204,7 @@ class Decoder:
         kind = self.shape.column(field)
         if not self.emit_defaults:
             return pa.nulls(count, kind)
-        return pa.array([self.default(field)], kind).take(pa.array(np.zeros(count, np.int32)))
-
-    def default(self, field: FieldFacts) -> object:
-        """The default of a field as ``pa.array`` takes it."""
-        if field.is_struct and not field.is_array and field.default_fact is not None:
-            return {inner.name: self.default(inner) for inner in self.shape.fields_of(field.type)}
-        value = field.default()
-        if isinstance(value, UUID):
-            return base64.urlsafe_b64encode(value.bytes).decode()[:22]
-        return value
+        return pa.array([self.shape.default(field)], kind).take(pa.array(np.zeros(count, np.int32)))
 
 
 def scattered(values: pa.Array, lanes: Ints, count: int, default: pa.Array | None) -> pa.Array:

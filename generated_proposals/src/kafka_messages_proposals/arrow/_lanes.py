@@ -13,6 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
@@ -61,7 +65,7 @@ class Source:
         self.buffer = data
         self.bytes: Bytes = np.frombuffer(data, np.uint8)
         self.bad: Bools = np.zeros(count, np.bool_)
-        self._views: dict[str, npt.NDArray[np.generic]] = {}
+        self._views: dict[str, npt.NDArray[Any]] = {}
 
     def lanes(self, rows: Ints) -> Lanes:
         return Lanes(self.starts[rows].copy(), self.ends[rows], rows)
@@ -69,7 +73,7 @@ class Source:
     def fail(self, lanes: Lanes, wrong: Bools) -> None:
         self.bad[lanes.row[wrong]] = True
 
-    def at(self, pos: Ints, code: str) -> npt.NDArray[np.generic]:
+    def at(self, pos: Ints, code: str) -> npt.NDArray[Any]:
         """Big-endian values of a numpy type at positions that are known to be inside."""
         view = self._views.get(code)
         if view is None:
@@ -79,7 +83,7 @@ class Source:
             self._views[code] = view
         return view[pos].astype(np.dtype(code).newbyteorder("="))
 
-    def fixed(self, lanes: Lanes, code: str, width: int) -> npt.NDArray[np.generic]:
+    def fixed(self, lanes: Lanes, code: str, width: int) -> npt.NDArray[Any]:
         """A fixed-width value of each lane; zero where it does not fit."""
         fits = lanes.pos + width <= lanes.end
         if fits.all():

@@ -14,28 +14,20 @@ import pyarrow as pa
 from .._message import Message, unsupported
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
-from ._decode import Decoder
+from ._decode import Decoder, scattered
+from ._encode import Encoder
 from ._lanes import Bools, Ints, Source
+from ._pieces import finished, joined, number
+from ._rows import RowError, explain, has_unknown, one_by_one
 from ._shape import Shape
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")
-Versions = int | pa.Array | npt.NDArray[np.integer] | None
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
-
-class RowError(DecodeError):
-    """A row of an array that is not its message; ``row`` counts from 0."""
-
-    def __init__(self, row: int, error: KafkaMessageError) -> None:
-        parts = (error.message, error.version, error.path, error.offset) if isinstance(error, DecodeError) else ()
-        super().__init__(getattr(error, "reason", str(error)), *parts)
-        self.row = row
-
-    def __str__(self) -> str:
-        return f"row {self.row}: {super().__str__()}"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return RowError, (self.row, DecodeError(self.reason, self.message, self.version, self.path, self.offset))
+    Versions: TypeAlias = int | pa.Array | npt.NDArray[np.int64] | None
 
 
 def schema(message: type[Message], *, unknown_tagged_fields: bool = False) -> pa.Schema:
@@ -85,6 +77,34 @@ def decode(
             message, array[row].as_py(), row, version is None, int(versions[np.searchsorted(present, row)])
         )
     return _result(values, array, bad, corrupt_column)
+
+
+def encode(array: pa.StructArray, message: type[Message], version: int, *, prefix: bool = False) -> pa.Array:
+    """Encode an array of structs, as ``decode`` gives them, to binary values of one version; null stays null.
+
+    Columns are found by name; all that the version has must be there. ``prefix`` puts the version in front of each
+    value as an int16. Raises RowError for the first row that cannot be written, with the field and the reason, and
+    UnsupportedVersionError.
+    """
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    schemas = schemas_of(message)
+    if version not in schemas:
+        raise unsupported(message, version)
+    shape = Shape(message)
+    present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
+    rows = array.take(pa.array(present))
+    encoder = Encoder(shape, len(array), version)
+    with_unknown = has_unknown(rows)
+    pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
+    pieces.append(encoder.struct(schemas[version], shape.facts.fields, rows, present))
+    if encoder.bad.any():
+        row = int(np.flatnonzero(encoder.bad)[0])
+        raise explain(message, array[row].as_py(), row, version)
+    values = finished(joined(pieces, len(rows)))
+    if with_unknown:
+        values = one_by_one(message, rows, version, prefix)
+    return scattered(values, present, len(array), None)
 
 
 def _binary(array: pa.Array) -> pa.Array:

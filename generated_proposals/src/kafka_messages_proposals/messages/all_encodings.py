@@ -75,7 +75,7 @@ class _AllEncodingsConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AllEncodings(_AllEncodingsConstants):
     """Holds an integer in every encoding that its type can have.
 
@@ -713,6 +713,8 @@ def _size_all_encodings_0(x: AllEncodings) -> int:
     size += len(x.int64s_fixed64) * 8
     size += len(packed64_elements(x.int64s_packed64))
     size += len(upacked64_elements(x.int64s_upacked64))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -55,6 +55,7 @@ from .._wire import (
     long_uvarint,
     new,
     read_uvarint,
+    same_floats,
     string_array,
     string_array_size,
     string_elements,
@@ -106,7 +107,7 @@ _unpack_u = Struct(">16s").unpack_from
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Shared(StructBase):
     """A struct that several fields use."""
 
@@ -138,7 +139,7 @@ class Shared(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Nothing(StructBase):
     """A struct without fields, no bytes long in classic versions."""
 
@@ -158,7 +159,7 @@ class Nothing(StructBase):
         return self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Content(StructBase):
     """Part of AllTypesRequest."""
 
@@ -182,7 +183,7 @@ class Content(StructBase):
         return self.size == other.size and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Wrapper(StructBase):
     """Part of AllTypesRequest."""
 
@@ -206,7 +207,7 @@ class Wrapper(StructBase):
         return self.content == other.content and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Entry(StructBase):
     """Part of AllTypesRequest."""
 
@@ -265,7 +266,7 @@ class EntryCollection(KeyedCollection[Entry]):
         return self._find_all((key, part))
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Member(StructBase):
     """Part of AllTypesRequest."""
 
@@ -306,7 +307,7 @@ class MemberCollection(KeyedCollection[Member]):
         return self._find_all(id)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Deeper(StructBase):
     """Part of AllTypesRequest."""
 
@@ -330,7 +331,7 @@ class Deeper(StructBase):
         return self.depth == other.depth and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Inner(StructBase):
     """Part of AllTypesRequest."""
 
@@ -362,7 +363,7 @@ class Inner(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaggedInner(StructBase):
     """Part of AllTypesRequest."""
 
@@ -386,7 +387,7 @@ class TaggedInner(StructBase):
         return self.words == other.words and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MaybeTaggedInner(StructBase):
     """Part of AllTypesRequest."""
 
@@ -410,7 +411,7 @@ class MaybeTaggedInner(StructBase):
         return self.blob == other.blob and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaggedEntry(StructBase):
     """Part of AllTypesRequest."""
 
@@ -451,7 +452,7 @@ class TaggedEntryCollection(KeyedCollection[TaggedEntry]):
         return self._find_all(key)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class EmptyTaggedInner(StructBase):
     """Part of AllTypesRequest."""
 
@@ -476,10 +477,10 @@ class EmptyTaggedInner(StructBase):
 
 
 class _AllTypesRequestDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_tagged_inner",)
+    _tagged_inner: TaggedInner | None
     _lazy = {
         "tagged_inner": TaggedInner,
-        "empty_tagged_inner": EmptyTaggedInner,
     }
 
 
@@ -492,7 +493,7 @@ class _AllTypesRequestConstants(_AllTypesRequestDefaults, Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AllTypesRequest(_AllTypesRequestConstants):
     """Holds one field of every type in every form a definition can give it.
 
@@ -720,7 +721,7 @@ class AllTypesRequest(_AllTypesRequestConstants):
             else tagged_numbers if isinstance(tagged_numbers, list) else list(tagged_numbers)
         )
         self.tagged_texts = tagged_texts if isinstance(tagged_texts, list) else list(tagged_texts)
-        self.tagged_inner = TaggedInner() if tagged_inner is None else tagged_inner
+        self._tagged_inner = tagged_inner
         self.maybe_tagged_inner = maybe_tagged_inner
         self.tagged_entries = (
             tagged_entries
@@ -759,7 +760,7 @@ class AllTypesRequest(_AllTypesRequestConstants):
             and self.other_numbers == other.other_numbers
             and self.unsigned_numbers == other.unsigned_numbers
             and self.bigs == other.bigs
-            and self.ratios == other.ratios
+            and same_floats(self.ratios, other.ratios)
             and self.identities == other.identities
             and self.texts == other.texts
             and self.blobs == other.blobs
@@ -830,6 +831,8 @@ def _write_all_shared_0(out: list[bytes], items: Iterable[Shared]) -> None:
 
 def _size_shared_0(x: Shared) -> int:
     size = 4
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -837,6 +840,8 @@ def _size_all_shared_0(items: Iterable[Shared]) -> int:
     size = 0
     for x in items:
         size += 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -893,6 +898,8 @@ def _write_all_shared_1(out: list[bytes], items: Iterable[Shared]) -> None:
 def _size_shared_1(x: Shared) -> int:
     size = 6
     size += string_length(len(x.right.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -901,6 +908,8 @@ def _size_all_shared_1(items: Iterable[Shared]) -> int:
     for x in items:
         size += 6
         size += string_length(len(x.right.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1015,6 +1024,8 @@ def _size_all_nothing_0(items: Iterable[Nothing]) -> int:
     size = 0
     for x in items:
         size += 0
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1065,6 +1076,8 @@ def _write_content_0(out: list[bytes], x: Content) -> None:
 
 def _size_content_0(x: Content) -> int:
     size = 1
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1116,6 +1129,8 @@ def _size_all_wrapper_0(items: Iterable[Wrapper]) -> int:
     for x in items:
         size += 0
         size += _size_content_0(x.content)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1195,6 +1210,8 @@ def _size_all_entry_0(items: Iterable[Entry]) -> int:
         if x.key is None:
             raise Refused
         size += string_length(len(x.key.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1424,6 +1441,8 @@ def _size_all_member_1(items: Iterable[Member]) -> int:
     size = 0
     for x in items:
         size += 16
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1505,6 +1524,8 @@ def _write_inner_1(out: list[bytes], x: Inner) -> None:
 
 def _size_inner_1(x: Inner) -> int:
     size = 1
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1863,8 +1884,10 @@ def _read_all_types_request_0(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     x.tagged_blob = None
     x.tagged_numbers = []
     x.tagged_texts = []
+    x._tagged_inner = None
     x.maybe_tagged_inner = None
     x.tagged_entries = TaggedEntryCollection()
+    x.empty_tagged_inner = EmptyTaggedInner()
     x.late_tagged = 0
     x.unknown_tagged_fields = ()
     (x.moved,) = _unpack_i(data, pos)
@@ -1893,7 +1916,7 @@ def _write_all_types_request_0(out: list[bytes], x: AllTypesRequest) -> None:
         raise Refused
     if len(x.tagged_texts):
         raise Refused
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         raise Refused
     if x.maybe_tagged_inner is not None:
         raise Refused
@@ -2097,6 +2120,8 @@ def _size_all_types_request_0(x: AllTypesRequest) -> int:
     size += _size_all_entry_0(x.entries)
     if x.old_list is not None:
         size += len(x.old_list) * 2
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -2306,8 +2331,10 @@ def _read_all_types_request_1(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     x.tagged_blob = None
     x.tagged_numbers = []
     x.tagged_texts = []
+    x._tagged_inner = None
     x.maybe_tagged_inner = None
     x.tagged_entries = TaggedEntryCollection()
+    x.empty_tagged_inner = EmptyTaggedInner()
     x.late_tagged = 0
     x.unknown_tagged_fields = ()
     (x.moved,) = _unpack_i(data, pos)
@@ -2330,7 +2357,7 @@ def _write_all_types_request_1(out: list[bytes], x: AllTypesRequest) -> None:
         raise Refused
     if len(x.tagged_texts):
         raise Refused
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         raise Refused
     if x.maybe_tagged_inner is not None:
         raise Refused
@@ -2549,6 +2576,8 @@ def _size_all_types_request_1(x: AllTypesRequest) -> int:
         size += _size_inner_1(x.inner)
     if x.old_list is not None:
         size += len(x.old_list) * 2
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -2893,8 +2922,10 @@ def _read_all_types_request_2(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     x.tagged_blob = None
     x.tagged_numbers = []
     x.tagged_texts = []
+    x._tagged_inner = None
     x.maybe_tagged_inner = None
     x.tagged_entries = TaggedEntryCollection()
+    x.empty_tagged_inner = EmptyTaggedInner()
     if n:
         pos = _read_tags_all_types_request_2(data, pos, n, x)
     else:
@@ -2949,7 +2980,7 @@ def _write_tags_all_types_request_2(parent: list[bytes], x: AllTypesRequest) -> 
         if n:
             out.append(compact_string_elements(x.tagged_texts))
         known[7] = b"".join(out)
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         out = []
         _write_tagged_inner_2(out, x.tagged_inner)
         known[8] = b"".join(out)
@@ -3186,7 +3217,7 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_b(-1 if x.inner is None else 1))
     if x.inner is not None:
         _write_inner_2(out, x.inner)
-    d_tagged_inner = x.tagged_inner
+    d_tagged_inner = x._tagged_inner
     d_empty_tagged_inner = x.empty_tagged_inner
     if (
         x.tagged_flag is True
@@ -3197,8 +3228,7 @@ def _write_all_types_request_2(out: list[bytes], x: AllTypesRequest) -> None:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
-        and d_tagged_inner.words == ""
-        and not d_tagged_inner.unknown_tagged_fields
+        and (d_tagged_inner is None or (d_tagged_inner.words == "" and not d_tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
         and d_empty_tagged_inner is not None
@@ -3257,7 +3287,7 @@ def _size_tags_all_types_request_2(x: AllTypesRequest) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(7, size)
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         size = 0
         size += _size_tagged_inner_2(x.tagged_inner)
         count += 1
@@ -3394,8 +3424,7 @@ def _size_all_types_request_2(x: AllTypesRequest) -> int:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
-        and x.tagged_inner.words == ""
-        and not x.tagged_inner.unknown_tagged_fields
+        and (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
         and x.empty_tagged_inner is not None
@@ -3751,8 +3780,10 @@ def _read_all_types_request_3(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     x.tagged_blob = None
     x.tagged_numbers = []
     x.tagged_texts = []
+    x._tagged_inner = None
     x.maybe_tagged_inner = None
     x.tagged_entries = TaggedEntryCollection()
+    x.empty_tagged_inner = EmptyTaggedInner()
     if n:
         pos = _read_tags_all_types_request_3(data, pos, n, x)
     else:
@@ -3811,7 +3842,7 @@ def _write_tags_all_types_request_3(parent: list[bytes], x: AllTypesRequest) -> 
         if n:
             out.append(compact_string_elements(x.tagged_texts))
         known[7] = b"".join(out)
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         out = []
         _write_tagged_inner_2(out, x.tagged_inner)
         known[8] = b"".join(out)
@@ -4041,7 +4072,7 @@ def _write_all_types_request_3(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_b(-1 if x.inner is None else 1))
     if x.inner is not None:
         _write_inner_2(out, x.inner)
-    d_tagged_inner = x.tagged_inner
+    d_tagged_inner = x._tagged_inner
     d_empty_tagged_inner = x.empty_tagged_inner
     if (
         x.moved == 9
@@ -4053,8 +4084,7 @@ def _write_all_types_request_3(out: list[bytes], x: AllTypesRequest) -> None:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
-        and d_tagged_inner.words == ""
-        and not d_tagged_inner.unknown_tagged_fields
+        and (d_tagged_inner is None or (d_tagged_inner.words == "" and not d_tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
         and d_empty_tagged_inner is not None
@@ -4116,7 +4146,7 @@ def _size_tags_all_types_request_3(x: AllTypesRequest) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(7, size)
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         size = 0
         size += _size_tagged_inner_2(x.tagged_inner)
         count += 1
@@ -4253,8 +4283,7 @@ def _size_all_types_request_3(x: AllTypesRequest) -> int:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
-        and x.tagged_inner.words == ""
-        and not x.tagged_inner.unknown_tagged_fields
+        and (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
         and x.empty_tagged_inner is not None
@@ -4610,8 +4639,10 @@ def _read_all_types_request_4(data: bytes, pos: int) -> tuple[AllTypesRequest, i
     x.tagged_blob = None
     x.tagged_numbers = []
     x.tagged_texts = []
+    x._tagged_inner = None
     x.maybe_tagged_inner = None
     x.tagged_entries = TaggedEntryCollection()
+    x.empty_tagged_inner = EmptyTaggedInner()
     x.late_tagged = 0
     if n:
         pos = _read_tags_all_types_request_4(data, pos, n, x)
@@ -4671,7 +4702,7 @@ def _write_tags_all_types_request_4(parent: list[bytes], x: AllTypesRequest) -> 
         if n:
             out.append(compact_string_elements(x.tagged_texts))
         known[7] = b"".join(out)
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         out = []
         _write_tagged_inner_2(out, x.tagged_inner)
         known[8] = b"".join(out)
@@ -4905,7 +4936,7 @@ def _write_all_types_request_4(out: list[bytes], x: AllTypesRequest) -> None:
     out.append(_pack_b(-1 if x.inner is None else 1))
     if x.inner is not None:
         _write_inner_2(out, x.inner)
-    d_tagged_inner = x.tagged_inner
+    d_tagged_inner = x._tagged_inner
     d_empty_tagged_inner = x.empty_tagged_inner
     if (
         x.moved == 9
@@ -4917,8 +4948,7 @@ def _write_all_types_request_4(out: list[bytes], x: AllTypesRequest) -> None:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
-        and d_tagged_inner.words == ""
-        and not d_tagged_inner.unknown_tagged_fields
+        and (d_tagged_inner is None or (d_tagged_inner.words == "" and not d_tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
         and d_empty_tagged_inner is not None
@@ -4981,7 +5011,7 @@ def _size_tags_all_types_request_4(x: AllTypesRequest) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(7, size)
-    if not (x.tagged_inner.words == "" and not x.tagged_inner.unknown_tagged_fields):
+    if not (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields)):
         size = 0
         size += _size_tagged_inner_2(x.tagged_inner)
         count += 1
@@ -5122,8 +5152,7 @@ def _size_all_types_request_4(x: AllTypesRequest) -> int:
         and x.tagged_numbers is not None
         and not len(x.tagged_numbers)
         and not len(x.tagged_texts)
-        and x.tagged_inner.words == ""
-        and not x.tagged_inner.unknown_tagged_fields
+        and (x._tagged_inner is None or (x._tagged_inner.words == "" and not x._tagged_inner.unknown_tagged_fields))
         and x.maybe_tagged_inner is None
         and not len(x.tagged_entries)
         and x.empty_tagged_inner is not None

@@ -18,7 +18,7 @@ class _AllTypesResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 2
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AllTypesResponse(_AllTypesResponseConstants):
     """Answers AllTypesRequest with nothing at all.
 
@@ -54,6 +54,8 @@ def _write_all_types_response_0(out: list[bytes], x: AllTypesResponse) -> None:
 
 def _size_all_types_response_0(x: AllTypesResponse) -> int:
     size = 0
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -49,7 +49,7 @@ _unpack_q = Struct(">q").unpack_from
 _unpack_u = Struct(">16s").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Depth(StructBase):
     """Part of FooRequest."""
 
@@ -73,7 +73,7 @@ class Depth(StructBase):
         return self.level == other.level and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Limits(StructBase):
     """How much is wanted at most."""
 
@@ -105,7 +105,7 @@ class Limits(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Origin(StructBase):
     """Part of FooRequest."""
 
@@ -130,7 +130,8 @@ class Origin(StructBase):
 
 
 class _FooRequestDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_limits",)
+    _limits: Limits | None
     _lazy = {
         "limits": Limits,
     }
@@ -145,7 +146,7 @@ class _FooRequestConstants(_FooRequestDefaults, Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FooRequest(_FooRequestConstants):
     """Asks for foos.
 
@@ -187,7 +188,7 @@ class FooRequest(_FooRequestConstants):
         self.forwarded_by = (
             None if forwarded_by is None else forwarded_by if isinstance(forwarded_by, list) else list(forwarded_by)
         )
-        self.limits = Limits() if limits is None else limits
+        self._limits = limits
         self.origin = origin
         self.priority = priority
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -223,6 +224,8 @@ def _write_depth_3(out: list[bytes], x: Depth) -> None:
 
 def _size_depth_3(x: Depth) -> int:
     size = 4
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -381,6 +384,7 @@ def _read_foo_request_0(data: bytes, pos: int) -> tuple[FooRequest, int]:
     x.depth = Depth()
     x.trace_id = ZERO_UUID
     x.forwarded_by = None
+    x._limits = None
     x.origin = None
     x.priority = 0
     x.unknown_tagged_fields = ()
@@ -394,7 +398,10 @@ def _write_foo_request_0(out: list[bytes], x: FooRequest) -> None:
         raise Refused
     if x.forwarded_by is not None:
         raise Refused
-    if not (x.limits.bytes64 == -1 and x.limits.reason == "" and not x.limits.unknown_tagged_fields):
+    if not (
+        x._limits is None
+        or (x._limits.bytes64 == -1 and x._limits.reason == "" and not x._limits.unknown_tagged_fields)
+    ):
         raise Refused
     if x.origin is not None:
         raise Refused
@@ -409,6 +416,8 @@ def _write_foo_request_0(out: list[bytes], x: FooRequest) -> None:
 def _size_foo_request_0(x: FooRequest) -> int:
     size = 4
     size += string_array_size(x.names)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -423,6 +432,7 @@ def _read_foo_request_3(data: bytes, pos: int) -> tuple[FooRequest, int]:
     x.depth, pos = _read_depth_3(data, pos)
     x.trace_id = ZERO_UUID
     x.forwarded_by = None
+    x._limits = None
     x.origin = None
     x.priority = 0
     x.unknown_tagged_fields = ()
@@ -434,7 +444,10 @@ def _write_foo_request_3(out: list[bytes], x: FooRequest) -> None:
         raise Refused
     if x.forwarded_by is not None:
         raise Refused
-    if not (x.limits.bytes64 == -1 and x.limits.reason == "" and not x.limits.unknown_tagged_fields):
+    if not (
+        x._limits is None
+        or (x._limits.bytes64 == -1 and x._limits.reason == "" and not x._limits.unknown_tagged_fields)
+    ):
         raise Refused
     if x.origin is not None:
         raise Refused
@@ -451,6 +464,8 @@ def _size_foo_request_3(x: FooRequest) -> int:
     size = 4
     size += string_array_size(x.names)
     size += _size_depth_3(x.depth)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -503,6 +518,7 @@ def _read_foo_request_9(data: bytes, pos: int) -> tuple[FooRequest, int]:
     n = data[pos]
     pos += 1
     x.trace_id = ZERO_UUID
+    x._limits = None
     x.origin = None
     x.priority = 0
     x.forwarded_by = None
@@ -527,7 +543,10 @@ def _write_optional_foo_request_9(parent: list[bytes], x: FooRequest) -> None:
         out = []
         out.append(_pack_u(x.trace_id.int.to_bytes(16, "big")))
         known[1] = b"".join(out)
-    if not (x.limits.bytes64 == -1 and x.limits.reason == "" and not x.limits.unknown_tagged_fields):
+    if not (
+        x._limits is None
+        or (x._limits.bytes64 == -1 and x._limits.reason == "" and not x._limits.unknown_tagged_fields)
+    ):
         out = []
         _write_limits_9(out, x.limits)
         known[2] = b"".join(out)
@@ -566,12 +585,13 @@ def _write_optional_foo_request_9(parent: list[bytes], x: FooRequest) -> None:
 
 
 def _write_foo_request_9(out: list[bytes], x: FooRequest) -> None:
-    d_limits = x.limits
+    d_limits = x._limits
     if (
         not x.trace_id.int
-        and d_limits.bytes64 == -1
-        and d_limits.reason == ""
-        and not d_limits.unknown_tagged_fields
+        and (
+            d_limits is None
+            or (d_limits.bytes64 == -1 and d_limits.reason == "" and not d_limits.unknown_tagged_fields)
+        )
         and x.origin is None
         and x.priority == 0
         and x.forwarded_by is None
@@ -594,7 +614,10 @@ def _size_optional_foo_request_9(x: FooRequest) -> int:
         size = 16
         count += 1
         total += optional_field_size(1, size)
-    if not (x.limits.bytes64 == -1 and x.limits.reason == "" and not x.limits.unknown_tagged_fields):
+    if not (
+        x._limits is None
+        or (x._limits.bytes64 == -1 and x._limits.reason == "" and not x._limits.unknown_tagged_fields)
+    ):
         size = 0
         size += _size_limits_9(x.limits)
         count += 1
@@ -620,9 +643,10 @@ def _size_foo_request_9(x: FooRequest) -> int:
     size = 5
     if not (
         not x.trace_id.int
-        and x.limits.bytes64 == -1
-        and x.limits.reason == ""
-        and not x.limits.unknown_tagged_fields
+        and (
+            x._limits is None
+            or (x._limits.bytes64 == -1 and x._limits.reason == "" and not x._limits.unknown_tagged_fields)
+        )
         and x.origin is None
         and x.priority == 0
         and x.forwarded_by is None

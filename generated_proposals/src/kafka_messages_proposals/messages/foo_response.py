@@ -17,7 +17,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_i = Struct(">i").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Foo(StructBase):
     """One foo."""
 
@@ -58,7 +58,7 @@ class _FooResponseConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FooResponse(_FooResponseConstants):
     """Foos, with an optional user agent for the whole response and an optional bar for each foo.
 
@@ -118,6 +118,8 @@ def _size_all_foo_0(items: Iterable[Foo]) -> int:
     size = 0
     for x in items:
         size += 2
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -232,6 +234,8 @@ def _write_foo_response_0(out: list[bytes], x: FooResponse) -> None:
 def _size_foo_response_0(x: FooResponse) -> int:
     size = 4
     size += _size_all_foo_0(x.foos)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -65,7 +65,7 @@ _unpack_iihhi = Struct(">iihhi").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Pair(StructBase):
     """Part of IntegerEncodings."""
 
@@ -122,7 +122,7 @@ class _IntegerEncodingsConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class IntegerEncodings(_IntegerEncodingsConstants):
     """Integers whose encoding changes from version to version.
 
@@ -232,6 +232,8 @@ def _size_all_pair_0(items: Iterable[Pair]) -> int:
         size += 0
         size += len(PACKED32[x.key | 0])
         size += len(PACKED64[x.value | 0])
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -357,6 +359,8 @@ def _size_integer_encodings_0(x: IntegerEncodings) -> int:
         size += len(x.offsets) * 4
     size += len(packed32_elements(x.replicas))
     size += _size_all_pair_0(x.pairs)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

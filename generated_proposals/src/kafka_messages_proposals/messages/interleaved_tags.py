@@ -50,7 +50,7 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_q = Struct(">q").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaggedPart(StructBase):
     """Part of InterleavedTags."""
 
@@ -82,7 +82,7 @@ class TaggedPart(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Part(StructBase):
     """Part of InterleavedTags."""
 
@@ -107,7 +107,8 @@ class Part(StructBase):
 
 
 class _InterleavedTagsDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_tag3",)
+    _tag3: TaggedPart | None
     _lazy = {
         "tag3": TaggedPart,
     }
@@ -121,7 +122,7 @@ class _InterleavedTagsConstants(_InterleavedTagsDefaults, Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InterleavedTags(_InterleavedTagsConstants):
     """Tagged fields whose tag and length share one varlong, bit by bit.
 
@@ -164,7 +165,7 @@ class InterleavedTags(_InterleavedTagsConstants):
         self.tag0 = tag0
         self.tag1 = tag1
         self.tag2 = tag2 if isinstance(tag2, list) else list(tag2)
-        self.tag3 = TaggedPart() if tag3 is None else tag3
+        self._tag3 = tag3
         self.tag4 = tag4
         self.tag5 = tag5
         self.parts = parts if isinstance(parts, list) else list(parts)
@@ -357,6 +358,7 @@ def _read_interleaved_tags_0(data: bytes, pos: int) -> tuple[InterleavedTags, in
     x.tag0 = 0
     x.tag1 = None
     x.tag2 = []
+    x._tag3 = None
     x.tag5 = 0
     if n:
         pos = _read_tags_interleaved_tags_0(data, pos, n, x)
@@ -391,7 +393,7 @@ def _write_tags_interleaved_tags_0(parent: list[bytes], x: InterleavedTags) -> N
             out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.tag2, "i"))
         known[2] = b"".join(out)
-    if not (x.tag3.name == "" and x.tag3.weight == 0 and not x.tag3.unknown_tagged_fields):
+    if not (x._tag3 is None or (x._tag3.name == "" and x._tag3.weight == 0 and not x._tag3.unknown_tagged_fields)):
         out = []
         _write_tagged_part_0(out, x.tag3)
         known[3] = b"".join(out)
@@ -426,14 +428,12 @@ def _write_interleaved_tags_0(out: list[bytes], x: InterleavedTags) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_part_0(out, x.parts)
-    d_tag3 = x.tag3
+    d_tag3 = x._tag3
     if (
         x.tag0 == 0
         and x.tag1 is None
         and not len(x.tag2)
-        and d_tag3.name == ""
-        and d_tag3.weight == 0
-        and not d_tag3.unknown_tagged_fields
+        and (d_tag3 is None or (d_tag3.name == "" and d_tag3.weight == 0 and not d_tag3.unknown_tagged_fields))
         and x.tag5 == 0
         and not x.unknown_tagged_fields
     ):
@@ -463,7 +463,7 @@ def _size_tags_interleaved_tags_0(x: InterleavedTags) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += interleaved_tagged_size(2, size)
-    if not (x.tag3.name == "" and x.tag3.weight == 0 and not x.tag3.unknown_tagged_fields):
+    if not (x._tag3 is None or (x._tag3.name == "" and x._tag3.weight == 0 and not x._tag3.unknown_tagged_fields)):
         size = 0
         size += _size_tagged_part_0(x.tag3)
         count += 1
@@ -485,9 +485,7 @@ def _size_interleaved_tags_0(x: InterleavedTags) -> int:
         x.tag0 == 0
         and x.tag1 is None
         and not len(x.tag2)
-        and x.tag3.name == ""
-        and x.tag3.weight == 0
-        and not x.tag3.unknown_tagged_fields
+        and (x._tag3 is None or (x._tag3.name == "" and x._tag3.weight == 0 and not x._tag3.unknown_tagged_fields))
         and x.tag5 == 0
         and not x.unknown_tagged_fields
     ):
@@ -566,6 +564,7 @@ def _read_interleaved_tags_1(data: bytes, pos: int) -> tuple[InterleavedTags, in
     x.tag0 = 0
     x.tag1 = None
     x.tag2 = []
+    x._tag3 = None
     x.tag4 = b""
     x.tag5 = 0
     if n:
@@ -601,7 +600,7 @@ def _write_tags_interleaved_tags_1(parent: list[bytes], x: InterleavedTags) -> N
             out.append(VARINTS[n + 1])
             out.append(fixed_elements(x.tag2, "i"))
         known[2] = b"".join(out)
-    if not (x.tag3.name == "" and x.tag3.weight == 0 and not x.tag3.unknown_tagged_fields):
+    if not (x._tag3 is None or (x._tag3.name == "" and x._tag3.weight == 0 and not x._tag3.unknown_tagged_fields)):
         out = []
         _write_tagged_part_0(out, x.tag3)
         known[3] = b"".join(out)
@@ -641,14 +640,12 @@ def _write_interleaved_tags_1(out: list[bytes], x: InterleavedTags) -> None:
         out.append(VARINTS[n + 1])
     if n:
         _write_all_part_0(out, x.parts)
-    d_tag3 = x.tag3
+    d_tag3 = x._tag3
     if (
         x.tag0 == 0
         and x.tag1 is None
         and not len(x.tag2)
-        and d_tag3.name == ""
-        and d_tag3.weight == 0
-        and not d_tag3.unknown_tagged_fields
+        and (d_tag3 is None or (d_tag3.name == "" and d_tag3.weight == 0 and not d_tag3.unknown_tagged_fields))
         and not len(x.tag4)
         and x.tag5 == 0
         and not x.unknown_tagged_fields
@@ -679,7 +676,7 @@ def _size_tags_interleaved_tags_1(x: InterleavedTags) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += interleaved_tagged_size(2, size)
-    if not (x.tag3.name == "" and x.tag3.weight == 0 and not x.tag3.unknown_tagged_fields):
+    if not (x._tag3 is None or (x._tag3.name == "" and x._tag3.weight == 0 and not x._tag3.unknown_tagged_fields)):
         size = 0
         size += _size_tagged_part_0(x.tag3)
         count += 1
@@ -707,9 +704,7 @@ def _size_interleaved_tags_1(x: InterleavedTags) -> int:
         x.tag0 == 0
         and x.tag1 is None
         and not len(x.tag2)
-        and x.tag3.name == ""
-        and x.tag3.weight == 0
-        and not x.tag3.unknown_tagged_fields
+        and (x._tag3 is None or (x._tag3.name == "" and x._tag3.weight == 0 and not x._tag3.unknown_tagged_fields))
         and not len(x.tag4)
         and x.tag5 == 0
         and not x.unknown_tagged_fields

@@ -34,7 +34,7 @@ _unpack_hB = Struct(">hB").unpack_from
 _unpack_hiiiB = Struct(">hiiiB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FixedPartition(StructBase):
     """One partition."""
 
@@ -91,7 +91,7 @@ class FixedPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class FixedTopic(StructBase):
     """One topic."""
 
@@ -136,7 +136,7 @@ class _MetadataFixedConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataFixed(_MetadataFixedConstants):
     """MetadataResponse v12 reduced to its partitions, with the fixed-width integers Kafka uses.
 

@@ -28,7 +28,7 @@ _pack_hB = Struct(">hB").pack
 _unpack_hB = Struct(">hB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PackedPartition(StructBase):
     """One partition."""
 
@@ -85,7 +85,7 @@ class PackedPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PackedTopic(StructBase):
     """One topic."""
 
@@ -130,7 +130,7 @@ class _MetadataPackedConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataPacked(_MetadataPackedConstants):
     """MetadataResponse v12 reduced to its partitions, with zig-zag varints for every integer of a partition.
 

@@ -28,7 +28,7 @@ _pack_hB = Struct(">hB").pack
 _unpack_hB = Struct(">hB").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpackedPartition(StructBase):
     """One partition."""
 
@@ -85,7 +85,7 @@ class UpackedPartition(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpackedTopic(StructBase):
     """One topic."""
 
@@ -130,7 +130,7 @@ class _MetadataUpackedConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 0
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataUpacked(_MetadataUpackedConstants):
     """MetadataResponse v12 reduced to its partitions, with varints of the two's complement for every integer of
     a partition.

@@ -18,7 +18,7 @@ class _NothingKeyConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NothingKey(_NothingKeyConstants):
     """Holds nothing.
 

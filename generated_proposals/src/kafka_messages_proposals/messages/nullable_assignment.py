@@ -58,7 +58,7 @@ _unpack_uB = Struct(">16sB").unpack_from
 _unpack_ui = Struct(">16si").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicPartitions(StructBase):
     """Part of NullableAssignment."""
 
@@ -90,7 +90,7 @@ class TopicPartitions(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Assignment(StructBase):
     """What the member owns, null if nothing changed."""
 
@@ -143,7 +143,7 @@ class Assignment(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Previous(StructBase):
     """What the member owned before, null if nothing."""
 
@@ -175,7 +175,7 @@ class _NullableAssignmentConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NullableAssignment(_NullableAssignmentConstants):
     """A member's assignment, sent only when it changed.
 
@@ -247,6 +247,8 @@ def _size_all_topic_partitions_0(items: Iterable[TopicPartitions]) -> int:
     for x in items:
         size += 20
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -352,6 +354,8 @@ def _size_assignment_0(x: Assignment) -> int:
     size += _size_all_topic_partitions_0(x.assigned_topic_partitions)
     size += _size_all_topic_partitions_0(x.pending_topic_partitions)
     size += len(x.metadata_bytes)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -489,6 +493,8 @@ def _size_nullable_assignment_0(x: NullableAssignment) -> int:
     size = 1
     if x.assignment is not None:
         size += _size_assignment_0(x.assignment)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

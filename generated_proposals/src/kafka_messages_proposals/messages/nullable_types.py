@@ -48,6 +48,7 @@ from .._wire import (
     long_nullable_string,
     long_string,
     new,
+    same_floats,
     string_array,
     string_array_size,
     string_elements,
@@ -70,7 +71,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_ib = Struct(">ib").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Part(StructBase):
     """Part of NullableTypes."""
 
@@ -94,7 +95,7 @@ class Part(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NullPart(StructBase):
     """Part of NullableTypes."""
 
@@ -118,7 +119,7 @@ class NullPart(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LaterPart(StructBase):
     """Part of NullableTypes."""
 
@@ -142,7 +143,7 @@ class LaterPart(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OncePart(StructBase):
     """Part of NullableTypes."""
 
@@ -166,7 +167,7 @@ class OncePart(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InsideItem(StructBase):
     """Part of NullableTypes."""
 
@@ -190,7 +191,7 @@ class InsideItem(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Item(StructBase):
     """Part of NullableTypes."""
 
@@ -239,7 +240,7 @@ class ItemCollection(KeyedCollection[Item]):
         return self._find_all(id)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class InsideNullItem(StructBase):
     """Part of NullableTypes."""
 
@@ -263,7 +264,7 @@ class InsideNullItem(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NullItem(StructBase):
     """Part of NullableTypes."""
 
@@ -320,7 +321,7 @@ class _NullableTypesConstants(Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NullableTypes(_NullableTypesConstants):
     """Holds a null of every type that has one.
 
@@ -685,7 +686,7 @@ class NullableTypes(_NullableTypesConstants):
             and self.numbers == other.numbers
             and self.unsigned_numbers == other.unsigned_numbers
             and self.bigs == other.bigs
-            and self.ratios == other.ratios
+            and same_floats(self.ratios, other.ratios)
             and self.identities == other.identities
             and self.texts == other.texts
             and self.blobs == other.blobs
@@ -699,7 +700,7 @@ class NullableTypes(_NullableTypesConstants):
             and self.null_numbers == other.null_numbers
             and self.null_unsigned_numbers == other.null_unsigned_numbers
             and self.null_bigs == other.null_bigs
-            and self.null_ratios == other.null_ratios
+            and same_floats(self.null_ratios, other.null_ratios)
             and self.null_identities == other.null_identities
             and self.null_texts == other.null_texts
             and self.null_blobs == other.null_blobs
@@ -712,7 +713,7 @@ class NullableTypes(_NullableTypesConstants):
             and self.later_numbers == other.later_numbers
             and self.later_unsigned_numbers == other.later_unsigned_numbers
             and self.later_bigs == other.later_bigs
-            and self.later_ratios == other.later_ratios
+            and same_floats(self.later_ratios, other.later_ratios)
             and self.later_identities == other.later_identities
             and self.later_texts == other.later_texts
             and self.later_blobs == other.later_blobs
@@ -725,7 +726,7 @@ class NullableTypes(_NullableTypesConstants):
             and self.once_numbers == other.once_numbers
             and self.once_unsigned_numbers == other.once_unsigned_numbers
             and self.once_bigs == other.once_bigs
-            and self.once_ratios == other.once_ratios
+            and same_floats(self.once_ratios, other.once_ratios)
             and self.once_identities == other.once_identities
             and self.once_texts == other.once_texts
             and self.once_blobs == other.once_blobs
@@ -765,6 +766,8 @@ def _write_part_0(out: list[bytes], x: Part) -> None:
 def _size_part_0(x: Part) -> int:
     size = 2
     size += string_length(len(x.value.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -833,6 +836,8 @@ def _write_null_part_0(out: list[bytes], x: NullPart) -> None:
 def _size_null_part_0(x: NullPart) -> int:
     size = 2
     size += string_length(len(x.value.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -901,6 +906,8 @@ def _write_later_part_0(out: list[bytes], x: LaterPart) -> None:
 def _size_later_part_0(x: LaterPart) -> int:
     size = 2
     size += string_length(len(x.value.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -969,6 +976,8 @@ def _write_once_part_0(out: list[bytes], x: OncePart) -> None:
 def _size_once_part_0(x: OncePart) -> int:
     size = 2
     size += string_length(len(x.value.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1042,6 +1051,8 @@ def _size_inside_item_0(x: InsideItem) -> int:
     size = 4
     if x.value is not None:
         size += len(x.value)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1125,6 +1136,8 @@ def _size_all_item_0(items: Iterable[Item]) -> int:
         size += 5
         if x.part is not None:
             size += _size_inside_item_0(x.part)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -1201,6 +1214,8 @@ def _size_inside_null_item_0(x: InsideNullItem) -> int:
     size = 4
     if x.value is not None:
         size += len(x.value)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1284,6 +1299,8 @@ def _size_all_null_item_0(items: Iterable[NullItem]) -> int:
         size += 5
         if x.part is not None:
             size += _size_inside_null_item_0(x.part)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -2223,6 +2240,8 @@ def _size_nullable_types_0(x: NullableTypes) -> int:
         size += _size_all_item_0(x.items)
     if x.null_items is not None:
         size += _size_all_null_item_0(x.null_items)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

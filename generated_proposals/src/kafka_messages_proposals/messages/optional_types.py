@@ -45,6 +45,7 @@ from .._wire import (
     float_array,
     in_order,
     new,
+    same_floats,
     string_array,
     string_array_size,
     string_elements,
@@ -76,7 +77,7 @@ _unpack_q = Struct(">q").unpack_from
 _unpack_u = Struct(">16s").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Entry(StructBase):
     """Part of OptionalTypes."""
 
@@ -125,7 +126,7 @@ class EntryCollection(KeyedCollection[Entry]):
         return self._find_all(key)
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Maybe(StructBase):
     """Part of OptionalTypes."""
 
@@ -149,7 +150,7 @@ class Maybe(StructBase):
         return self.flag == other.flag and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Part(StructBase):
     """Part of OptionalTypes."""
 
@@ -181,7 +182,7 @@ class Part(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MaybePart(StructBase):
     """Part of OptionalTypes."""
 
@@ -205,7 +206,7 @@ class MaybePart(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NullPart(StructBase):
     """Part of OptionalTypes."""
 
@@ -229,7 +230,7 @@ class NullPart(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Wrapped(StructBase):
     """Part of OptionalTypes."""
 
@@ -261,7 +262,7 @@ class Wrapped(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Wrapper(StructBase):
     """Part of OptionalTypes."""
 
@@ -286,10 +287,14 @@ class Wrapper(StructBase):
 
 
 class _OptionalTypesDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = (
+        "_part",
+        "_wrapper",
+    )
+    _part: Part | None
+    _wrapper: Wrapper | None
     _lazy = {
         "part": Part,
-        "maybe_part": MaybePart,
         "wrapper": Wrapper,
     }
 
@@ -302,7 +307,7 @@ class _OptionalTypesConstants(_OptionalTypesDefaults, Message):
     LOWEST_FLEXIBLE_VERSION = 32768
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class OptionalTypes(_OptionalTypesConstants):
     """Holds an optional field of every type that can be one.
 
@@ -627,10 +632,10 @@ class OptionalTypes(_OptionalTypesConstants):
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
         )
-        self.part = Part() if part is None else part
+        self._part = part
         self.maybe_part = MaybePart() if maybe_part is UNSET else maybe_part
         self.null_part = null_part
-        self.wrapper = Wrapper() if wrapper is None else wrapper
+        self._wrapper = wrapper
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -658,7 +663,7 @@ class OptionalTypes(_OptionalTypesConstants):
             and self.numbers == other.numbers
             and self.unsigned_numbers == other.unsigned_numbers
             and self.bigs == other.bigs
-            and self.ratios == other.ratios
+            and same_floats(self.ratios, other.ratios)
             and self.identities == other.identities
             and self.texts == other.texts
             and self.blobs == other.blobs
@@ -684,7 +689,7 @@ class OptionalTypes(_OptionalTypesConstants):
             and self.maybe_numbers == other.maybe_numbers
             and self.maybe_unsigned_numbers == other.maybe_unsigned_numbers
             and self.maybe_bigs == other.maybe_bigs
-            and self.maybe_ratios == other.maybe_ratios
+            and same_floats(self.maybe_ratios, other.maybe_ratios)
             and self.maybe_identities == other.maybe_identities
             and self.maybe_texts == other.maybe_texts
             and self.maybe_blobs == other.maybe_blobs
@@ -697,7 +702,7 @@ class OptionalTypes(_OptionalTypesConstants):
             and self.null_numbers == other.null_numbers
             and self.null_unsigned_numbers == other.null_unsigned_numbers
             and self.null_bigs == other.null_bigs
-            and self.null_ratios == other.null_ratios
+            and same_floats(self.null_ratios, other.null_ratios)
             and self.null_identities == other.null_identities
             and self.null_texts == other.null_texts
             and self.null_blobs == other.null_blobs
@@ -744,6 +749,8 @@ def _size_all_entry_0(items: Iterable[Entry]) -> int:
     for x in items:
         size += 10
         size += string_length(len(x.key.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -810,6 +817,8 @@ def _write_maybe_0(out: list[bytes], x: Maybe) -> None:
 
 def _size_maybe_0(x: Maybe) -> int:
     size = 1
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1165,7 +1174,10 @@ def _read_optional_types_0(data: bytes, pos: int) -> tuple[OptionalTypes, int]:
     x.null_identities = None
     x.null_texts = None
     x.null_blobs = None
+    x._part = None
+    x.maybe_part = MaybePart()
     x.null_part = None
+    x._wrapper = None
     x.unknown_tagged_fields = ()
     return x, pos
 
@@ -1288,14 +1300,20 @@ def _write_optional_types_0(out: list[bytes], x: OptionalTypes) -> None:
     if x.null_blobs is not None:
         raise Refused
     if not (
-        x.part.value == "" and x.part.note is not None and not len(x.part.note) and not x.part.unknown_tagged_fields
+        x._part is None
+        or (
+            x._part.value == ""
+            and x._part.note is not None
+            and not len(x._part.note)
+            and not x._part.unknown_tagged_fields
+        )
     ):
         raise Refused
     if not (x.maybe_part is not None and x.maybe_part.value == "" and not x.maybe_part.unknown_tagged_fields):
         raise Refused
     if x.null_part is not None:
         raise Refused
-    if not (not len(x.wrapper.items) and not x.wrapper.unknown_tagged_fields):
+    if not (x._wrapper is None or (not len(x._wrapper.items) and not x._wrapper.unknown_tagged_fields)):
         raise Refused
     if x.unknown_tagged_fields:
         raise Refused
@@ -1313,6 +1331,8 @@ def _size_optional_types_0(x: OptionalTypes) -> int:
     size += _size_all_entry_0(x.entries)
     if x.maybe is not None:
         size += _size_maybe_0(x.maybe)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1808,7 +1828,10 @@ def _read_optional_types_1(data: bytes, pos: int) -> tuple[OptionalTypes, int]:
     x.null_identities = None
     x.null_texts = None
     x.null_blobs = None
+    x._part = None
+    x.maybe_part = MaybePart()
     x.null_part = None
+    x._wrapper = None
     if n:
         pos = _read_optional_optional_types_1(data, pos, n, x)
     else:
@@ -2216,7 +2239,13 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
             out.append(bytes_elements(x.null_blobs))
         known[57] = b"".join(out)
     if not (
-        x.part.value == "" and x.part.note is not None and not len(x.part.note) and not x.part.unknown_tagged_fields
+        x._part is None
+        or (
+            x._part.value == ""
+            and x._part.note is not None
+            and not len(x._part.note)
+            and not x._part.unknown_tagged_fields
+        )
     ):
         out = []
         _write_part_1(out, x.part)
@@ -2232,7 +2261,7 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
         out.append(b"\1")
         _write_null_part_1(out, x.null_part)
         known[32754] = b"".join(out)
-    if not (not len(x.wrapper.items) and not x.wrapper.unknown_tagged_fields):
+    if not (x._wrapper is None or (not len(x._wrapper.items) and not x._wrapper.unknown_tagged_fields)):
         out = []
         _write_wrapper_1(out, x.wrapper)
         known[32755] = b"".join(out)
@@ -2309,9 +2338,9 @@ def _write_optional_optional_types_1(parent: list[bytes], x: OptionalTypes) -> N
 
 
 def _write_optional_types_1(out: list[bytes], x: OptionalTypes) -> None:
-    d_part = x.part
+    d_part = x._part
     d_maybe_part = x.maybe_part
-    d_wrapper = x.wrapper
+    d_wrapper = x._wrapper
     if (
         x.flag is False
         and x.tiny == 0
@@ -2383,16 +2412,20 @@ def _write_optional_types_1(out: list[bytes], x: OptionalTypes) -> None:
         and x.null_identities is None
         and x.null_texts is None
         and x.null_blobs is None
-        and d_part.value == ""
-        and d_part.note is not None
-        and not len(d_part.note)
-        and not d_part.unknown_tagged_fields
+        and (
+            d_part is None
+            or (
+                d_part.value == ""
+                and d_part.note is not None
+                and not len(d_part.note)
+                and not d_part.unknown_tagged_fields
+            )
+        )
         and d_maybe_part is not None
         and d_maybe_part.value == ""
         and not d_maybe_part.unknown_tagged_fields
         and x.null_part is None
-        and not len(d_wrapper.items)
-        and not d_wrapper.unknown_tagged_fields
+        and (d_wrapper is None or (not len(d_wrapper.items) and not d_wrapper.unknown_tagged_fields))
         and not x.unknown_tagged_fields
     ):
         out.append(b"\0")
@@ -2696,7 +2729,13 @@ def _size_optional_optional_types_1(x: OptionalTypes) -> int:
         count += 1
         total += optional_field_size(57, size)
     if not (
-        x.part.value == "" and x.part.note is not None and not len(x.part.note) and not x.part.unknown_tagged_fields
+        x._part is None
+        or (
+            x._part.value == ""
+            and x._part.note is not None
+            and not len(x._part.note)
+            and not x._part.unknown_tagged_fields
+        )
     ):
         size = 0
         size += _size_part_1(x.part)
@@ -2713,7 +2752,7 @@ def _size_optional_optional_types_1(x: OptionalTypes) -> int:
         size += _size_null_part_1(x.null_part)
         count += 1
         total += optional_field_size(32754, size)
-    if not (not len(x.wrapper.items) and not x.wrapper.unknown_tagged_fields):
+    if not (x._wrapper is None or (not len(x._wrapper.items) and not x._wrapper.unknown_tagged_fields)):
         size = 0
         size += _size_wrapper_1(x.wrapper)
         count += 1
@@ -2794,16 +2833,20 @@ def _size_optional_types_1(x: OptionalTypes) -> int:
         and x.null_identities is None
         and x.null_texts is None
         and x.null_blobs is None
-        and x.part.value == ""
-        and x.part.note is not None
-        and not len(x.part.note)
-        and not x.part.unknown_tagged_fields
+        and (
+            x._part is None
+            or (
+                x._part.value == ""
+                and x._part.note is not None
+                and not len(x._part.note)
+                and not x._part.unknown_tagged_fields
+            )
+        )
         and x.maybe_part is not None
         and x.maybe_part.value == ""
         and not x.maybe_part.unknown_tagged_fields
         and x.null_part is None
-        and not len(x.wrapper.items)
-        and not x.wrapper.unknown_tagged_fields
+        and (x._wrapper is None or (not len(x._wrapper.items) and not x._wrapper.unknown_tagged_fields))
         and not x.unknown_tagged_fields
     ):
         size += _size_optional_optional_types_1(x) - 1

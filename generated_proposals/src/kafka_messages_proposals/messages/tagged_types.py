@@ -50,6 +50,7 @@ from .._wire import (
     long_uvarint,
     new,
     read_uvarint,
+    same_floats,
     string_length,
     tag_header,
     tagged_size,
@@ -82,7 +83,7 @@ _unpack_q = Struct(">q").unpack_from
 _unpack_u = Struct(">16s").unpack_from
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Part(StructBase):
     """Part of TaggedTypes."""
 
@@ -114,7 +115,7 @@ class Part(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MaybePart(StructBase):
     """Part of TaggedTypes."""
 
@@ -138,7 +139,7 @@ class MaybePart(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NullPart(StructBase):
     """Part of TaggedTypes."""
 
@@ -162,7 +163,7 @@ class NullPart(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Item(StructBase):
     """Part of TaggedTypes."""
 
@@ -194,7 +195,7 @@ class Item(StructBase):
         )
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MaybeItem(StructBase):
     """Part of TaggedTypes."""
 
@@ -218,7 +219,7 @@ class MaybeItem(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class NullItem(StructBase):
     """Part of TaggedTypes."""
 
@@ -242,7 +243,7 @@ class NullItem(StructBase):
         return self.value == other.value and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Entry(StructBase):
     """Part of TaggedTypes."""
 
@@ -284,10 +285,10 @@ class EntryCollection(KeyedCollection[Entry]):
 
 
 class _TaggedTypesDefaults(LazyDefaults):
-    __slots__ = ()
+    __slots__ = ("_part",)
+    _part: Part | None
     _lazy = {
         "part": Part,
-        "maybe_part": MaybePart,
     }
 
 
@@ -299,7 +300,7 @@ class _TaggedTypesConstants(_TaggedTypesDefaults, Message):
     LOWEST_FLEXIBLE_VERSION = 1
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False, kw_only=True)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaggedTypes(_TaggedTypesConstants):
     """Holds a tagged field of every type.
 
@@ -621,7 +622,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
         )
-        self.part = Part() if part is None else part
+        self._part = part
         self.maybe_part = MaybePart() if maybe_part is UNSET else maybe_part
         self.null_part = null_part
         self.items = items if isinstance(items, list) else list(items)
@@ -658,7 +659,7 @@ class TaggedTypes(_TaggedTypesConstants):
             and self.numbers == other.numbers
             and self.unsigned_numbers == other.unsigned_numbers
             and self.bigs == other.bigs
-            and self.ratios == other.ratios
+            and same_floats(self.ratios, other.ratios)
             and self.identities == other.identities
             and self.texts == other.texts
             and self.blobs == other.blobs
@@ -684,7 +685,7 @@ class TaggedTypes(_TaggedTypesConstants):
             and self.maybe_numbers == other.maybe_numbers
             and self.maybe_unsigned_numbers == other.maybe_unsigned_numbers
             and self.maybe_bigs == other.maybe_bigs
-            and self.maybe_ratios == other.maybe_ratios
+            and same_floats(self.maybe_ratios, other.maybe_ratios)
             and self.maybe_identities == other.maybe_identities
             and self.maybe_texts == other.maybe_texts
             and self.maybe_blobs == other.maybe_blobs
@@ -697,7 +698,7 @@ class TaggedTypes(_TaggedTypesConstants):
             and self.null_numbers == other.null_numbers
             and self.null_unsigned_numbers == other.null_unsigned_numbers
             and self.null_bigs == other.null_bigs
-            and self.null_ratios == other.null_ratios
+            and same_floats(self.null_ratios, other.null_ratios)
             and self.null_identities == other.null_identities
             and self.null_texts == other.null_texts
             and self.null_blobs == other.null_blobs
@@ -1147,6 +1148,8 @@ def _read_tagged_types_0(data: bytes, pos: int) -> tuple[TaggedTypes, int]:
     x.null_identities = None
     x.null_texts = None
     x.null_blobs = None
+    x._part = None
+    x.maybe_part = MaybePart()
     x.null_part = None
     x.items = []
     x.maybe_items = []
@@ -1273,7 +1276,7 @@ def _write_tagged_types_0(out: list[bytes], x: TaggedTypes) -> None:
         raise Refused
     if x.null_blobs is not None:
         raise Refused
-    if not (x.part.value == "" and x.part.weight == 0 and not x.part.unknown_tagged_fields):
+    if not (x._part is None or (x._part.value == "" and x._part.weight == 0 and not x._part.unknown_tagged_fields)):
         raise Refused
     if not (x.maybe_part is not None and x.maybe_part.value == "" and not x.maybe_part.unknown_tagged_fields):
         raise Refused
@@ -1293,6 +1296,8 @@ def _write_tagged_types_0(out: list[bytes], x: TaggedTypes) -> None:
 
 def _size_tagged_types_0(x: TaggedTypes) -> int:
     size = 0
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -1915,6 +1920,8 @@ def _read_tagged_types_1(data: bytes, pos: int) -> tuple[TaggedTypes, int]:
     x.null_identities = None
     x.null_texts = None
     x.null_blobs = None
+    x._part = None
+    x.maybe_part = MaybePart()
     x.null_part = None
     x.items = []
     x.maybe_items = []
@@ -2338,7 +2345,7 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
         if n:
             out.append(compact_bytes_elements(x.null_blobs))
         known[57] = b"".join(out)
-    if not (x.part.value == "" and x.part.weight == 0 and not x.part.unknown_tagged_fields):
+    if not (x._part is None or (x._part.value == "" and x._part.weight == 0 and not x._part.unknown_tagged_fields)):
         out = []
         _write_part_1(out, x.part)
         known[58] = b"".join(out)
@@ -2457,7 +2464,7 @@ def _write_tags_tagged_types_1(parent: list[bytes], x: TaggedTypes) -> None:
 
 
 def _write_tagged_types_1(out: list[bytes], x: TaggedTypes) -> None:
-    d_part = x.part
+    d_part = x._part
     d_maybe_part = x.maybe_part
     if (
         x.flag is False
@@ -2530,9 +2537,7 @@ def _write_tagged_types_1(out: list[bytes], x: TaggedTypes) -> None:
         and x.null_identities is None
         and x.null_texts is None
         and x.null_blobs is None
-        and d_part.value == ""
-        and d_part.weight == 0
-        and not d_part.unknown_tagged_fields
+        and (d_part is None or (d_part.value == "" and d_part.weight == 0 and not d_part.unknown_tagged_fields))
         and d_maybe_part is not None
         and d_maybe_part.value == ""
         and not d_maybe_part.unknown_tagged_fields
@@ -2944,7 +2949,7 @@ def _size_tags_tagged_types_1(x: TaggedTypes) -> int:
             size += uvarint_size(n + 1) - 1
         count += 1
         total += tagged_size(57, size)
-    if not (x.part.value == "" and x.part.weight == 0 and not x.part.unknown_tagged_fields):
+    if not (x._part is None or (x._part.value == "" and x._part.weight == 0 and not x._part.unknown_tagged_fields)):
         size = 0
         size += _size_part_1(x.part)
         count += 1
@@ -3070,9 +3075,7 @@ def _size_tagged_types_1(x: TaggedTypes) -> int:
         and x.null_identities is None
         and x.null_texts is None
         and x.null_blobs is None
-        and x.part.value == ""
-        and x.part.weight == 0
-        and not x.part.unknown_tagged_fields
+        and (x._part is None or (x._part.value == "" and x._part.weight == 0 and not x._part.unknown_tagged_fields))
         and x.maybe_part is not None
         and x.maybe_part.value == ""
         and not x.maybe_part.unknown_tagged_fields

@@ -1,0 +1,249 @@
+"""The command ``cost``: what it prints, which samples it takes, and every error."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from generator import cli
+from tests.support.building import write_specs
+from tests.support.costs import PROBE, V2, V2_TAGGED
+from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.specs import field, message
+
+ROOT = Path(__file__).parents[2]
+FOLDER = GOLDENS / "cost"
+
+LINES = (
+    {"message": "Probe", "version": 2, "hex": V2_TAGGED, "sample": "ignored"},
+    {"message": "Other", "version": 0, "hex": "00"},
+    {"message": "Probe", "version": 0, "hex": "0001000000020000ffffffff00000003"},
+    {"message": "Probe", "version": 2, "hex": V2 + "00"},
+)
+
+
+@pytest.fixture
+def specs(tmp_path: Path) -> Path:
+    return write_specs(tmp_path / "specs", PROBE, message(field("A"), name="ProbeOfOldThings"))
+
+
+def run(*arguments: object) -> int:
+    return cli.main(["cost", *map(str, arguments)])
+
+
+def write_lines(path: Path, *lines: Mapping[str, object] | str) -> Path:
+    """A file of samples; gzipped when it is called so."""
+    text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+GOLDEN_RUNS: Mapping[str, Sequence[object]] = {
+    "text.txt": ["--message", "Probe", "--samples", "samples.jsonl"],
+    "json.txt": ["--message", "Probe", "--version", 0, "--samples", "samples.jsonl", "--format", "json"],
+    "histogram.txt": ["--histogram", 32],
+    "histogram-json.txt": ["--histogram", 16, "--format", "json"],
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN_RUNS)
+def test_what_is_printed(
+    name: str, specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tables as people see them, and the JSON that programs read."""
+    monkeypatch.chdir(specs.parent)
+    write_lines(Path("samples.jsonl"), *LINES)
+    assert run(*([] if "--histogram" in GOLDEN_RUNS[name] else ["--specs", "specs"]), *GOLDEN_RUNS[name]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    matches_golden(FOLDER / name, printed.out)
+
+
+def test_no_golden_is_stale() -> None:
+    """A golden that no test compares with proves nothing."""
+    assert strays(FOLDER, GOLDEN_RUNS) == []
+
+
+def test_forms_of_samples(specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON lines or bare hex, plain or gzipped, blank lines between them: the same message costs the same."""
+    own = (LINES[0], "", LINES[3])
+    files = (
+        write_lines(tmp_path / "a.jsonl", *own),
+        write_lines(tmp_path / "b.jsonl.gz", *own),
+        write_lines(tmp_path / "c.hex", V2_TAGGED.upper(), f"  {V2}00"),
+    )
+    results = []
+    for path in files:
+        command = ("--specs", specs, "--message", "Probe", "--version", 2, "--samples", path, "--format", "json")
+        assert run(*command) == 0
+        results.append({**json.loads(capsys.readouterr().out), "source": None})
+    assert results[0] == results[1] == results[2]
+    assert run("--specs", specs, "--message", "Probe", "--samples", *files[:2], "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["samples"] == 4
+
+
+def test_committed_vectors_are_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    """For Kafka's own messages there are samples, and the answer says what they are."""
+    assert run("--specs", ROOT / "specs" / "kafka", "--message", "ApiVersionsResponse", "--version", 3) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("ApiVersionsResponse version 3, ")
+    assert lines[1] == "samples: committed test vectors (tests/vectors): extremes and random values, no traffic"
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """What a command that fails says, without the folder of the test."""
+    assert run(*arguments) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--message", "Prob"], "no message Prob in these definitions; did you mean Probe?"),
+        (["--message", "Metadata"], "no message Metadata in these definitions; there are 2 messages"),
+        (["--message", "Probe", "--version", "4"], "Probe has no version 4, only 0-3"),
+        (["--message", "Probe"], "there are no committed test vectors of Probe; give messages: --samples FILE"),
+        (
+            ["--message", "Probe", "--version", "1"],
+            "there are no committed test vectors of Probe version 1; give messages: --samples FILE",
+        ),
+        (["--message", "Probe", "--samples", "absent.jsonl"], "absent.jsonl: No such file or directory"),
+        (
+            ["--message", "Probe", "--version", "1", "--samples", "samples.jsonl"],
+            "no samples of Probe version 1; there are samples of version 0, version 2",
+        ),
+        (
+            ["--message", "ProbeOfOldThings", "--samples", "samples.jsonl"],
+            "no samples of ProbeOfOldThings; there are samples of Other, Probe",
+        ),
+        (
+            ["--message", "Probe", "--samples", "empty.jsonl"],
+            "no samples of Probe, nor of anything else",
+        ),
+        (
+            ["--message", "Probe", "--samples", "hex.txt"],
+            "hex.txt:1: a line of hex does not say its version; give --version N",
+        ),
+        (["--message", "Probe", "--samples", "latin.txt"], "latin.txt: is not UTF-8 text"),
+        (
+            ["--message", "Probe", "--samples", "cut.gz"],
+            "cut.gz: Compressed file ended before the end-of-stream marker was reached",
+        ),
+        (["--message", "Probe", "--samples", "plain.gz"], "plain.gz: Not a gzipped file (b'00')"),
+    ],
+)
+def test_errors(
+    arguments: Sequence[str],
+    reason: str,
+    specs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each says what is wrong and, where there is one, the way out."""
+    monkeypatch.chdir(specs.parent)
+    write_lines(Path("samples.jsonl"), *LINES)
+    write_lines(Path("empty.jsonl"))
+    write_lines(Path("hex.txt"), V2_TAGGED)
+    Path("latin.txt").write_bytes(b"\xe4\n")
+    Path("plain.gz").write_bytes(b"00\n")
+    Path("cut.gz").write_bytes(gzip.compress(b"\n" * 99)[:-8])
+    assert fails(capsys, "--specs", "specs", *arguments) == f"{reason}\n"
+
+
+def test_bad_lines_are_all_reported(
+    specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With file and line; those of other messages are none of our business."""
+    monkeypatch.chdir(specs.parent)
+    own = {"message": "Probe", "version": 2}
+    lines: list[Mapping[str, object] | str] = [
+        LINES[0],
+        '{"message": "Probe"',
+        {"message": "Probe", "hex": "00"},
+        {**own, "version": "2", "hex": "00"},
+        {**own, "version": True, "hex": "00"},
+        {**own, "version": 9, "hex": "00"},
+        {"message": "Other", "version": 9, "hex": "no hex"},
+        {**own, "hex": "0g"},
+        {**own, "hex": "000"},
+        "[]",
+        '{"message": ' + "9" * 5000 + "}",
+    ]
+    write_lines(Path("bad.jsonl"), *lines)
+    assert fails(capsys, "--specs", "specs", "--message", "Probe", "--samples", "bad.jsonl").splitlines() == [
+        "bad.jsonl:2: is not JSON: Expecting ',' delimiter at column 20",
+        "bad.jsonl:3: has no 'version'; a sample has 'message', 'version', 'hex'",
+        "bad.jsonl:4: 'version' must be an integer, not \"2\"",
+        "bad.jsonl:5: 'version' must be an integer, not true",
+        "bad.jsonl:6: Probe has no version 9, only 0-3",
+        "bad.jsonl:8: 'hex': 'g' at character 2 is no hexadecimal digit",
+        "bad.jsonl:9: 'hex': 3 digits, and two make a byte",
+        "bad.jsonl:10: is neither a JSON object nor hex: '[' at character 1 is no hexadecimal digit",
+        "bad.jsonl:11: is JSON with too long a number or too many levels",
+    ]
+
+
+def test_samples_that_are_no_messages(
+    specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The words of the schema codec, with the line in front."""
+    monkeypatch.chdir(specs.parent)
+    write_lines(Path("bad.hex"), V2_TAGGED, V2, V2_TAGGED[:40], V2 + "0000")
+    command = ("--specs", "specs", "--message", "Probe", "--version", 2, "--samples", "bad.hex")
+    assert fails(capsys, *command).splitlines() == [
+        "bad.hex:2: Probe v2: UNSIGNED_VARINT: 1 byte needed at offset 28, 0 left",
+        "bad.hex:3: Probe v2: parts[1].x: INT64: 8 bytes needed at offset 18, 2 left",
+        "bad.hex:4: Probe v2: ends at offset 29, but 1 more byte(s) follow",
+    ]
+
+
+def test_many_problems_are_cut_short(
+    specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file of something else entirely must not fill the screen."""
+    monkeypatch.chdir(specs.parent)
+    write_lines(Path("bad.hex"), *["?"] * 50)
+    lines = fails(capsys, "--specs", "specs", "--message", "Probe", "--samples", "bad.hex").splitlines()
+    assert (len(lines), lines[-1]) == (21, "and 30 more")
+
+
+def test_broken_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Reported as everywhere, with another last line: nothing was going to be generated."""
+    specs = write_specs(tmp_path / "specs", message(field("A", "int128")))
+    lines = fails(capsys, "--specs", specs, "--message", "Probe").splitlines()
+    assert "unknown type 'int128'" in lines[0]
+    assert lines[-1] == "1 problem(s); nothing was computed"
+
+
+def test_a_removed_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is there and has no versions: saying that it is unknown would be wrong."""
+    gone = message(validVersions="none", flexibleVersions="none", name="Gone")
+    specs = write_specs(tmp_path / "specs", PROBE, gone)
+    assert fails(capsys, "--specs", specs, "--message", "Gone") == "message Gone has no versions any more\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ([], "--specs and --message are needed, or --histogram"),
+        (["--specs", "x"], "--specs and --message are needed, or --histogram"),
+        (["--histogram", "31"], "argument --histogram: invalid choice: 31 (choose from 16, 32, 64)"),
+        (["--histogram"], "argument --histogram: expected one argument"),
+        (["--version", "x"], "argument --version: invalid int value: 'x'"),
+    ],
+)
+def test_wrong_arguments(arguments: Sequence[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """argparse says it, with its own exit code."""
+    with pytest.raises(SystemExit) as caught:
+        run(*arguments)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith(f"python -m generator cost: error: {reason}\n")

@@ -1,0 +1,151 @@
+"""The definitions in specs/ use all that the generator can print: no line of it works only in somebody's head."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import generator.plan
+import generator.render
+from generator import definitions
+from generator.definitions import Definitions
+from generator.plan.model import Array, LayoutRef, MessagePlan, Operation, OptionalBuffer, TagSection
+from generator.render import environment, package
+from generator.render.portable import message as portable
+from generator.spec.model import ENCODED_TYPES, FIXED_WIDTHS, VARIABLE_TYPES
+from tests.support.lines import lines_of_functions, recording
+from tests.support.templates import Branches
+
+ROOT = Path(__file__).parents[2]
+PROPOSALS, KAFKA = ROOT / "specs" / "proposals", ROOT / "specs" / "kafka"
+RENDER = Path(generator.render.__file__).parent
+PRINTER = [
+    *sorted((RENDER / "portable").glob("*.py")),
+    *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose", "sections")),
+    Path(generator.plan.__file__).parent / "builder.py",
+]
+"""Everything that decides what is printed for a message. There is no exception: what no definition needs can go."""
+OF_PACKAGES = ("README.md", "__init__.py", "_tables.py", "pyproject.toml")
+"""The files that are printed once a package, from all its definitions."""
+
+
+@pytest.fixture(scope="module")
+def proposals() -> Definitions:
+    """The definitions that use what the proposals add."""
+    return definitions.load(PROPOSALS)
+
+
+def test_every_line_of_the_printer_runs() -> None:
+    """``specs/proposals`` alone reaches every line of plan and lowering, so the second package shows all of them."""
+    with recording(*PRINTER) as lines:
+        for plan in definitions.load(PROPOSALS).plans:
+            portable.render(plan)
+    assert lines.missing(lines_of_functions(PRINTER)) == []
+
+
+def test_every_branch_of_every_template_is_taken(
+    proposals: Definitions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules come from ``specs/proposals``; a release, error codes and removed APIs only Kafka's own have."""
+    original = environment.ENVIRONMENT
+    branches = Branches(original)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("generator.render") and getattr(module, "ENVIRONMENT", None) is original:
+            monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
+    branches.load_all()
+    for plan in proposals.plans:
+        portable.render(plan)
+    # A package of records alone has no APIs, one of a removed API has no messages; Kafka has everything.
+    records, removed = tmp_path / "records", tmp_path / "removed"
+    for folder, files in ((records, [PROPOSALS / "NothingKey.json"]), (removed, removed_apis())):
+        folder.mkdir()
+        for file in files:
+            shutil.copy(file, folder)
+    for specs in (KAFKA, PROPOSALS, records, removed):
+        request = package.Request(specs, tmp_path)
+        loaded = proposals if specs is PROPOSALS else definitions.load(specs)
+        for name in OF_PACKAGES:
+            package._template(name, request, loaded)
+    assert branches.missing == []
+
+
+def removed_apis() -> list[Path]:
+    """Kafka's definitions of APIs that have no versions any more."""
+    files = sorted((KAFKA / "clients").glob("*.json"))
+    return [file for file in files if '"validVersions": "none"' in file.read_text(encoding="utf-8")]
+
+
+def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
+    """Every operation of a plan, with the section it stands in ("" outside)."""
+    found: list[tuple[Operation, str]] = []
+    for operation in [each for struct in plan.structs for layout in struct.layouts for each in layout.operations]:
+        found.append((operation, ""))
+        if isinstance(operation, (TagSection, OptionalBuffer)):
+            section = type(operation).__name__
+            found += [(tagged.payload, section) for tagged in operation.fields]
+    return found
+
+
+def test_every_type_stands_everywhere(proposals: Definitions) -> None:
+    """Each type plain, nullable, tagged, optional, in classic and in compact form: the combinations, not only the lines.
+
+    A combination that is never printed is one whose bytes no test has seen.
+    """
+    seen: set[tuple[str, str, str]] = set()
+    for message in proposals.messages:
+        for version in message.valid:
+            for field in message.walk():
+                if version in field.versions:
+                    form = "compact" if version in message.flexible_at(field) else "classic"
+                    place = "optional" if field.is_optional else "tagged" if version in field.tagged else "regular"
+                    null = ", nullable" if version in field.nullable else ""
+                    kind = "[]Struct" if field.type.is_array and field.type.is_struct else str(field.type)
+                    seen.add(
+                        ("Struct" if field.type.is_struct and not field.type.is_array else kind, form, place + null)
+                    )
+    elements = [*FIXED_WIDTHS, "string", "bytes"]
+    arrays = [f"[]{name}" for name in elements]
+    can_be_null = [*VARIABLE_TYPES, *arrays, "Struct", "[]Struct"]
+    can_be_tagged = [*elements, *arrays, "Struct"]
+    wanted = {(kind, form, "regular") for kind in [*can_be_null, *FIXED_WIDTHS] for form in ("classic", "compact")}
+    wanted |= {(kind, form, "regular, nullable") for kind in can_be_null for form in ("classic", "compact")}
+    wanted |= {(kind, "compact", "tagged") for kind in [*can_be_tagged, "[]Struct"]}
+    wanted |= {(kind, "compact", "tagged, nullable") for kind in can_be_null if kind != "records"}
+    wanted |= {(kind, "classic", "optional") for kind in can_be_tagged}
+    wanted |= {(kind, "classic", "optional, nullable") for kind in can_be_tagged if kind in can_be_null}
+    assert wanted - seen == set()
+
+
+def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
+    """Each encoding of each integer type, alone and in arrays, in classic and in flexible versions."""
+    seen = {
+        (field.type.name, encoding.name, field.type.is_array, version in message.flexible)
+        for message in proposals.messages
+        for field in message.walk()
+        for encoding in field.encodings or field.element_encodings
+        for version in encoding.versions.intersect(message.valid)
+    }
+    wanted = {
+        (name, f"{form}{width}", is_array, is_flexible)
+        for name, bits in ENCODED_TYPES.items()
+        for width in (16, 32, 64)
+        if width <= bits
+        for form in ("fixed", "packed", "upacked")
+        for is_array in (False, True)
+        for is_flexible in (False, True)
+    }
+    assert wanted - seen == set()
+
+
+def test_every_operation_of_the_plan_is_used(proposals: Definitions) -> None:
+    """A kind of operation, or a section in some form, that no plan holds is one that no printed code shows."""
+    operations = [each for plan in proposals.plans for each in walk(plan)]
+    kinds = {type(operation).__name__ for operation, _ in operations}
+    assert kinds == {kind.__name__ for kind in Operation.__args__}
+    assert {section for _, section in operations} == {"", "TagSection", "OptionalBuffer"}
+    assert {op.interleaved for op, _ in operations if isinstance(op, TagSection)} == {False, True}
+    elements = {type(op.element).__name__ for op, _ in operations if isinstance(op, Array)}
+    assert elements == {"str", "PackedElement", LayoutRef.__name__}
