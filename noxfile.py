@@ -57,9 +57,10 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    session.install(*GENERATOR, *groups("types", "tests", "bench"), "nox", *GENERATED)
+    session.install(*GENERATOR, *groups("types", "tests", "bench", "arrow"), "nox", *GENERATED)
     benchmarks = [f"benchmarks/{name}.py" for name in ("compare", "imports", "encodings", "plots", "samples")]
-    session.run("mypy", "generator", "tests/support", "noxfile.py", *benchmarks)
+    session.run("mypy", "-p", "generator", "-p", "tests.support")
+    session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py")
@@ -69,7 +70,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Every test of the generator and of the generated package."""
-    session.install(*GENERATOR, *groups("tests", "types"), *GENERATED)
+    session.install(*GENERATOR, *groups("tests", "types", "arrow"), *GENERATED)
     session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
 
 

@@ -23,8 +23,9 @@ class Section(Type):
         self, fields: Mapping[int, Field] | Iterable[tuple[int, Field]], absent: frozenset[int] = frozenset()
     ) -> None:
         self.fields: dict[int, Field] = {}
-        names = set()
-        for tag, field in fields.items() if isinstance(fields, Mapping) else fields:
+        names: set[str] = set()
+        pairs: Iterable[tuple[int, Field]] = fields.items() if isinstance(fields, Mapping) else fields
+        for tag, field in pairs:
             if not 0 <= tag <= self.highest_tag:
                 raise SchemaError(f"tag {tag} is not in 0 to {self.highest_tag}")
             if tag in self.fields:

@@ -165,7 +165,6 @@ def test_copies_find_too(package: ModuleType, inside: ModuleType) -> None:
         assert built.topics.find("new") is None
 
 
-@pytest.mark.xfail(strict=True, reason="the copy shares the list of elements")
 def test_a_shallow_copy_is_a_collection_of_its_own(inside: ModuleType) -> None:
     """As with lists: the elements are the same objects, but adding to the copy leaves the original alone."""
     topics = filled(inside, "a")

@@ -7,12 +7,13 @@ few are left. That gives the place of every record, and all fields of all record
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from ._segment_varints import VarintError, varint, varints
-from .batches import Bools, Bytes, Ints
+from .batches import PADDING, Bools, Bytes, Ints
 
 SMALLEST_RECORD = 7
 """Length, attributes, timestamp, offset, key, value and headers, of one byte each."""
@@ -155,40 +156,39 @@ def _places(lanes: Lanes, count: Ints, base: Ints, body: Ints, stop: Ints, fault
 
 
 def _follow(data: bytes, begin: int, body: Ints, stop: Ints, faults: Faults, batch: int) -> int:
-    """Follow the lengths of one batch's records in a plain loop; returns where the last ends, as positions from ``begin``."""
+    """Follow the lengths of one batch's records in a plain loop; ``data`` is at ``begin`` of what positions mean.
+
+    Returns where the last record ends.
+    """
     pos = done = 0
-    size = len(data)
+    array = np.frombuffer(data + bytes(PADDING), np.uint8)
     total = len(body)
     while done < total:
-        bodies: list[int] = []
-        stops: list[int] = []
-        try:
+        ends: list[int] = [pos]
+        append = ends.append
+        with suppress(IndexError, VarintError):
             for _ in range(min(_FLUSH, total - done)):
                 byte = data[pos]
-                pos += 1
-                if byte > 127:
-                    high = data[pos]
-                    if high < 128:
-                        byte += (high << 7) - 128
-                        pos += 1
-                        length = (byte >> 1) ^ -(byte & 1)
-                    else:
-                        length, pos = varint(data, pos - 1)
+                if byte < 128:
+                    pos += 1 + (byte >> 1)
+                elif data[pos + 1] < 128:
+                    pos += 2 + (data[pos + 1] << 6) + (byte - 128 >> 1)
                 else:
-                    length = (byte >> 1) ^ -(byte & 1)
-                if length < SMALLEST_RECORD - 1 or length > size - pos:
-                    raise VarintError("a length that cannot be")
-                bodies.append(pos)
-                pos += length
-                stops.append(pos)
-        except (IndexError, VarintError):
-            faults.add(batch, f"record {done + len(bodies)} has a length that cannot be")
-            return begin + size
-        body[done : done + len(bodies)] = bodies
-        stop[done : done + len(stops)] = stops
-        done += len(bodies)
-    body += begin
-    stop += begin
+                    length, pos = varint(data, pos)
+                    pos += abs(length)
+                append(pos)
+        # Whether these are lengths that can be is looked at afterwards: in the loop it only matters that it ends.
+        there = np.array(ends, np.int64)
+        wrong = np.zeros(len(ends) - 1, np.bool_)
+        size, here = varints(array, there[:-1], wrong)
+        wrong |= (size < SMALLEST_RECORD - 1) | (here + size != there[1:]) | (there[1:] > len(data))
+        if wrong.any() or len(wrong) < min(_FLUSH, total - done):
+            number = done + (int(np.argmax(wrong)) if wrong.any() else len(wrong))
+            faults.add(batch, f"record {number} has a length that cannot be")
+            return begin + len(data)
+        body[done : done + len(wrong)] = here + begin
+        stop[done : done + len(wrong)] = there[1:] + begin
+        done += len(wrong)
     return begin + pos
 
 

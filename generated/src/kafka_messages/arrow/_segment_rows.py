@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no stubs
 
 from ._compression import CODECS
 from ._segment_groups import Facts, Group, control_types
-from ._segment_records import Headers, Records
+from ._segment_records import Headers
 from ._segment_report import SegmentReport
 from ._segment_scan import CORRUPT_BYTES, Gap, Run
 from .batches import CONTROL_TYPES, Bools, Bytes, Ints
@@ -267,8 +267,3 @@ def _strings(keys: pa.Array) -> pa.Array:
         return keys.cast(pa.string())
     except pa.ArrowInvalid:
         return pa.array([key.decode("utf-8", "replace") for key in keys.to_pylist()], pa.string())
-
-
-def batch_numbers(records: Records) -> Ints:
-    """The batch of every record."""
-    return records.batch

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from struct import Struct
+from struct import error as StructError
 
 import numpy as np
 
@@ -42,6 +43,9 @@ CORRUPT_BYTES = 1 << 20
 """Of what is corrupt, at most so many bytes are handed out."""
 _FEWEST, _MOST = 1024, 1 << 18
 """Batches that are looked at together: few at first and after damage, then more."""
+
+_OFFSETS = 1 << 31
+"""Offsets of one segment differ by less than this: its index has them as int32."""
 
 _int32 = Struct(">i").unpack_from
 
@@ -130,27 +134,30 @@ class Scanner:
 
         The latter is 0 if there is no length that could be one.
         """
-        window, report = self._window, self._report
-        log = window.log
-        view = log.bytes.data
-        size = log.size
-        last = size if report.end is None else min(size, report.end - window.base)
+        window, end = self._window, self._report.end
+        size = window.log.size
+        view = window.log.bytes.data[:size]
+        last = size if end is None else min(size, end - window.base)
         smallest, largest = SMALLEST[0] - OVERHEAD, self._max - OVERHEAD
         at = pos - window.base
         starts: list[int] = []
-        while True:
-            if at + OVERHEAD > size:
-                return starts, at, OVERHEAD
-            length = _int32(view, at + 8)[0]
-            if not smallest <= length <= largest:
-                return starts, at, 0
-            end = at + OVERHEAD + length
-            if end > size:
-                return starts, at, end - at
-            starts.append(at)
-            at = end
-            if at >= last or len(starts) >= self._most:
-                return starts, at, OVERHEAD
+        append = starts.append
+        try:
+            for _ in range(self._most):
+                length = _int32(view, at + 8)[0]
+                if not smallest <= length <= largest:
+                    return starts, at, 0
+                stop = at + OVERHEAD + length
+                if stop >= last:
+                    if stop > size:
+                        return starts, at, stop - at
+                    append(at)
+                    return starts, stop, OVERHEAD
+                append(at)
+                at = stop
+        except StructError:
+            pass  # the rest is too short for a length
+        return starts, at, OVERHEAD
 
     def _checked(self, starts: list[int], stop: int) -> Generator[Run | Gap, None, int]:
         """Hand out whole batches, the bad ones marked. Returns the position to go on at."""
@@ -247,7 +254,7 @@ class Scanner:
             if fault:
                 return (yield from self._damage(pos, fault_text(log, at, int(size[0]), fault)))
             found, need = Search(self._max).find(log, at + 1, log.size, at_end=True)
-            if need == 0 and int(log.at(np.array([found]), ">i8")[0]) > offset:
+            if need == 0 and 0 < int(log.at(np.array([found]), ">i8")[0]) - offset < _OFFSETS:
                 reason = f"its {int(size[0])} bytes reach beyond the end of the file, but a batch is found within"
                 return (yield from self._damage(pos, reason))
         report.incomplete_tail = left

@@ -48,8 +48,8 @@ def crc32c_of_ranges(data: Bytes, starts: Ints, ends: Ints) -> Sums:
     if native is None:
         return _by_numpy(data, starts, ends)
     view = memoryview(data)
-    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    return np.fromiter((native(view[start:end]) for start, end in pairs), np.uint32, len(starts))
+    ranges = map(slice, starts.tolist(), ends.tolist())
+    return np.fromiter(map(native, map(view.__getitem__, ranges)), np.uint32, len(starts))
 
 
 @cache
