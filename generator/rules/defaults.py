@@ -35,8 +35,12 @@ _DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _OCTAL = re.compile(r"[+-]?0[0-7]+")
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"([+-]?)(NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[dDfF]?")
-_HEX_FLOAT = re.compile(r"[+-]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?[0-9]+[dDfF]?")
+_HEX_FLOAT = re.compile(r"([+-]?)0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[dDfF]?")
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
+_MAX_DIGITS = 100
+"""Of a decimal number that is read at all; what has more is out of range, and Python refuses some thousand."""
+_SHOWN = 60
+"""Characters of a default that a message repeats."""
 ZERO_UUID = uuid.UUID(int=0)
 
 
@@ -85,16 +89,17 @@ def _boolean(text: str) -> bool:
 def _integer(kind: str, text: str) -> int:
     if text == "":
         return 0
+    number: int | None
     if _HEX.fullmatch(text):
         number = int(text, 16)
     elif _OCTAL.fullmatch(text):
         number = int(text, 8)
     elif _DECIMAL.fullmatch(text):
-        number = int(text)
+        number = int(text) if len(text) <= _MAX_DIGITS else None
     else:
         raise DefaultError("use a decimal, 0x hexadecimal or 0 octal number")
     lowest, highest = INTEGER_RANGES[kind]
-    if not lowest <= number <= highest:
+    if number is None or not lowest <= number <= highest:
         raise DefaultError(f"out of range, {kind} holds {lowest} to {highest}")
     return number
 
@@ -102,8 +107,11 @@ def _integer(kind: str, text: str) -> int:
 def _float(text: str) -> float:
     if text == "":
         return 0.0
-    if _HEX_FLOAT.fullmatch(text):
-        return float.fromhex(text.rstrip("dDfF") if text[-1] in "dDfF" else text)
+    if match := _HEX_FLOAT.fullmatch(text):
+        try:
+            return float.fromhex(text.rstrip("dDfF"))
+        except OverflowError:  # Java reads what is too large as infinite
+            return float(f"{match[1]}Infinity")
     if match := _FLOAT.fullmatch(text):
         return float(match[1] + match[2])
     raise DefaultError("use a floating point number, NaN or Infinity")
@@ -125,6 +133,7 @@ def check(member: Field, problems: Problems) -> None:
     try:
         default_of(member)
     except DefaultError as error:
+        text = member.default if len(member.default) <= _SHOWN else member.default[: _SHOWN - 3] + "..."
         problems.error(
-            member.at("default"), f"invalid default {member.default!r} for {member.type} field {member.name}: {error}"
+            member.at("default"), f"invalid default {text!r} for {member.type} field {member.name}: {error}"
         )

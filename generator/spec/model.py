@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -20,6 +21,9 @@ FIXED_WIDTHS = {
     "uuid": 16,
 }
 """Bytes on the wire of each fixed-width type."""
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+"""What may be the name of a message or field."""
 
 VARIABLE_TYPES = ("string", "bytes", "records")
 PRIMITIVES = (*FIXED_WIDTHS, *VARIABLE_TYPES)

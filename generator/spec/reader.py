@@ -9,6 +9,7 @@ from generator.spec.model import (
     COORDINATOR_KEY,
     ENTITY_TYPES,
     KINDS,
+    NAME,
     PRIMITIVES,
     TAGGED_FIELD_FORMATS,
     Encoding,
@@ -21,9 +22,8 @@ from generator.spec.source import Location, Node, Problems
 from generator.spec.versions import MAX_VERSION, NONE, Versions, VersionsError
 
 LISTENERS = ("zkBroker", "broker", "controller")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _STRUCT_NAME = re.compile(r"[^\W\d_]\w*")
-_INTEGER = re.compile(r"\s*([+-]?[0-9]+)\s*")
+_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,20})\s*")
 _WORDS_FOR_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
 
@@ -46,7 +46,7 @@ class _Properties:
             self.problems.error(self.node.location, f"{self.what} must be a JSON object, found {self.node.kind}")
             raise _Missing
         self.members = self.node.value
-        self.known: list[str] = []
+        self.known: set[str] = set()
 
     def inside(self, node: Node, what: str) -> _Properties:
         """The properties of a node below this one."""
@@ -54,11 +54,11 @@ class _Properties:
 
     @property
     def places(self) -> dict[str, Location]:
-        return {key: node.location for key, node in self.members.items()}
+        return {key: node.location for key, node in self.members.items() if node.value is not None}
 
     def take(self, key: str) -> Node | None:
         """The node of a property; None when absent or JSON null, which mean the same in every definition."""
-        self.known.append(key)
+        self.known.add(key)
         node = self.members.get(key)
         return None if node is None or node.value is None else node
 
@@ -80,13 +80,10 @@ class _Properties:
     def required(self, key: str) -> str:
         text = self.text(key)
         if text is None or not text.strip():
-            if self.members.get(key) is None or not self.problems_at(key):
+            if key not in self.places or not self.problems.has_error_at(self.places[key]):
                 self.problems.error(self.node.location, f"{self.what} has no {key}; add it")
             raise _Missing
         return text
-
-    def problems_at(self, key: str) -> bool:
-        return any(problem.location == self.places.get(key) for problem in self.problems.found)
 
     def integer(self, key: str, bits: int) -> int | None:
         node = self.take(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,10 @@ class Node:
         if isinstance(self.value, list):
             return [node.plain() for node in self.value]
         return self.value
+
+    def says_the_same(self, other: Node) -> bool:
+        """Whether two nodes hold the same JSON, in which ``1``, ``1.0`` and ``true`` are three different values."""
+        return json.dumps(self.plain(), sort_keys=True) == json.dumps(other.plain(), sort_keys=True)
 
     @property
     def kind(self) -> str:
@@ -76,6 +81,10 @@ class Problems:
     def warn(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message, is_warning=True))
 
+    def has_error_at(self, location: Location) -> bool:
+        """Whether something was refused at this very place; what only follows from that need not be said."""
+        return any(problem.location == location and not problem.is_warning for problem in self.found)
+
     @property
     def errors(self) -> list[Problem]:
         return sorted({problem for problem in self.found if not problem.is_warning})
@@ -97,10 +106,13 @@ _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\.)*)"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"[A-Za-z_]+")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE = re.compile(rf"\\({_PAIR}|u[0-9a-fA-F]{{4}}|.)", re.DOTALL)
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _MAX_DEPTH = 100
+_MAX_DIGITS = 100
+"""Of a whole number. No property takes one of so many, and Python refuses to read or print some thousand."""
 
 
 class _Stop(Exception):
@@ -158,8 +170,10 @@ class _Reader:
         if start == '"':
             return Node(self.string(path), location)
         if match := _NUMBER.match(self.text, self.at):
-            self.at = match.end()
             is_float = match[1] or match[2]
+            if not is_float and len(match[0]) > _MAX_DIGITS:
+                raise self.fail(path, f"a number of {len(match[0].lstrip('-'))} digits; nothing here takes one so large")
+            self.at = match.end()
             return Node(float(match[0]) if is_float else int(match[0]), location)
         if (match := _WORD.match(self.text, self.at)) and match[0] in _WORDS:
             self.at = match.end()
@@ -185,14 +199,14 @@ class _Reader:
                 raise self.fail(path, f"expected ':' after property {key!r}, found {self.found()}")
             self.at += 1
             self.skip_blank(path)
-            node = self.value(f"{path}.{key}", depth + 1)
+            node = self.value(f"{path}.{key if key.isprintable() else repr(key)}", depth + 1)
             self.add_member(members, key, node)
             self.comma(path, "}")
 
     def add_member(self, members: dict[str, Node], key: str, node: Node) -> None:
         earlier = members.setdefault(key, node)
         # Two released definitions repeat a property with the same value; only a difference loses something.
-        if earlier is not node and earlier.plain() != node.plain():
+        if earlier is not node and not earlier.says_the_same(node):
             message = f"property {key!r} is given twice with different values; keep one"
             self.problems.error(node.location, f"{message} (the first is on line {earlier.location.line})")
 
@@ -223,8 +237,13 @@ class _Reader:
         return _ESCAPE.sub(lambda escape: self.escape(escape[1], path), match[1]) if "\\" in match[1] else match[1]
 
     def escape(self, code: str, path: str) -> str:
+        if len(code) == 11:  # two halves of a character above U+FFFF
+            return chr(0x10000 + ((int(code[1:5], 16) & 0x3FF) << 10 | int(code[7:], 16) & 0x3FF))
         if len(code) == 5:
-            return chr(int(code[1:], 16))
+            number = int(code[1:], 16)
+            if 0xD800 <= number < 0xE000:
+                raise self.fail(path, f"\\{code} is half a character; such escapes come in pairs, like \\ud83d\\ude00")
+            return chr(number)
         if code not in _ESCAPES:
             raise self.fail(path, f"unknown escape \\{code} in a string")
         return _ESCAPES[code]
@@ -244,4 +263,6 @@ def load(path: Path, name: str, problems: Problems) -> Node | None:
         return parse(name, path.read_text(encoding="utf-8"), problems)
     except UnicodeDecodeError as error:
         problems.error(Location(name, 1, "$"), f"not UTF-8: {error.reason} at byte {error.start}")
-        return None
+    except OSError as error:
+        problems.error(Location(name, 1, "$"), f"cannot be read: {error.strerror or error}")
+    return None

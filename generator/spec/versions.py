@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 MAX_VERSION = 32767
 """The largest int16; a range that ends here is open-ended and printed with a plus sign."""
+_MAX_DIGITS = 20
+"""Of a number that a message repeats; Python itself refuses to convert some thousand."""
 
 
 class VersionsError(ValueError):
@@ -79,7 +81,10 @@ def _number(digits: str, text: str) -> int:
     plain = digits[1:] if digits.startswith("+") else digits
     if not (plain.isascii() and plain.isdigit()):
         raise VersionsError(f"{text!r} is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)")
-    number = int(plain)
+    significant = plain.lstrip("0") or "0"
+    if len(significant) > _MAX_DIGITS:
+        raise VersionsError(f"a version of {len(significant)} digits is above {MAX_VERSION}, the largest int16")
+    number = int(significant)
     if number > MAX_VERSION:
         raise VersionsError(f"version {number} in {text!r} is above {MAX_VERSION}, the largest int16")
     return number

@@ -125,6 +125,12 @@ def uuid_from(data: bytes) -> UUID:
 
 def uvarint(value: int) -> bytes:
     """An unsigned varint of a value below 2**32 (2**64 for varlongs)."""
+    if value < 1 << 14:
+        return bytes((value,)) if value < 128 else bytes((value & 127 | 128, value >> 7))
+    if value < 1 << 21:
+        return bytes((value & 127 | 128, value >> 7 & 127 | 128, value >> 14))
+    if value < 1 << 28:
+        return bytes((value & 127 | 128, value >> 7 & 127 | 128, value >> 14 & 127 | 128, value >> 21))
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)

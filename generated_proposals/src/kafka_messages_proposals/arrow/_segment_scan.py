@@ -44,6 +44,9 @@ CORRUPT_BYTES = 1 << 20
 _FEWEST, _MOST = 1024, 1 << 18
 """Batches that are looked at together: few at first and after damage, then more."""
 
+_OFFSETS = 1 << 31
+"""Offsets of one segment differ by less than this: its index has them as int32."""
+
 _int32 = Struct(">i").unpack_from
 
 
@@ -251,7 +254,7 @@ class Scanner:
             if fault:
                 return (yield from self._damage(pos, fault_text(log, at, int(size[0]), fault)))
             found, need = Search(self._max).find(log, at + 1, log.size, at_end=True)
-            if need == 0 and int(log.at(np.array([found]), ">i8")[0]) > offset:
+            if need == 0 and 0 < int(log.at(np.array([found]), ">i8")[0]) - offset < _OFFSETS:
                 reason = f"its {int(size[0])} bytes reach beyond the end of the file, but a batch is found within"
                 return (yield from self._damage(pos, reason))
         report.incomplete_tail = left
