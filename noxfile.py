@@ -49,7 +49,7 @@ def demo(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Formatting and lint of everything written by hand."""
     session.install(*GENERATOR, *groups("lint"))
-    folders = ("generator", "tests", "benchmarks", "examples", "noxfile.py")
+    folders = ("generator", "tests", "benchmarks", "examples", "pipeline", "noxfile.py")
     session.run("black", "--check", "--quiet", *folders)
     session.run("ruff", "check", *folders)
 
@@ -71,7 +71,7 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Every test of the generator and of the generated package."""
     session.install(*GENERATOR, *groups("tests", "types", "arrow"), *GENERATED)
-    session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "2", "--ignore=tests/pipeline", *session.posargs)
 
 
 @nox.session(name="import-specs")
@@ -104,3 +104,10 @@ def encodings(session: nox.Session) -> None:
     """Measure the integer encodings and draw docs/img; options go to benchmarks/encodings.py."""
     session.install(*groups("bench"))
     session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *session.posargs)
+
+
+@nox.session
+def pipeline(session: nox.Session) -> None:
+    """The tests of the Spark package, on Spark classic and Connect; needs Java 17 or later. PySpark is a large download."""
+    session.install("pytest>=9,<10", "./generated[arrow]", "./pipeline[spark]", "pyspark[connect]>=4.1,<5")
+    session.run("python", "-m", "pytest", "tests/pipeline", *session.posargs)

@@ -28,6 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except package.RequestError as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename is not None else ""
+        print(f"{place}{error.strerror or error}", file=sys.stderr)
+        return 1
     return code
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,17 +10,9 @@ from generator.plan import builder
 from generator.plan.model import MessagePlan
 from generator.rules import Checked
 from generator.spec import reader, source
+from generator.spec.companions import ERRORS, ErrorCode, read_error_codes, read_release
 from generator.spec.model import Message
 from generator.spec.source import Location, Problem, Problems, SpecError
-
-
-@dataclass(frozen=True)
-class ErrorCode:
-    """One of Kafka's error codes: a fact of the release, kept in ``errors.json`` beside the definitions."""
-
-    name: str
-    code: int
-    retriable: bool
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ class Definitions:
 
 def files_of(specs: Path) -> list[Path]:
     """The definition files below a folder, in the order of their paths."""
-    return sorted(path for path in specs.rglob("*.json") if path != specs / "errors.json")
+    return sorted(path for path in specs.rglob("*.json") if path != specs / ERRORS and not path.is_dir())
 
 
 def load(specs: Path) -> Definitions:
@@ -58,37 +49,13 @@ def load(specs: Path) -> Definitions:
             messages.append(message)
             names[path.as_posix()] = path.relative_to(specs).as_posix()
     checked = rules.check(messages, problems)
-    error_codes = _error_codes(specs / "errors.json", problems)
+    error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
     plans = [_plan(each, names) for each in checked if not each.message.is_removed]
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
-    release = _release(specs / "SOURCE")
-    return Definitions(tuple(plans), tuple(messages), folders, tuple(error_codes), release, tuple(problems.warnings))
+    return Definitions(tuple(plans), tuple(messages), folders, error_codes, release, tuple(problems.warnings))
 
 
 def _plan(checked: Checked, names: dict[str, str]) -> MessagePlan:
     return builder.build(checked, names[checked.message.location.file])
-
-
-def _error_codes(path: Path, problems: Problems) -> list[ErrorCode]:
-    if not path.exists():
-        return []
-    node = source.load(path, path.as_posix(), problems)
-    entries = node.plain() if node else []
-    codes = []
-    for entry in entries if isinstance(entries, list) else []:
-        try:
-            codes.append(ErrorCode(str(entry["name"]), int(entry["code"]), bool(entry["retriable"])))
-        except (KeyError, TypeError, ValueError):
-            problems.error(
-                Location(path.as_posix(), 1, "$"), f"not an error code with name, code, retriable: {entry!r}"
-            )
-    return sorted(codes, key=lambda code: code.code)
-
-
-def _release(path: Path) -> str | None:
-    if not path.exists():
-        return None
-    release = json.loads(path.read_text(encoding="utf-8"))["release"]
-    return str(release)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +19,11 @@ def is_current(request: Request) -> bool:
         return False
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        hashes: dict[str, str] = manifest["files"]
-    except (ValueError, KeyError, TypeError):
-        return False
-    if manifest.get("inputs") != inputs_hash(request):
-        return False
+        hashes = dict(manifest["files"])
+        if manifest["inputs"] != inputs_hash(request):
+            return False
+    except (ValueError, KeyError, TypeError, OSError):
+        return False  # what cannot be read is reported when it is needed
     present = {file.relative_to(request.output).as_posix(): file for file in _files(request.output)}
     present.pop(MANIFEST, None)
     return present.keys() == hashes.keys() and all(
@@ -48,22 +49,48 @@ def write(output: Path, files: dict[str, str]) -> list[str]:
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """The unified diff from what is there to these files, line by line; nothing when they agree."""
+    """The unified diff from what is there to these files, line by line; nothing when they agree to the last byte."""
     present = {file.relative_to(output).as_posix(): file for file in _files(output)}
     for name in sorted({*present, *files}):
-        old = present[name].read_text(encoding="utf-8") if name in present else ""
-        new = files.get(name, "")
-        if old != new or (name in present) != (name in files):
-            yield from difflib.unified_diff(
-                old.splitlines(keepends=True), new.splitlines(keepends=True), f"{name} (on disk)", f"{name} (generated)"
-            )
+        old = present[name].read_bytes() if name in present else None
+        new = files[name].encode() if name in files else None
+        if old != new:
+            yield from _file_difference(name, old, new)
+
+
+def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
+    """The lines of a diff; in words where a diff shows nothing."""
+    lines = [] if new is None else _lines(new.decode())
+    try:
+        before = [] if old is None else _lines(old.decode())
+    except UnicodeDecodeError:
+        yield f"{name} (on disk) is not UTF-8 text{', and is not generated' if new is None else ''}\n"
+        return
+    if [line.replace("\r\n", "\n") for line in before] == lines:
+        if old is None:
+            yield f"{name} is empty, and missing on disk\n"
+        elif new is None:
+            yield f"{name} (on disk) is empty, and is not generated\n"
+        else:
+            yield f"{name} (on disk) has other line ends: \\r\\n where \\n is generated\n"
+        return
+    for line in difflib.unified_diff(before, lines, f"{name} (on disk)", f"{name} (generated)"):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends; only a newline ends one, as in every other tool that compares files."""
+    return list(io.StringIO(text, newline="\n"))
 
 
 def _files(output: Path) -> list[Path]:
     """Files of a generated folder; what Python and build tools leave there is not ours."""
-    ignored = ("__pycache__", ".egg-info", ".mypy_cache", "build")
     return sorted(
-        path
-        for path in output.rglob("*")
-        if path.is_file() and not any(part.endswith(ignored) for part in path.relative_to(output).parts)
+        path for path in output.rglob("*") if path.is_file() and not _is_of_a_tool(path.relative_to(output).parts)
     )
+
+
+def _is_of_a_tool(parts: tuple[str, ...]) -> bool:
+    # A package may be called build too: that name is a tool's only where the tool puts it.
+    is_cache = any(part in ("__pycache__", ".mypy_cache") or part.endswith(".egg-info") for part in parts)
+    return is_cache or (parts[0] == "build" and len(parts) > 1)

@@ -112,7 +112,8 @@ class Array:
     """Whether an element can take no bytes, so that the remaining bytes do not bound the count."""
 
     def __str__(self) -> str:
-        return f"Array({self.name}, {self.element}{_flags(self.compact, self.nullable)})"
+        flags = _flags(self.compact, self.nullable) + (", empty elements" if self.empty_elements else "")
+        return f"Array({self.name}, {self.element}{flags})"
 
 
 @dataclass(frozen=True)

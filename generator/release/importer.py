@@ -29,28 +29,33 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
     changes = [f"write {name}" for name, text in sorted(texts.items()) if _write(root / name, text)]
     for path in sorted(root.rglob("*.json")):
         name = path.relative_to(root).as_posix()
-        if name not in texts and name.count("/"):
+        if name not in texts and name.count("/") and not path.is_dir():
             path.unlink()
             changes.append(f"delete {name}")
     return changes
 
 
 def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str, str]]:
-    with zipfile.ZipFile(jars.jar(artifact)) as jar:
-        names = [
-            name for name in jar.namelist() if (name.endswith(".json") and "message" in name) or "/metadata/" in name
-        ]
-        found = []
-        for name in sorted(name for name in names if name.endswith(".json")):
-            definition = _read(f"{jars.jar(artifact).name}!{name}", jar.read(name).decode("utf-8"))
-            target = f"{folder}/{definition['name']}.json"
-            found.append((target, facts.render(facts.facts(definition, _kept(root / target)))))
+    try:
+        with zipfile.ZipFile(jars.jar(artifact)) as jar:
+            names = [
+                name
+                for name in jar.namelist()
+                if (name.endswith(".json") and "message" in name) or "/metadata/" in name
+            ]
+            found = []
+            for name in sorted(name for name in names if name.endswith(".json")):
+                definition = _read(f"{jars.jar(artifact).name}!{name}", jar.read(name))
+                target = f"{folder}/{definition['name']}.json"
+                found.append((target, facts.render(facts.facts(definition, _kept(root / target)))))
+    except zipfile.BadZipFile as error:
+        raise ImportSpecsError(f"{jars.jar(artifact)}: {error}") from error
     return found
 
 
-def _read(name: str, text: str) -> dict[str, facts.Json]:
+def _read(name: str, data: bytes) -> dict[str, facts.Json]:
     problems = source.Problems()
-    node = source.parse(name, text, problems)
+    node = source.decode(name, data, problems)
     plain = node.plain() if node else None
     if problems.errors or not isinstance(plain, dict) or "name" not in plain:
         raise ImportSpecsError("\n".join(map(str, problems.errors)) or f"{name}: not a message definition")
@@ -58,7 +63,7 @@ def _read(name: str, text: str) -> dict[str, facts.Json]:
 
 
 def _kept(path: Path) -> dict[str, str]:
-    return facts.descriptions(_read(path.as_posix(), path.read_text(encoding="utf-8"))) if path.exists() else {}
+    return facts.descriptions(_read(path.as_posix(), path.read_bytes())) if path.exists() else {}
 
 
 def _source(jars: Jars) -> str:
@@ -73,7 +78,7 @@ def _source(jars: Jars) -> str:
 
 
 def _write(path: Path, text: str) -> bool:
-    if path.exists() and path.read_text(encoding="utf-8") == text:
+    if path.exists() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generator.plan.model import LayoutRef
-from generator.rules.names import snake_case
+from generator.rules.names import COLLECTION, snake_case
 
 CODES = {
     "bool": "?",
@@ -37,4 +37,4 @@ def bound(action: str, codes: tuple[str, ...]) -> str:
 
 
 def collection(struct: str) -> str:
-    return f"{struct}Collection"
+    return struct + COLLECTION

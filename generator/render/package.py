@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
+import keyword
 import re
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from generator.definitions import Definitions, files_of
 from generator.render import prose, tables
 from generator.render.environment import ENVIRONMENT, TEMPLATES
 from generator.render.portable import message as portable
+from generator.spec.companions import ERRORS, SOURCE
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
@@ -41,6 +44,10 @@ class Request:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.package):
             raise RequestError(f"package name {self.package!r} must be lower case letters, digits and underscores")
+        if keyword.iskeyword(self.package):
+            raise RequestError(f"package name {self.package!r} is a keyword of Python; nobody could import it")
+        if self.package in sys.stdlib_module_names:
+            raise RequestError(f"package name {self.package!r} is a module of Python itself; choose another")
 
 
 def inputs_hash(request: Request) -> str:
@@ -50,7 +57,7 @@ def inputs_hash(request: Request) -> str:
         digest.update(f"\0{tool} {importlib.metadata.version(tool)}".encode())
     generator = Path(__file__).parents[1]
     ours = sorted([*generator.rglob("*.py"), *TEMPLATES.glob("*.jinja")])
-    theirs = [*files_of(request.specs), *(p for n in ("SOURCE", "errors.json") if (p := request.specs / n).exists())]
+    theirs = [*files_of(request.specs), *(p for n in (SOURCE, ERRORS) if (p := request.specs / n).exists())]
     for root, paths in ((generator, ours), (request.specs, theirs)):
         for path in paths:
             digest.update(b"\0" + path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from generator.rules import fields, messages, names, proposals, structs
+from generator.rules.presence import StructTable
 from generator.spec.model import Message
 from generator.spec.source import Problems
 
@@ -14,7 +15,7 @@ class Checked:
     """A message that passed, with the struct behind each of its struct types."""
 
     message: Message
-    structs: structs.StructTable
+    structs: StructTable
 
 
 def check(definitions: list[Message], problems: Problems) -> list[Checked]:
@@ -25,8 +26,6 @@ def check(definitions: list[Message], problems: Problems) -> list[Checked]:
         names.check(message, problems)
         fields.check(message, problems)
         proposals.check(message, problems)
-        own = Problems()
-        checked.append(Checked(message, structs.resolve(message, own)))
-        problems.found += own.found
+        checked.append(Checked(message, structs.resolve(message, problems)))
     messages.check_all(definitions, problems)
     return checked

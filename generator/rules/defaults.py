@@ -134,6 +134,4 @@ def check(member: Field, problems: Problems) -> None:
         default_of(member)
     except DefaultError as error:
         text = member.default if len(member.default) <= _SHOWN else member.default[: _SHOWN - 3] + "..."
-        problems.error(
-            member.at("default"), f"invalid default {text!r} for {member.type} field {member.name}: {error}"
-        )
+        problems.error(member.at("default"), f"invalid default {text!r} for {member.type} field {member.name}: {error}")

@@ -19,7 +19,9 @@ def nullable_type(message: Message, member: Field, problems: Problems) -> None:
 
 def nullable_inside_versions(message: Message, member: Field, problems: Problems) -> None:
     # Released definitions are wider here and there; the surplus versions mean nothing.
-    if not member.nullable.empty and not member.versions.covers(member.nullable):
+    if member.versions.covers(member.nullable) or problems.has_error_at(member.at("versions")):
+        return
+    if member.type.can_be_null:
         what = f"field {member.name} has nullableVersions {member.nullable}, but versions {member.versions}"
         problems.warn(member.at("nullableVersions"), f"{what}; the versions outside are ignored")
 
@@ -27,7 +29,9 @@ def nullable_inside_versions(message: Message, member: Field, problems: Problems
 def entity_type(message: Message, member: Field, problems: Problems) -> None:
     expected = ENTITY_TYPES[member.entity_type]
     if expected is not None and member.type.name != expected:
-        what = f"field {member.name} has entityType {member.entity_type}, which is a {expected}, but type {member.type}"
+        what = (
+            f"field {member.name} has entityType {member.entity_type}, which needs {expected}, but type {member.type}"
+        )
         problems.error(member.at("entityType"), f"{what}; change one of the two")
 
 
@@ -42,7 +46,7 @@ def element_type(message: Message, member: Field, problems: Problems) -> None:
 
 
 def flexible_override(message: Message, member: Field, problems: Problems) -> None:
-    if member.flexible is None:
+    if member.flexible is None or problems.has_error_at(member.places.get("flexibleVersions")):
         return
     if member.type.is_array or member.type.name not in ("string", "bytes"):
         what = f"field {member.name} of type {member.type} cannot override flexibleVersions"
@@ -74,9 +78,11 @@ def tag_and_tagged_versions(message: Message, member: Field, problems: Problems)
     if member.is_optional:
         return
     if member.tag is not None and member.tagged.empty:
+        if problems.has_error_at(member.places.get("taggedVersions")):
+            return
         what = f"field {member.name} has tag {member.tag}, but no taggedVersions; add them or remove the tag"
         problems.error(member.at("tag"), what)
-    elif member.tag is None and not member.tagged.empty:
+    elif member.tag is None and not member.tagged.empty and not problems.has_error_at(member.places.get("tag")):
         what = (
             f"field {member.name} has taggedVersions {member.tagged}, but no tag; add one or remove the taggedVersions"
         )
@@ -95,15 +101,14 @@ def tagged_versions(message: Message, member: Field, problems: Problems) -> None
         problems.error(
             place, f"field {member.name} has taggedVersions {member.tagged}; they must be open-ended, like 2+"
         )
-    if not member.versions.covers(member.tagged):
+    if not member.versions.covers(member.tagged) and not problems.has_error_at(member.at("versions")):
         what = f"field {member.name} has taggedVersions {member.tagged} outside its versions {member.versions}"
         problems.error(place, f"{what}; widen the versions")
-    if not message.flexible_at(member).covers(member.tagged.intersect(message.valid)):
-        what = f"field {member.name} has taggedVersions {member.tagged}"
-        problems.error(
-            place,
-            f"{what}, but flexible versions {message.flexible_at(member)}; only flexible versions have tagged fields",
-        )
+    flexible = message.flexible_at(member)
+    is_unread = any(problems.has_error_at(each.at("flexibleVersions")) for each in (message, member))
+    if not flexible.covers(member.tagged.intersect(message.valid)) and not is_unread:
+        what = f"field {member.name} has taggedVersions {member.tagged}, but flexible versions {flexible}"
+        problems.error(place, f"{what}; only flexible versions have tagged fields")
 
 
 def tagged_type(message: Message, member: Field, problems: Problems) -> None:
@@ -120,13 +125,28 @@ def zero_copy(message: Message, member: Field, problems: Problems) -> None:
 
 
 def default(message: Message, member: Field, problems: Problems) -> None:
-    defaults.check(member, problems)
+    if member.default != "null" or not problems.has_error_at(member.places.get("nullableVersions")):
+        defaults.check(member, problems)
 
 
 def versions_inside_message(message: Message, member: Field, problems: Problems) -> None:
     if not message.is_removed and member.versions.intersect(message.valid).empty and not member.versions.empty:
         what = f"field {member.name} has versions {member.versions}, but the message has {message.valid}"
         problems.warn(member.at("versions"), f"{what}; it is never sent")
+
+
+def versions_of_properties(message: Message, member: Field, problems: Problems) -> None:
+    """A property for versions that are yet to come does nothing; older ones are left behind by every message."""
+    if message.is_removed or member.versions.intersect(message.valid).empty:
+        return
+    for key, versions in (
+        ("taggedVersions", member.tagged),
+        ("nullableVersions", member.nullable),
+        ("flexibleVersions", member.flexible),
+    ):
+        if versions is not None and versions.lowest > message.valid.highest:
+            what = f"field {member.name} has {key} {versions}, but the message has {message.valid}"
+            problems.warn(member.at(key), f"{what}; they do nothing yet")
 
 
 RULES: tuple[Rule, ...] = (
@@ -144,6 +164,7 @@ RULES: tuple[Rule, ...] = (
     zero_copy,
     default,
     versions_inside_message,
+    versions_of_properties,
 )
 
 

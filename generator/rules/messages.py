@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from generator.rules.names import snake_case
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message
+from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
 from generator.spec.source import Problems
 from generator.spec.versions import Versions, VersionsError
 
@@ -23,42 +23,45 @@ def check(message: Message, problems: Problems) -> None:
 
 
 def _versions(message: Message, problems: Problems) -> None:
-    if message.valid.open_ended:
+    if message.valid.open_ended and not problems.has_error_at(message.at("validVersions")):
         what = f"message {message.name} has validVersions {message.valid}, which name no highest version"
         problems.error(message.at("validVersions"), f"{what}; write for example 0-3")
     if not message.flexible.empty and not message.flexible.open_ended:
         what = f"message {message.name} has flexibleVersions {message.flexible}"
         problems.error(message.at("flexibleVersions"), f"{what}; they must be none or open-ended, like 2+")
-    if not message.valid.covers(message.deprecated.intersect(Versions(0, message.valid.highest))):
-        problems.warn(
-            message.at("deprecatedVersions"), f"deprecatedVersions {message.deprecated} are not all valid versions"
-        )
+    if message.flexible.lowest > message.valid.highest:
+        what = f"message {message.name} has flexibleVersions {message.flexible}, but validVersions {message.valid}"
+        problems.warn(message.at("flexibleVersions"), f"{what}; no version is flexible")
+    if not message.valid.covers(message.deprecated):
+        what = f"deprecatedVersions {message.deprecated} are not all in validVersions {message.valid}"
+        problems.warn(message.at("deprecatedVersions"), f"{what}; narrow them")
 
 
 def _request_only(message: Message, problems: Problems) -> None:
-    if message.kind == REQUEST:
+    if message.kind in (REQUEST, ""):
         return
+    has = f"message {message.name} has type {message.kind}"
     if message.listeners:
-        problems.error(message.at("listeners"), f"listeners belong to a request; {message.name} is a {message.kind}")
+        problems.error(message.at("listeners"), f"{has}, but listeners belong to requests; remove them")
     if message.latest_version_unstable:
-        what = "latestVersionUnstable belongs to a request"
-        problems.error(message.at("latestVersionUnstable"), f"{what}; {message.name} is a {message.kind}")
+        what = f"{has}, but latestVersionUnstable belongs to requests"
+        problems.error(message.at("latestVersionUnstable"), f"{what}; remove it")
 
 
 def _coordinator(message: Message, problems: Problems) -> None:
     if message.kind not in (COORDINATOR_KEY, COORDINATOR_VALUE):
         return
-    if message.api_key is None:
+    if message.api_key is None and not problems.has_error_at(message.places.get("apiKey")):
         problems.error(message.location, f"{message.kind} {message.name} has no apiKey; it is the record's type number")
     if message.kind == COORDINATOR_KEY:
-        if message.valid != Versions(0, 0):
+        if message.valid != Versions(0, 0) and not problems.has_error_at(message.at("validVersions")):
             what = f"coordinator-key {message.name} has validVersions {message.valid}; a key has only version 0"
             problems.error(message.at("validVersions"), what)
         if not message.flexible.empty:
             what = f"coordinator-key {message.name} cannot have flexibleVersions; write none"
             problems.error(message.at("flexibleVersions"), what)
     suffix = "Key" if message.kind == COORDINATOR_KEY else "Value"
-    if not message.name.endswith(suffix):
+    if not message.name.endswith(suffix) and NAME.fullmatch(message.name):
         problems.error(
             message.at("name"), f"{message.kind} {message.name} must end in {suffix}, to be paired with its other half"
         )
@@ -66,8 +69,9 @@ def _coordinator(message: Message, problems: Problems) -> None:
 
 def _header_versions(message: Message, ranges: dict[str, str], problems: Problems) -> None:
     place = message.at("headerVersions")
-    if message.kind not in (REQUEST, RESPONSE):
-        problems.error(place, f"headerVersions belong to requests and responses; {message.name} is a {message.kind}")
+    if message.kind not in (REQUEST, RESPONSE, ""):
+        what = f"message {message.name} has type {message.kind}, but headerVersions belong to requests and responses"
+        problems.error(place, f"{what}; remove them")
         return
     if not ranges:
         problems.error(place, "headerVersions is empty; remove it or map every version to a header version")
@@ -79,8 +83,8 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
         except VersionsError as error:
             problems.error(place, f"headerVersions: {error}")
             return
-        if not re.fullmatch(r"[0-9]+", header):
-            problems.error(place, f"headerVersions maps {text} to {header!r}; a header version is a number")
+        if not re.fullmatch(r"[0-9]{1,4}", header):
+            problems.error(place, f"headerVersions maps {text} to {header!r}; a header version is a number below 10000")
             return
         if versions.lowest != next_version:
             problems.error(
@@ -110,18 +114,37 @@ def check_all(messages: Iterable[Message], problems: Problems) -> None:
             problems.error(message.at("name"), f"{what}; names (as Python modules) must be unique")
         if message.api_key is not None:
             _claim(message, keys, message.api_key, problems)
+    unread = {message.api_key for message in keys.values() if not message.kind}
     for (family, kind, key), message in keys.items():
         other = {REQUEST: RESPONSE, RESPONSE: REQUEST}.get(kind)
-        if other is not None and (family, other, key) not in keys:
+        if other is None:
+            continue
+        partner = keys.get((family, other, key))
+        if partner is not None:
+            _same_versions(message, partner, problems)
+        elif key not in unread:  # one of those may well be it
             problems.error(message.at("apiKey"), f"{kind} {message.name} with apiKey {key} has no {other}")
+
+
+def _same_versions(message: Message, partner: Message, problems: Problems) -> None:
+    """A version of a request is answered in the same version of its response."""
+    if message.kind != RESPONSE or message.valid == partner.valid:
+        return
+    if not any(problems.has_error_at(each.at("validVersions")) for each in (message, partner)):
+        what = f"response {message.name} has validVersions {message.valid}, but request {partner.name}"
+        problems.error(
+            message.at("validVersions"), f"{what} has {partner.valid}; a request and its response share them"
+        )
 
 
 def _claim(message: Message, keys: dict[tuple[str, str, int], Message], key: int, problems: Problems) -> None:
     if message.kind in (REQUEST, RESPONSE):
         family = ""
         suffix = message.kind.capitalize()
-        if not message.name.endswith(suffix):
-            problems.error(message.at("name"), f"{message.kind} {message.name} must end in {suffix}, to name its API")
+        is_called_so = message.name.endswith(suffix) and message.name != suffix
+        if not is_called_so and NAME.fullmatch(message.name):
+            what = f"{message.kind} {message.name} must be called after its API, followed by {suffix}"
+            problems.error(message.at("name"), what)
     else:
         # Records are numbered per log: the folder of the definition is the family.
         family = message.location.file.rpartition("/")[0]

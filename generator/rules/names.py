@@ -4,20 +4,42 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from generator.spec.model import Field, Message
+from generator.spec.model import NAME, Field, Message
 from generator.spec.source import Location, Problems
 
 _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 
-BUILTINS = frozenset({"bool", "bytes", "float", "int", "list", "object", "str", "tuple", "dataclass", "field"})
+BUILTINS = frozenset(
+    {"bool", "bytes", "float", "int", "isinstance", "list", "object", "str", "tuple", "dataclass", "field", "self"}
+)
 """Names that a generated class body uses; a field of that name would hide them."""
 
 MESSAGE_MEMBERS = frozenset({"read", "read_from", "write", "size", "schemas"})
 """Methods of every message class; fields of the message itself must not take their names."""
 
 STRUCT_MEMBERS = frozenset({"unknown_tagged_fields"})
-MODULE_NAMES = frozenset({"Message", "KeyedCollection", "RawTaggedField", "UUID", "Iterable", "TYPE_CHECKING"})
+
+MODULE_NAMES = frozenset(
+    {
+        *("Iterable", "KeyedCollection", "LazyDefaults", "Malformed", "Message", "NotImplemented", "RawTaggedField"),
+        *("RawTaggedFields", "Refused", "Struct", "StructBase", "UUID", "UNSET", "ZERO_UUID", "TRUTH", "TEXT_LENGTHS"),
+        *("PACK_B", "PACK_H", "PACK_I", "PACK_Q", "UNPACK_B", "UNPACK_H", "UNPACK_I", "UNPACK_Q", "VARINTS"),
+        *("PACKED16", "PACKED32", "PACKED64", "UPACKED16", "UPACKED32", "UPACKED64"),
+    }
+)
+"""Names with a capital that the module of a message may import or use; a class of that name would hide them."""
+
+PACKAGE_NAMES = frozenset(
+    {"DecodeError", "EncodeError", "KafkaMessageError", "RawTaggedField", "UnsupportedVersionError"}
+)
+"""What the package exports beside its messages."""
+
+COLLECTION = "Collection"
+"""What the class of a keyed array adds to the name of its struct."""
 
 
 def snake_case(name: str) -> str:
@@ -30,21 +52,51 @@ def camel_case(name: str) -> str:
     return name[:1].lower() + name[1:]
 
 
+@dataclass(frozen=True)
+class _Body:
+    """What becomes a class: the message, a common struct, or a struct written inside a field."""
+
+    name: str
+    location: Location
+    fields: tuple[Field, ...]
+    optional_fields: tuple[Field, ...]
+    is_message: bool = False
+
+
+def _bodies(message: Message) -> Iterator[_Body]:
+    yield _Body(message.name, message.at("name"), message.fields, message.optional_fields, is_message=True)
+    for struct in message.common_structs:
+        yield _Body(struct.name, struct.location, struct.fields, struct.optional_fields)
+    for member in message.walk():
+        if member.type.is_struct and ("fields" in member.places or member.optional_fields):
+            yield _Body(member.type.name, member.at("type"), member.fields, member.optional_fields)
+
+
 def check(message: Message, problems: Problems) -> None:
     """Identifiers that Python reserves, and names that only differ in letters Python folds."""
-    _class_name(message.name, message.at("name"), problems)
-    if keyword.iskeyword(snake_case(message.name)):
-        problems.error(
-            message.at("name"), f"message {message.name} would be the module {snake_case(message.name)}; rename it"
-        )
-    _fields(message.name, message.fields + message.optional_fields, MESSAGE_MEMBERS, problems)
-    for struct in message.common_structs:
-        _class_name(struct.name, struct.location, problems)
-        _fields(struct.name, struct.members, frozenset(), problems)
-    for member in message.walk():
-        if member.fields or member.optional_fields:
-            _class_name(member.type.name, member.at("type"), problems)
-            _fields(member.type.name, member.fields + member.optional_fields, frozenset(), problems)
+    bodies = list(_bodies(message))
+    for body in bodies:
+        if body.is_message:
+            _message_name(message, problems)
+        else:
+            _class_name(body.name, body.location, problems)
+        _fields(body, problems)
+    arrays = {member.type.name for member in message.walk() if member.type.is_array}
+    _functions(bodies, arrays, problems)
+    _collections(bodies, problems)
+
+
+def _message_name(message: Message, problems: Problems) -> None:
+    name, place = message.name, message.at("name")
+    if not NAME.fullmatch(name):
+        return  # the reader has said so
+    _class_name(name, place, problems)
+    if problems.has_error_at(place):
+        return
+    if name in PACKAGE_NAMES:
+        problems.error(place, f"{name} is a name that the generated package exports itself; rename the message")
+    elif keyword.iskeyword(snake_case(name)):
+        problems.error(place, f"message {name} would be the module {snake_case(name)}; rename it")
 
 
 def _class_name(name: str, location: Location, problems: Problems) -> None:
@@ -52,21 +104,61 @@ def _class_name(name: str, location: Location, problems: Problems) -> None:
         problems.error(location, f"{name} becomes a class, so its first letter must be a capital")
     elif name in MODULE_NAMES or keyword.iskeyword(name):
         problems.error(location, f"{name} is a name that generated modules need; rename it")
-    elif not name.isidentifier():
+    elif not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
+        # Python reads an identifier in its normal form, so that two different texts can be one name.
         problems.error(location, f"{name!r} is no identifier in Python; rename it")
 
 
-def _fields(owner: str, fields: tuple[Field, ...], members: frozenset[str], problems: Problems) -> None:
+def _fields(body: _Body, problems: Problems) -> None:
     seen: dict[str, Field] = {}
-    for member in fields:
-        name = snake_case(member.name)
-        earlier = seen.setdefault(name, member)
+    keys: dict[str, Field] = {}
+    for member in body.fields + body.optional_fields:
+        name, key = snake_case(member.name), camel_case(member.name)
+        earlier, namesake = seen.setdefault(name, member), keys.setdefault(key, member)
         if earlier.name == member.name and earlier is not member:
-            message = f"in {owner}, field name {member.name} is used twice; field names must be unique"
+            message = f"in {body.name}, field name {member.name} is used twice; field names must be unique"
             problems.error(member.at("name"), message)
         elif earlier is not member:
-            message = f"in {owner}, fields {earlier.name} and {member.name} are both {name} in Python; rename one"
+            message = f"in {body.name}, fields {earlier.name} and {member.name} are both {name} in Python; rename one"
             problems.error(member.at("name"), message)
-        if keyword.iskeyword(name) or name in BUILTINS or name in members or name in STRUCT_MEMBERS:
+        elif namesake is not member:
+            message = f"in {body.name}, fields {namesake.name} and {member.name} are both {key} in JSON; rename one"
+            problems.error(member.at("name"), message)
+        is_method = body.is_message and name in MESSAGE_MEMBERS
+        if keyword.iskeyword(name) or name in BUILTINS or name in STRUCT_MEMBERS or is_method:
             message = f"field {member.name} would be {name} in Python, which is reserved there; rename it"
             problems.error(member.at("name"), message)
+
+
+def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> None:
+    """Each struct has functions named after it, such as ``_read_topic_9`` and ``_read_all_topic_9``."""
+    owners: dict[str, str] = {}
+    for body in bodies:
+        name = snake_case(body.name)
+        stems = [name]
+        if body.name in arrays:
+            stems.append(f"all_{name}")
+        if any(member.tag is not None for member in body.fields):
+            stems.append(f"tags_{name}")
+        if body.optional_fields:
+            stems.append(f"optional_{name}")
+        for stem in stems:
+            owner = owners.setdefault(stem, body.name)
+            if owner != body.name:
+                what = f"{owner} and {body.name} would both have functions for {stem} in Python"
+                problems.error(body.location, f"{what}; rename one")
+                break
+
+
+def _collections(bodies: list[_Body], problems: Problems) -> None:
+    """A struct with keys has a second class, for its arrays."""
+    taken = {body.name: body for body in bodies}
+    for body in bodies:
+        if any(member.map_key for member in body.fields) and not body.is_message:
+            name = body.name + COLLECTION
+            if name in MODULE_NAMES:
+                what = f"the class for arrays of {body.name} would be {name}, a name that generated modules need"
+                problems.error(body.location, f"{what}; rename {body.name}")
+            elif name in taken:
+                what = f"{name} is the class for arrays of {body.name}, which has keys"
+                problems.error(taken[name].location, f"{what}; rename one")

@@ -73,6 +73,8 @@ def _default_fits(member: Field, encoding: Encoding, problems: Problems) -> None
 
 def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:
     """The ranges must make up the versions of the field, each version once."""
+    if problems.has_error_at(member.at("versions")):
+        return
     ordered = sorted(encodings, key=lambda encoding: encoding.versions)
     for earlier, later in itertools.combinations(ordered, 2):
         if not earlier.versions.intersect(later.versions).empty:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from generator.rules import presence
+from generator.rules.presence import StructTable
 from generator.spec.model import Field, Message, Struct
 from generator.spec.source import Location, Problems
-from generator.spec.versions import Versions
 
-StructTable = dict[str, Struct]
-"""Every struct of a message by name, inline and common."""
+_MAX_DEPTH = 50
+"""Structs inside each other; Kafka's own definitions have five."""
 
 
 def resolve(message: Message, problems: Problems) -> StructTable:
     """Find the struct behind every struct type of a message, and report what does not resolve."""
     table: StructTable = {}
+    before = len(problems.found)
     for struct in message.common_structs:
         if struct.name in table:
             problems.error(struct.location, f"common struct {struct.name} is specified twice; remove one")
@@ -21,7 +23,7 @@ def resolve(message: Message, problems: Problems) -> StructTable:
     for struct in message.common_structs:
         _refuse_inline(struct, table, problems)
     _check_references(message, table, problems)
-    if not problems.errors:
+    if all(problem.is_warning for problem in problems.found[before:]):
         _check_recursion(message, table, problems)
     return table
 
@@ -79,20 +81,33 @@ def _check_references(message: Message, table: StructTable, problems: Problems) 
             problems.warn(struct.location, f"common struct {name} is never used")
         _check_tags(name, struct, problems)
     _check_tags(message.name, message, problems)
-    _check_versions(message.valid, message.fields + message.optional_fields, table, message, problems)
+    _check_keys(message, table, used, problems)
+    if not message.is_removed:
+        presence.check(message, table, problems)
+
+
+def _check_keys(message: Message, table: StructTable, used: set[str], problems: Problems) -> None:
     for member in message.fields:
         if member.map_key:
             problems.error(member.at("mapKey"), f"field {member.name}: mapKey cannot be set on top level fields")
+    arrays = {member.type.name for member in message.walk() if member.type.is_array}
+    for name in sorted(used & table.keys() - arrays):
+        for member in table[name].fields:
+            if member.map_key:
+                what = f"field {member.name} is a key, but struct {name} is in no array"
+                problems.warn(member.at("mapKey"), f"{what}; a key means nothing there")
 
 
 def _check_tags(owner: str, body: Struct | Message, problems: Problems) -> None:
     tagged = _unique_tags(owner, body.fields, problems)
+    _unique_tags(owner, body.optional_fields, problems)  # any int16 will do there, it is never a position
+    if any(problems.has_error_at(member.places.get("tag")) for member in body.fields):
+        return  # what is wrong with one tag need not be said of all
     missing = sorted(set(range(len(tagged))) - set(tagged))
     if missing:
         highest = tagged[max(tagged)]
         what = f"in {owner}, the tags are not contiguous: {missing[0]} is not used but {highest.tag} is"
         problems.error(highest.at("tag"), f"{what}; use the lower tags first")
-    _unique_tags(owner, body.optional_fields, problems)  # any int16 will do there, it is never a position
 
 
 def _unique_tags(owner: str, fields: tuple[Field, ...], problems: Problems) -> dict[int, Field]:
@@ -109,35 +124,23 @@ def _unique_tags(owner: str, fields: tuple[Field, ...], problems: Problems) -> d
     return tagged
 
 
-def _check_versions(
-    parent: Versions, fields: tuple[Field, ...], table: StructTable, message: Message, problems: Problems
-) -> None:
-    """A struct field that can never be present is a slip; a plain field only a warning (see fields)."""
-    for member in fields:
-        if not member.type.is_struct:
-            continue
-        present = parent.intersect(member.versions)
-        is_reported = member.is_optional and member.versions.empty  # the message has no versionsWithOptional
-        if present.empty and not message.is_removed and not parent.empty and not is_reported:
-            what = f"field {member.name} has versions {member.versions}, none of them in its parent's {parent}"
-            problems.error(member.at("versions"), what)
-        struct = table.get(member.type.name)
-        if struct is not None and not struct.is_common:
-            _check_versions(present, member.fields + member.optional_fields, table, message, problems)
-
-
 def _check_recursion(message: Message, table: StructTable, problems: Problems) -> None:
-    finished: set[str] = set()
+    depths: dict[str, int] = {}
 
-    def visit(name: str, path: tuple[str, ...], location: Location) -> None:
+    def visit(name: str, path: tuple[str, ...], location: Location) -> int:
+        """How many structs are inside each other from here on, this one included."""
         if name in path:
             circle = " -> ".join((*path[path.index(name) :], name))
             problems.error(location, f"struct {name} contains itself ({circle}); a message needs a fixed depth")
-        elif name not in finished:
-            for member in table[name].members:
-                if member.type.is_struct:
-                    visit(member.type.name, (*path, name), member.at("type"))
-            finished.add(name)
+            return 0
+        if name not in depths and len(path) <= _MAX_DEPTH:
+            inside = [member for member in table[name].members if member.type.is_struct]
+            depths[name] = 1 + max((visit(m.type.name, (*path, name), m.at("type")) for m in inside), default=0)
+        return depths.get(name, 0)
 
     for name, struct in table.items():
-        visit(name, (), struct.location)
+        if visit(name, (), struct.location) > _MAX_DEPTH:
+            problems.error(
+                struct.location, f"struct {name} holds structs more than {_MAX_DEPTH} levels deep; flatten it"
+            )
+            return

@@ -116,6 +116,8 @@ class Field:
     """Of a struct or array of structs: the fields of its optional-field buffer."""
     is_optional: bool = False
     """Whether this field lives in an optional-field buffer; its tag is then its key there."""
+    is_typed: bool = True
+    """False only where the type could not be read, which is an error already reported; ``type`` means nothing then."""
 
     def at(self, property_name: str) -> Location:
         """The place of a property, or of the field when the property was left out."""
@@ -146,6 +148,7 @@ class Message:
 
     name: str
     kind: str
+    """One of ``KINDS``; empty only where the file says none of them, which is an error already reported."""
     valid: Versions
     flexible: Versions
     fields: tuple[Field, ...]
@@ -175,7 +178,7 @@ class Message:
         return self.flexible if member.flexible is None else member.flexible
 
     def walk(self) -> Iterator[Field]:
-        """Every field, those inside structs too, in the order of the file."""
+        """Every field that has a type, those inside structs too, in the order of the file."""
         for struct in self.common_structs:
             yield from _walk(struct.members)
         yield from _walk(self.fields + self.optional_fields)
@@ -183,5 +186,6 @@ class Message:
 
 def _walk(fields: tuple[Field, ...]) -> Iterator[Field]:
     for member in fields:
-        yield member
+        if member.is_typed:
+            yield member
         yield from _walk(member.fields + member.optional_fields)

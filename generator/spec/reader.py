@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from dataclasses import dataclass
 
 from generator.spec.model import (
     COORDINATOR_KEY,
@@ -18,159 +18,31 @@ from generator.spec.model import (
     Message,
     Struct,
 )
+from generator.spec.properties import Missing, Properties, short
 from generator.spec.source import Location, Node, Problems
-from generator.spec.versions import MAX_VERSION, NONE, Versions, VersionsError
+from generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
 
 LISTENERS = ("zkBroker", "broker", "controller")
 _STRUCT_NAME = re.compile(r"[^\W\d_]\w*")
-_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,20})\s*")
-_WORDS_FOR_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-
-
-class _Missing(Exception):
-    """An object lacks what nothing can be read without; the problem is already recorded."""
-
-
-@dataclass
-class _Properties:
-    """The properties of one JSON object, taken one by one; what is left over is unknown."""
-
-    node: Node
-    what: str
-    problems: Problems
-    with_optional: Versions = NONE
-    """The versions in which the structs of the message have optional-field buffers."""
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.node.value, dict):
-            self.problems.error(self.node.location, f"{self.what} must be a JSON object, found {self.node.kind}")
-            raise _Missing
-        self.members = self.node.value
-        self.known: set[str] = set()
-
-    def inside(self, node: Node, what: str) -> _Properties:
-        """The properties of a node below this one."""
-        return _Properties(node, what, self.problems, self.with_optional)
-
-    @property
-    def places(self) -> dict[str, Location]:
-        return {key: node.location for key, node in self.members.items() if node.value is not None}
-
-    def take(self, key: str) -> Node | None:
-        """The node of a property; None when absent or JSON null, which mean the same in every definition."""
-        self.known.add(key)
-        node = self.members.get(key)
-        return None if node is None or node.value is None else node
-
-    def wrong(self, node: Node, expected: str) -> None:
-        self.problems.error(node.location, f"expected {expected}, found {node.kind} {_short(node)}")
-
-    def text(self, key: str) -> str | None:
-        """A text; numbers and booleans count as their text, as in Kafka's own reader."""
-        node = self.take(key)
-        if node is None:
-            return None
-        if isinstance(node.value, bool):
-            return "true" if node.value else "false"
-        if isinstance(node.value, (str, int, float)):
-            return str(node.value)
-        self.wrong(node, "a string")
-        return None
-
-    def required(self, key: str) -> str:
-        text = self.text(key)
-        if text is None or not text.strip():
-            if key not in self.places or not self.problems.has_error_at(self.places[key]):
-                self.problems.error(self.node.location, f"{self.what} has no {key}; add it")
-            raise _Missing
-        return text
-
-    def integer(self, key: str, bits: int) -> int | None:
-        node = self.take(key)
-        if node is None or node.value == "":
-            return None
-        number: int | None = None
-        if isinstance(node.value, str) and (match := _INTEGER.fullmatch(node.value)):
-            number = int(match[1])
-        elif isinstance(node.value, int) and not isinstance(node.value, bool):
-            number = node.value
-        if number is None:
-            self.wrong(node, f"an int{bits}")
-        elif not -(1 << bits - 1) <= number < 1 << bits - 1:
-            self.problems.error(node.location, f"{number} is out of range for {key}, an int{bits}")
-            return None
-        return number
-
-    def boolean(self, key: str) -> bool:
-        node = self.take(key)
-        if node is None or node.value == "":
-            return False
-        if isinstance(node.value, bool):
-            return node.value
-        if isinstance(node.value, str) and node.value in _WORDS_FOR_BOOLEAN:
-            return _WORDS_FOR_BOOLEAN[node.value]
-        if isinstance(node.value, int):
-            return node.value != 0
-        self.wrong(node, "true or false")
-        return False
-
-    def versions(self, key: str) -> Versions | None:
-        """A version range; None when absent or blank."""
-        text = self.text(key)
-        if text is None or not text.strip():
-            return None
-        try:
-            return Versions.parse(text)
-        except VersionsError as error:
-            self.problems.error(self.members[key].location, f"{key}: {error}")
-            return NONE
-
-    def nodes(self, key: str) -> list[Node]:
-        """A list; a single value counts as a list of one."""
-        node = self.take(key)
-        if node is None:
-            return []
-        return node.value if isinstance(node.value, list) else [node]
-
-    def choice(self, key: str, choices: tuple[str, ...], default: str) -> str:
-        text = self.text(key)
-        if text is None:
-            return default
-        if text not in choices:
-            self.problems.error(self.members[key].location, f"unknown {key} {text!r}; use one of {', '.join(choices)}")
-            return default
-        return text
-
-    def finish(self) -> None:
-        for key, node in self.members.items():
-            if key not in self.known:
-                known = ", ".join(sorted(self.known))
-                self.problems.error(node.location, f"unknown property {key!r} of {self.what}; known are {known}")
-
-
-def _short(node: Node) -> str:
-    text = repr(node.plain())
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def read_message(node: Node, problems: Problems) -> Message | None:
     """Read one definition; None when it lacks what makes it one, with every reason in ``problems``."""
     try:
-        return _message(_Properties(node, "a message", problems))
-    except _Missing:
+        return _message(Properties(node, "a message", problems))
+    except Missing:
         return None
 
 
-def _message(properties: _Properties) -> Message:
+def _message(properties: Properties) -> Message:
     name = properties.required("name")
     properties.what = f"message {name}"
-    kind = properties.choice("type", KINDS, "") or _missing_type(properties)
-    if not _NAME.fullmatch(name):
+    kind = _kind(properties)
+    if not NAME.fullmatch(name):
         properties.problems.error(
             properties.members["name"].location, f"invalid message name {name!r}; use letters and digits"
         )
-    properties.required("validVersions")
-    valid = properties.versions("validVersions") or NONE
+    valid = _required_versions(properties, "validVersions")
     properties.with_optional = properties.versions("versionsWithOptional") or NONE
     message = Message(
         name=name,
@@ -195,16 +67,27 @@ def _message(properties: _Properties) -> Message:
     return message
 
 
-def _missing_type(properties: _Properties) -> str:
-    if properties.members.get("type") is None:
+def _kind(properties: Properties) -> str:
+    """The type of a message; empty when there is none, so that one run still says what is wrong with the rest."""
+    if "type" not in properties.places:
         choices = ", ".join(KINDS)
         properties.problems.error(properties.node.location, f"{properties.what} has no type; use one of {choices}")
-    raise _Missing
+    return properties.choice("type", KINDS, "")
 
 
-def _flexible(properties: _Properties, valid: Versions) -> Versions:
+def _required_versions(properties: Properties, key: str) -> Versions:
+    """Versions that must be there; all of them where they cannot be read, which breaks no other rule."""
+    with contextlib.suppress(Missing):
+        properties.required(key)
+        versions = properties.versions(key)
+        if versions is not None and not properties.problems.has_error_at(properties.places[key]):
+            return versions
+    return ALL
+
+
+def _flexible(properties: Properties, valid: Versions) -> Versions:
     flexible = properties.versions("flexibleVersions")
-    is_given = properties.members.get("flexibleVersions") is not None
+    is_given = "flexibleVersions" in properties.places
     # A removed API has no bytes; coordinator keys have always been written in the classic form.
     has_other_form = properties.text("type") == COORDINATOR_KEY or not properties.with_optional.empty
     if not is_given and not valid.empty and not has_other_form:
@@ -213,23 +96,22 @@ def _flexible(properties: _Properties, valid: Versions) -> Versions:
     return flexible or NONE
 
 
-def _common_structs(properties: _Properties) -> tuple[Struct, ...]:
+def _common_structs(properties: Properties) -> tuple[Struct, ...]:
     structs = []
     for node in properties.nodes("commonStructs"):
         try:
             structs.append(_common_struct(properties.inside(node, "a common struct")))
-        except _Missing:
+        except Missing:
             continue
     return tuple(structs)
 
 
-def _common_struct(properties: _Properties) -> Struct:
+def _common_struct(properties: Properties) -> Struct:
     name = properties.required("name")
     properties.what = f"common struct {name}"
-    properties.required("versions")
     struct = Struct(
         name=name,
-        versions=properties.versions("versions") or NONE,
+        versions=_required_versions(properties, "versions"),
         fields=_fields(properties, "fields"),
         location=properties.node.location,
         about=properties.text("about") or "",
@@ -241,18 +123,18 @@ def _common_struct(properties: _Properties) -> Struct:
     return struct
 
 
-def _listeners(properties: _Properties) -> tuple[str, ...]:
+def _listeners(properties: Properties) -> tuple[str, ...]:
     listeners = []
     for node in properties.nodes("listeners"):
         if node.value not in LISTENERS:
-            message = f"unknown listener {_short(node)}; use one of {', '.join(LISTENERS)}"
+            message = f"unknown listener {short(node)}; use one of {', '.join(LISTENERS)}"
             properties.problems.error(node.location, message)
         elif node.value not in listeners:
             listeners.append(str(node.value))
     return tuple(listeners)
 
 
-def _header_versions(properties: _Properties) -> dict[str, str] | None:
+def _header_versions(properties: Properties) -> dict[str, str] | None:
     node = properties.take("headerVersions")
     if node is None:
         return None
@@ -262,32 +144,34 @@ def _header_versions(properties: _Properties) -> dict[str, str] | None:
     return {key: str(value.plain()) for key, value in node.value.items()}
 
 
-def _fields(properties: _Properties, key: str) -> tuple[Field, ...]:
+def _fields(properties: Properties, key: str) -> tuple[Field, ...]:
     fields = []
     for node in properties.nodes(key):
         try:
             fields.append(_field(properties.inside(node, "a field")))
-        except _Missing:
+        except Missing:
             continue
     return tuple(fields)
 
 
-def _field(properties: _Properties) -> Field:
+def _field(properties: Properties) -> Field:
     name = properties.required("name")
     properties.what = f"field {name}"
     problems = properties.problems
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         problems.error(properties.members["name"].location, f"invalid field name {name!r}; use letters and digits")
-    field_type = parse_type(properties.required("type"), properties.members["type"].location, problems)
+    field_type = _type(properties)
     tagged = properties.versions("taggedVersions") or NONE
     versions = properties.versions("versions")
     if versions is None:
-        if tagged.empty:
-            problems.error(properties.node.location, f"{properties.what} has no versions; add them, for example 0+")
+        if tagged.empty and not problems.has_error_at(properties.places.get("versions")):
+            place = properties.places.get("versions", properties.node.location)
+            problems.error(place, f"{properties.what} has no versions; add them, for example 0+")
         versions = tagged
     member = Field(
         name=name,
         type=field_type or FieldType("int8"),
+        is_typed=field_type is not None,
         versions=versions,
         location=properties.node.location,
         places=properties.places,
@@ -307,12 +191,10 @@ def _field(properties: _Properties) -> Field:
         optional_fields=_optional_fields(properties),
     )
     properties.finish()
-    if field_type is None:
-        raise _Missing
     return member
 
 
-def _encodings(properties: _Properties, key: str, versions: Versions) -> tuple[Encoding, ...]:
+def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[Encoding, ...]:
     """One name for all versions, or an object of version range to name."""
     node = properties.take(key)
     if node is None:
@@ -334,28 +216,29 @@ def _encodings(properties: _Properties, key: str, versions: Versions) -> tuple[E
     return tuple(encodings)
 
 
-def _optional_fields(properties: _Properties) -> tuple[Field, ...]:
+def _optional_fields(properties: Properties) -> tuple[Field, ...]:
     fields = []
     for node in properties.nodes("optionalFields"):
         try:
             fields.append(_optional_field(properties.inside(node, "an optional field")))
-        except _Missing:
+        except Missing:
             continue
     return tuple(fields)
 
 
-def _optional_field(properties: _Properties) -> Field:
+def _optional_field(properties: Properties) -> Field:
     """A field of an optional-field buffer, which has the versions of the buffer and a tag in hexadecimal."""
     name = properties.required("name")
     properties.what = f"optional field {name}"
     problems = properties.problems
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         problems.error(properties.members["name"].location, f"invalid field name {name!r}; use letters and digits")
-    field_type = parse_type(properties.required("type"), properties.members["type"].location, problems)
+    field_type = _type(properties)
     versions = properties.with_optional
     member = Field(
         name=name,
         type=field_type or FieldType("int8"),
+        is_typed=field_type is not None,
         versions=versions,
         location=properties.node.location,
         places=properties.places,
@@ -369,18 +252,24 @@ def _optional_field(properties: _Properties) -> Field:
         is_optional=True,
     )
     properties.finish()
-    if field_type is None:
-        raise _Missing
     return member
 
 
-def _hexadecimal_tag(properties: _Properties) -> int:
+def _hexadecimal_tag(properties: Properties) -> int:
     text = properties.required("tag")
     if not re.fullmatch(r"0x[0-9a-fA-F]+", text) or int(text, 16) > MAX_VERSION:
         message = f"tag {text!r} of {properties.what} is not an int16 in hexadecimal; write 0x0000 to 0x7fff"
         properties.problems.error(properties.members["tag"].location, message)
-        raise _Missing
+        raise Missing
     return int(text, 16)
+
+
+def _type(properties: Properties) -> FieldType | None:
+    try:
+        text = properties.required("type")
+    except Missing:
+        return None
+    return parse_type(text, properties.places["type"], properties.problems)
 
 
 def parse_type(text: str, location: Location, problems: Problems) -> FieldType | None:

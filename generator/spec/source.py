@@ -81,7 +81,7 @@ class Problems:
     def warn(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message, is_warning=True))
 
-    def has_error_at(self, location: Location) -> bool:
+    def has_error_at(self, location: Location | None) -> bool:
         """Whether something was refused at this very place; what only follows from that need not be said."""
         return any(problem.location == location and not problem.is_warning for problem in self.found)
 
@@ -172,7 +172,9 @@ class _Reader:
         if match := _NUMBER.match(self.text, self.at):
             is_float = match[1] or match[2]
             if not is_float and len(match[0]) > _MAX_DIGITS:
-                raise self.fail(path, f"a number of {len(match[0].lstrip('-'))} digits; nothing here takes one so large")
+                raise self.fail(
+                    path, f"a number of {len(match[0].lstrip('-'))} digits; nothing here takes one so large"
+                )
             self.at = match.end()
             return Node(float(match[0]) if is_float else int(match[0]), location)
         if (match := _WORD.match(self.text, self.at)) and match[0] in _WORDS:
@@ -257,12 +259,20 @@ def parse(file: str, text: str, problems: Problems) -> Node | None:
         return None
 
 
+def decode(name: str, data: bytes, problems: Problems) -> Node | None:
+    """Read the bytes of one definition file, whose lines may end like those of any system."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problems.error(Location(name, 1, "$"), f"not UTF-8: {error.reason} at byte {error.start}")
+        return None
+    return parse(name, text.replace("\r\n", "\n").replace("\r", "\n"), problems)
+
+
 def load(path: Path, name: str, problems: Problems) -> Node | None:
     """Read one definition file; ``name`` is what messages call it."""
     try:
-        return parse(name, path.read_text(encoding="utf-8"), problems)
-    except UnicodeDecodeError as error:
-        problems.error(Location(name, 1, "$"), f"not UTF-8: {error.reason} at byte {error.start}")
+        return decode(name, path.read_bytes(), problems)
     except OSError as error:
         problems.error(Location(name, 1, "$"), f"cannot be read: {error.strerror or error}")
-    return None
+        return None

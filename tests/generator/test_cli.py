@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -13,11 +14,15 @@ import pytest
 
 import generator
 from generator import cli
+from generator.spec import companions
+from generator.spec.source import Problems
 from tests.support.building import import_package, unique_name, write_specs
+from tests.support.lines import calls, recording
 from tests.support.specs import field, message
 
 GENERATOR = Path(generator.__file__).parent
 PROBE = message(field("A", default="7"))
+VERSION = "the version of a package; write for example 4.4.0 or 4.4.0-rc1"
 
 STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
 """Knowledge flows one way: each stage may import itself and those before it."""
@@ -58,12 +63,21 @@ def test_names_that_are_no_package(name: str, tmp_path: Path, capsys: pytest.Cap
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="accepted, and nobody can import it")
-@pytest.mark.parametrize("name", ["class", "import", "async"])
-def test_keywords_are_no_package_names(name: str, tmp_path: Path) -> None:
-    """``import class`` is no Python."""
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        *((name, "is a keyword of Python; nobody could import it") for name in ("class", "import", "async")),
+        *((name, "is a module of Python itself; choose another") for name in ("struct", "json")),
+    ],
+)
+def test_names_that_python_has_already(
+    name: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``import class`` is no Python, and ``import json`` would always give Python's own."""
     specs = write_specs(tmp_path / "specs", PROBE)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 1
+    assert capsys.readouterr().err == f"package name {name!r} {reason}\n"
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_generate_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,30 +134,121 @@ def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"\n    {command}" in printed for command in ("generate", "check", "import-specs"))
 
 
-@pytest.mark.xfail(strict=True, reason="ends in a traceback, or the file is ignored")
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("SOURCE", "4.4.0"),
-        ("SOURCE", "[]"),
-        ("SOURCE", "{}"),
-        ("errors.json", '{"NONE": 0}'),
-        ("errors.json", '[{"name": "NOT AN IDENTIFIER", "code": 0, "retriable": false}]'),
-        ("errors.json", '[{"name": "A", "code": 0, "retriable": "false"}]'),
+TRUE = {"retriable": True}
+BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
+    ("SOURCE", "4.4.0", ("1: $: '.' follows the end of the definition; a file holds one JSON object",)),
+    ("SOURCE", "[]", ("1: $: SOURCE must be a JSON object, found array",)),
+    ("SOURCE", "{}", ("1: $: SOURCE has no release; add it",)),
+    ("SOURCE", '{"release": []}', ("1: $.release: expected a string, found array []",)),
+    *(
+        ("SOURCE", json.dumps({"release": text}), (f"1: $.release: release {text!r} cannot be {VERSION}",))
+        for text in ("4.x", '4"', "4.0-SNAPSHOT")
+    ),
+    ("errors.json", '{"NONE": 0}', ("1: $: expected an array of error codes, found object",)),
+    ("errors.json", "[", ("1: $[0]: expected a JSON value, found the end of the file",)),
+    ("errors.json", "[0]", ("1: $[0]: an error code must be a JSON object, found number",)),
+    ("errors.json", json.dumps([{"code": 0, **TRUE}]), ("1: $[0]: an error code has no name; add it",)),
+    (
+        "errors.json",
+        json.dumps([{"name": "NOT AN IDENTIFIER", "code": 0, **TRUE}]),
+        ("1: $[0].name: invalid name 'NOT AN IDENTIFIER' of an error code; use capitals, digits and underscores",),
+    ),
+    (
+        "errors.json",
+        json.dumps([{"name": "A"}, {"name": "B", "code": 40000, "retriable": "false"}]),
         (
-            "errors.json",
-            '[{"name": "A", "code": 0, "retriable": true}, {"name": "A", "code": 1, "retriable": true}]',
+            "1: $[0]: error code A has no code; add its number",
+            "1: $[0]: error code A has no retriable; add true or false",
+            "1: $[1].code: 40000 is out of range for code, an int16",
+            "1: $[1].retriable: expected true or false, found string 'false'",
         ),
-    ],
-)
+    ),
+    (
+        "errors.json",
+        json.dumps([{"name": "A", "code": 0, **TRUE, "text": "x"}]),
+        ("1: $[0].text: unknown property 'text' of error code A; known are code, name, retriable",),
+    ),
+    (
+        "errors.json",
+        json.dumps([{"name": "A", "code": 0, **TRUE}, {"name": "A", "code": 1, **TRUE}]),
+        ("1: $[1]: error code A is there twice; names must be unique",),
+    ),
+    (
+        "errors.json",
+        json.dumps([{"name": "A", "code": 1, **TRUE}, {"name": "B", "code": 1, **TRUE}]),
+        ("1: $[1]: error code B has code 1, which is already A's; each needs its own",),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "lines"), BROKEN_FACTS)
 def test_broken_facts_beside_the_definitions(
-    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, text: str, lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """These two files are input like the definitions, and are refused with their name like them."""
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / name).write_text(text)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
-    assert f"{specs / name}:" in capsys.readouterr().err
+    last = f"{len(lines)} problem(s); nothing was generated"
+    assert capsys.readouterr().err.splitlines() == [*(f"{specs / name}:{line}" for line in lines), last]
+
+
+def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
+    """As for the rules: a refusal that no text meets is one nobody has seen work."""
+    files = [GENERATOR / "spec" / "companions.py"]
+    with recording(*files) as reached:
+        for number, (name, text, _) in enumerate(BROKEN_FACTS):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            (folder / name).write_text(text)
+            companions.read_release(folder, Problems())
+            companions.read_error_codes(folder, Problems())
+    assert reached.missing(calls(files, "error", "warn", "wrong")) == []
+
+
+@pytest.mark.parametrize("command", ["generate", "check"])
+@pytest.mark.parametrize("name", ["SOURCE", "errors.json"])
+def test_facts_that_cannot_be_read(command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder where a file is expected is one line like every other problem, not a traceback."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    (specs / name).mkdir()
+    assert cli.main([command, "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    line = f"{specs / name}:1: $: cannot be read: Is a directory"
+    assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
+
+
+def test_a_definition_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link to nowhere is no definition; passing over it would lose a message in silence."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    (specs / "Lost.json").symlink_to(tmp_path / "nowhere")
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    line = f"{specs / 'Lost.json'}:1: $: cannot be read: No such file or directory"
+    assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
+
+
+def test_a_folder_called_like_a_definition_is_a_folder(tmp_path: Path) -> None:
+    """What it holds are definitions as in every other folder."""
+    specs = write_specs(tmp_path / "specs", PROBE).parent / "specs"
+    write_specs(specs / "more.json", message(field("B"), name="More"))
+    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", unique_name()]
+    assert cli.main(["generate", *arguments]) == 0
+    assert {path.stem for path in (tmp_path / "out").rglob("messages/*.py")} == {"__init__", "probe", "more"}
+    assert cli.main(["generate", *arguments]) == 0
+
+
+@pytest.mark.parametrize(("blocked", "reason"), [("out", "Not a directory"), ("out/pyproject.toml", "Is a directory")])
+def test_an_output_that_cannot_be_written(
+    blocked: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the file system refuses ends in one line with the path, not in a traceback."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    if blocked == "out":
+        (tmp_path / "out").write_text("a file")
+    else:
+        (tmp_path / "out/pyproject.toml").mkdir(parents=True)
+        (tmp_path / "out/MANIFEST").write_text("{}")
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr() == ("", f"{tmp_path / blocked}: {reason}\n")
 
 
 def imports(path: Path) -> Iterator[str]:

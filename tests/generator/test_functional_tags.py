@@ -217,9 +217,7 @@ def test_unknown_tags_that_cannot_be(package: ModuleType, tags: tuple[int, ...],
         built.write(1)
 
 
-@pytest.mark.parametrize(
-    "action", ["write", "size"]
-)
+@pytest.mark.parametrize("action", ["write", "size"])
 def test_unknown_tags_in_a_version_that_has_no_section(package: ModuleType, action: str) -> None:
     """Kafka refuses it with an error; dropping what somebody asked to be passed on would be silent loss."""
     inside = module_of(package.Nested)

@@ -1,5 +1,7 @@
 """Bad bytes and bad values in what the proposals add: always our error, with the place and both sides of the matter."""
 
+# ruff: noqa: E501 -- each expected text is whole, as a user reads it
+
 from __future__ import annotations
 
 import random
@@ -7,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from kafka_messages._message import Message
 from kafka_messages_proposals import (
     AllEncodings,
     AllTypesRequest,
@@ -22,6 +23,8 @@ from kafka_messages_proposals import (
     RawTaggedField,
     TaggedTypes,
 )
+from kafka_messages_proposals._message import Message
+from kafka_messages_proposals.json import JsonError, from_json, to_json
 from kafka_messages_proposals.messages.all_types_request import Content, Wrapper
 from kafka_messages_proposals.messages.foo_request import Depth, Limits, Origin
 from kafka_messages_proposals.messages.foo_response import Foo
@@ -162,6 +165,23 @@ def test_numbers_that_the_encoding_cannot_hold(message: Message, version: int, t
     assert str(caught.value) == f"{message.NAME} v{version}: {text}"
 
 
+def test_numbers_in_json_that_the_encoding_cannot_hold() -> None:
+    """What JSON gives at a version can be written at that version, so its numbers have the same bounds."""
+    for version, name, key, value, kind in (
+        (0, "too_small", "tooSmall", 1 << 40, "INT32"),
+        (3, "offset", "offset", -32769, "PACKED16"),
+        (1, "codes", "codes", [1, 40000], "PACKED16"),
+    ):
+        form = to_json(IntegerEncodings(), version) | {key: value}
+        with pytest.raises(JsonError) as caught:
+            from_json(IntegerEncodings, form, version)
+        error = caught.value
+        number, place = (value[1], f"{key}[1]") if isinstance(value, list) else (value, key)
+        assert str(error).startswith(f"IntegerEncodings v{version}: {place}: {number} is out of range for {kind}, ")
+        if version == 0:
+            assert getattr(from_json(IntegerEncodings, to_json(IntegerEncodings(), 2) | {key: value}, 2), name) == value
+
+
 WRONG = ["5", 5.0, None, b"\x05", [5]]
 
 
@@ -186,8 +206,10 @@ def test_values_near_integers() -> None:
 
     for value in (True, Three(3)):
         names = [path for path, _, _ in encoded_fields() if not path.endswith("[0]")]
-        message = AllEncodings(**dict.fromkeys(names, value))
-        plain = AllEncodings(**dict.fromkeys(names, int(value)))
+        message, plain = AllEncodings(), AllEncodings()
+        for name in names:
+            setattr(message, name, value)
+            setattr(plain, name, int(value))
         assert message.write(0) == plain.write(0)
         out = bytearray()
         schemas_of(AllEncodings)[0].write(out, message)
@@ -348,7 +370,11 @@ def test_lengths_in_more_bytes_than_they_need() -> None:
 OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
     (FooResponse(user_agent="x"), 8, "user_agent: is set, but version 8 does not have this field"),
     (FooResponse(foos=[Foo(), Foo(bar="x")]), 8, "foos[1].bar: is set, but version 8 does not have this field"),
-    (FooResponse(foos=[Foo(bar=None)]), 9, "foos[0].bar: is None, but this version has no null here"),
+    (
+        FooResponse(foos=[Foo(bar=None)]),  # type: ignore[arg-type]
+        9,
+        "foos[0].bar: is None, but this version has no null here",
+    ),
     (FooResponse(unknown_tagged_fields=(RawTaggedField(5, b"x"),)), 8, f"{RAW}: is set, but this version has no tagged fields"),
     (FooResponse(unknown_tagged_fields=(RawTaggedField(5, b""),)), 9, f"{RAW}[0]: optional field 5 has no bytes; a length of 0 would end the buffer"),
     (FooResponse(unknown_tagged_fields=(RawTaggedField(1 << 15, b"x"),)), 9, f"{RAW}[0]: 32768 is out of range for INT16, -32768 to 32767"),
@@ -440,7 +466,7 @@ def test_every_mark_of_presence(mark: int) -> None:
 # --- everything -------------------------------------------------------------------------------------------------------
 
 
-def samples(name: str, seed: int, mixed: int) -> Iterator[tuple[type[Message], int, bytes]]:
+def samples(name: str, seed: int, mixed: int) -> Iterator[tuple[Any, int, bytes]]:
     """Random messages of every version as bytes; long ones are left out, there is nothing new in them."""
     cls = PACKAGE.message(name)
     for version in versions_of(cls):

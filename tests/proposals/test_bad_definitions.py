@@ -222,7 +222,10 @@ TAGS = (
 OPTIONAL = (
     Case(
         "the definition of the text, spoiled",
-        {"FooResponse.json": FOO, "FooRequest.json": text(name="FooRequest", type="request", apiKey=9000)},
+        {
+            "FooResponse.json": FOO,
+            "FooRequest.json": text(name="FooRequest", type="request", apiKey=9000, validVersions="0-9"),
+        },
         "FooResponse.json:1: $: message FooResponse has no flexibleVersions; say 0+ for a new message, or none",
         "FooResponse.json:12: $.fields[0].optionalFields[0].tag: tag '1' of optional field Bar is not an int16 in hexadecimal; write 0x0000 to 0x7fff",
         "FooResponse.json:7: $.optionalFields[0]: optional field UserAgent in a message without versionsWithOptional; add them, for example 9+",

@@ -1,5 +1,7 @@
 """``schema`` as a library of its own: types, fields and structs put together by hand, without a message class."""
 
+# ruff: noqa: E501 -- each expected text is whole, as a user reads it
+
 from __future__ import annotations
 
 import subprocess
@@ -225,9 +227,9 @@ def test_structs() -> None:
 
 def test_unknown_fields_are_kept() -> None:
     """Tags that the schema does not name are kept as bytes, in every kind of section, and written back in order."""
+    unknown = (RawTaggedField(3, b"xy"), RawTaggedField(70000, b""))
     for section in (TagSection({}), InterleavedTagSection({})):
         kind = Schema(tags=section)
-        unknown = (RawTaggedField(3, b"xy"), RawTaggedField(70000, b""))
         data = bytearray()
         kind.write(data, Struct(kind, {}, unknown[::-1]))
         assert kind.read(bytes(data)) == (Struct(kind, {}, unknown), len(data))

@@ -136,10 +136,17 @@ def test_minus_one_is_long_as_two_s_complement(kind: Type, size: int) -> None:
     assert kind.read(bytes(out), 0) == (-1, size)
 
 
+def with_number(name: str, number: int) -> AllEncodings:
+    """A message in which one field is set."""
+    message = AllEncodings()
+    setattr(message, name, number)
+    return message
+
+
 def test_minus_one_in_a_message() -> None:
     """The same numbers cost the same in a message: -1 against 1 in each encoding of an int64."""
     sizes = {
-        name: AllEncodings(**{name: -1}).size(0) - AllEncodings(**{name: 1}).size(0)
+        name: with_number(name, -1).size(0) - with_number(name, 1).size(0)
         for name in (f"int64_{form}{bits}" for form in ("fixed", "packed", "upacked") for bits in (16, 32, 64))
     }
     more = {"int64_upacked16": 2, "int64_upacked32": 4, "int64_upacked64": 9}
@@ -194,7 +201,7 @@ def size_of(encoding: str, number: int) -> int:
     sizes = {
         kind.size_of(number),
         len(table[number]),
-        AllEncodings(**{name: number}).size(0) - AllEncodings().size(0) + 1,
+        with_number(name, number).size(0) - AllEncodings().size(0) + 1,
     }
     assert len(sizes) == 1
     return sizes.pop()
@@ -228,7 +235,7 @@ def partition_size(form: str, number: int, error_code: int, replicas: int, isr: 
     )
     sizes = []
     for count in (3, 4):
-        response: Any = message(topics=[topic(name="a topic", partitions=[more] * count)])  # type: ignore[list-item]
+        response: Any = message(topics=[topic(name="a topic", partitions=[more] * count)])
         sizes.append(response.size(0))
         assert len(response.write(0)) == sizes[-1]
     return int(sizes[1] - sizes[0])

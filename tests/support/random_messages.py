@@ -7,7 +7,6 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -44,10 +43,9 @@ class Package:
         modules: dict[str, str] = importlib.import_module(self.name)._MODULES
         return sorted(name for name, module in modules.items() if module.startswith("messages."))
 
-    def message(self, name: str) -> type[Message]:
+    def message(self, name: str) -> Any:
         """The class of a message."""
-        found: type[Message] = getattr(importlib.import_module(self.name), name)
-        return found
+        return getattr(importlib.import_module(self.name), name)
 
     def facts_of(self, message: type[Message]) -> MessageFacts:
         """The definition behind a message class."""
@@ -55,7 +53,6 @@ class Package:
         return facts
 
 
-@cache
 def package_of(message: type[Message]) -> Package:
     """The package that a message class belongs to."""
     return Package(message.__module__.partition(".")[0])

@@ -42,7 +42,7 @@ IMPORTS = {
 
 _BOUND = re.compile(r"\b_(?:un)?pack_\w+")
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_STRING = re.compile(r'"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"')
+_STRING = re.compile(r'"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"' r"|'(?:[^'\\\n]|\\.)*'")
 _FORMATS = {"u": "16s", "o": "?"}
 FACTS_WIDTH = 90
 
@@ -103,7 +103,7 @@ def render(plan: MessagePlan) -> str:
     functions = list(_functions(plan))
     classes = [_class(plan, struct) for struct in plan.structs]
     body = template.render(structs=[], classes=classes, functions=functions, bind=_bind(plan))
-    structs = [(name, _format(name)) for name in sorted(set(_BOUND.findall(body)))]
+    structs = [(name, _format(name)) for name in sorted(set(_BOUND.findall(_code(body))))]
     body = template.render(structs=structs, classes=classes, functions=functions, bind=_bind(plan))
     return prose.header(plan.file) + _docstring(plan) + _imports(body) + body
 
@@ -125,8 +125,13 @@ def _format(name: str) -> str:
     return ">" + "".join(_FORMATS.get(letter, letter) for letter in letters)
 
 
+def _code(body: str) -> str:
+    """The body without what its strings say: descriptions and defaults can look like anything."""
+    return _STRING.sub('""', body)
+
+
 def _imports(body: str) -> str:
-    used = set(_NAME.findall(_STRING.sub('""', body)))
+    used = set(_NAME.findall(_code(body)))
     lines = ["from __future__ import annotations\n"]
     for module, names in IMPORTS.items():
         needed = [name for name in names.split() if name in used]

@@ -36,7 +36,7 @@ def crc32c(data: bytes | bytearray | memoryview | Bytes) -> int:
     """The CRC-32C of some bytes."""
     native = _native()
     if native is not None:
-        return native(memoryview(data))
+        return native(data.data if isinstance(data, np.ndarray) else memoryview(data))
     array = data if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     return int(_by_numpy(array, np.zeros(1, np.int64), np.full(1, len(array), np.int64))[0])
 
@@ -46,7 +46,7 @@ def crc32c_of_ranges(data: Bytes, starts: Ints, ends: Ints) -> Sums:
     native = _native()
     if native is None:
         return _by_numpy(data, starts, ends)
-    view = memoryview(data)
+    view = data.data
     ranges = map(slice, starts.tolist(), ends.tolist())
     return np.fromiter(map(native, map(view.__getitem__, ranges)), np.uint32, len(starts))
 
@@ -93,7 +93,7 @@ def _zeros(power: int) -> Sums:
     if power == 0:
         values = np.arange(256, dtype=np.uint32)
         columns = np.stack([values << np.uint32(8 * place) for place in range(4)])
-        return _bytes_then_zeros()[0][columns & np.uint32(255)] ^ (columns >> np.uint32(8))
+        return np.asarray(_bytes_then_zeros()[0][columns & np.uint32(255)] ^ (columns >> np.uint32(8)))
     half = _zeros(power - 1)
     return _shifted(half, half)
 
@@ -181,5 +181,5 @@ def legacy_sums(data: Bytes, starts: Iterable[int], ends: Iterable[int]) -> Sums
     """The CRC-32 of every ``data[start:end]``: the checksum of messages of the formats 0 and 1."""
     from zlib import crc32
 
-    view = memoryview(data)
+    view = data.data
     return np.array([crc32(view[start:end]) for start, end in zip(starts, ends, strict=True)], np.uint32)

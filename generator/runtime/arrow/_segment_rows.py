@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no stubs
+import pyarrow as pa
 
 from ._compression import CODECS
 from ._segment_groups import Facts, Group, control_types
 from ._segment_records import Headers
 from ._segment_report import SegmentReport
-from ._segment_scan import CORRUPT_BYTES, Gap, Run
+from ._segment_run import CORRUPT_BYTES, Gap, Run
 from .batches import CONTROL_TYPES, Bools, Bytes, Ints
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")

@@ -8,13 +8,13 @@ next batch is looked for byte by byte.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from struct import Struct
 from struct import error as StructError
 
 import numpy as np
 
 from ._segment_report import SegmentReport
+from ._segment_run import CORRUPT_BYTES, Gap, Run
 from ._segment_window import Window
 from .batches import (
     FINE,
@@ -22,24 +22,18 @@ from .batches import (
     OVERHEAD,
     PADDING,
     SMALLEST,
-    Bools,
     CorruptSegmentError,
-    Ints,
-    Log,
     Search,
-    actual_sums,
     fault_text,
     faults,
     intact,
     plausible,
-    stored_sums,
+    sum_text,
 )
 
 LOOKBACK = 2 << 20
 """Bytes before a range at which getting in step begins. A batch within a record's value is not taken for one of the log
 as long as the batch around it (by default at most 1 MiB) is smaller than this."""
-CORRUPT_BYTES = 1 << 20
-"""Of what is corrupt, at most so many bytes are handed out."""
 _FEWEST, _MOST = 1024, 1 << 18
 """Batches that are looked at together: few at first and after damage, then more."""
 
@@ -47,31 +41,6 @@ _OFFSETS = 1 << 31
 """Offsets of one segment differ by less than this: its index has them as int32."""
 
 _int32 = Struct(">i").unpack_from
-
-
-@dataclass(slots=True)
-class Run:
-    """Batches one after the other in ``log``, valid until the next run is asked for."""
-
-    log: Log
-    base: int
-    """Position in the file of the first byte of ``log``."""
-    start: Ints
-    size: Ints
-    sums: Bools | None
-    """Did the checksum agree? None: not computed."""
-    bad: dict[int, str] = field(default_factory=dict)
-    """Which are no sound batches, by their number in the run, and why."""
-
-
-@dataclass(slots=True)
-class Gap:
-    """Bytes that are no batches: the reason, and the first of them."""
-
-    position: int
-    size: int
-    reason: str
-    data: bytes
 
 
 class Scanner:
@@ -171,20 +140,49 @@ class Scanner:
             wrong |= ~sums
         bad: dict[int, str] = {}
         for number in np.flatnonzero(wrong).tolist():
-            at, end = starts[number], starts[number] + int(size[number])
-            reason = (
-                fault_text(log, at, end - at, int(fault[number])) if fault[number] else _sum_text(log, at, end - at)
-            )
-            if end + PADDING > log.size and not window.at_end and not self._raises(base + at):
-                yield from self._run(Run(log, base, start[:number], size[:number], sums, bad))
-                window.move(base + at, end - at + PADDING)
-                return base + at
-            if self._raises(base + at) or not self._believed(end):
-                yield from self._run(Run(log, base, start[:number], size[:number], sums, bad))
-                return (yield from self._damage(base + at, reason))
-            bad[number] = reason
+            at, length = starts[number], int(size[number])
+            reason = fault_text(log, at, length, int(fault[number])) if fault[number] else sum_text(log, at, length)
+            behind = slice(number + 1, number + 2)
+            if (
+                not self._raises(base + at)
+                and (fault[behind] == FINE).any()
+                and intact(log, start[behind], size[behind]).all()
+            ):
+                bad[number] = reason
+                continue
+            yield from self._run(Run(log, base, start[:number], size[:number], sums, bad))
+            return (yield from self._bad(base + at, length, reason))
         yield from self._run(Run(log, base, start, size, sums, bad))
         return base + stop
+
+    def _bad(self, pos: int, size: int, reason: str) -> Generator[Run | Gap, None, int]:
+        """Hand out one bad batch, if its length is believed; else what is bad around it."""
+        if self._raises(pos) or not self._believed(pos, size):
+            return (yield from self._damage(pos, reason))
+        window = self._window
+        at = np.array([pos - window.base])
+        yield from self._run(Run(window.log, window.base, at, np.array([size]), None, {0: reason}))
+        return pos + size
+
+    def _believed(self, pos: int, size: int) -> bool:
+        """Is there a sound batch, or the end of the log, where a damaged batch says that it ends?
+
+        A header alone would prove too little: where there are many zeros, much looks like one.
+        """
+        window = self._window
+        window.move(pos, size + HEADER + PADDING)
+        at = pos + size - window.base
+        if at == window.log.size or window.log.zeros(at, min(at + HEADER, window.log.size)):
+            return True
+        if not plausible(window.log, at, self._max):
+            return False
+        start = np.array([at])
+        length = window.log.at(start + 8, ">i4") + OVERHEAD
+        window.move(pos, size + int(length[0]) + PADDING)
+        start = np.array([pos + size - window.base])
+        if int(start[0] + length[0]) > window.log.size:
+            return bool(window.log.bytes[start[0] + 16] == 2)  # an incomplete one, at the end of the file
+        return bool(intact(window.log, start, length)[0])
 
     def _run(self, run: Run) -> Iterator[Run]:
         """Hand out what of a run begins in the range."""
@@ -201,13 +199,6 @@ class Scanner:
     def _raises(self, pos: int) -> bool:
         """Does damage at ``pos`` end it all? What lies before the range is the business of another reader."""
         return self._failfast and pos >= self._report.start
-
-    def _believed(self, at: int) -> bool:
-        """Is there a batch, or the end of the log, where a damaged batch says that it ends?"""
-        log = self._window.log
-        if self._window.at_end and at + OVERHEAD > log.size:
-            return True
-        return plausible(log, at, self._max) or log.zeros(at, min(at + HEADER, log.size))
 
     def _no_length(self, pos: int) -> Generator[Gap, None, int | None]:
         """Go on where no batch begins, by its length: None at the zeros that fill a preallocated file."""
@@ -252,12 +243,26 @@ class Scanner:
             fault = int(faults(log, here, size)[0])
             if fault:
                 return (yield from self._damage(pos, fault_text(log, at, int(size[0]), fault)))
-            found, need = Search(self._max).find(log, at + 1, log.size, at_end=True)
-            if need == 0 and 0 < int(log.at(np.array([found]), ">i8")[0]) - offset < _OFFSETS:
+            if self._later_batch(at, offset):
                 reason = f"its {int(size[0])} bytes reach beyond the end of the file, but a batch is found within"
                 return (yield from self._damage(pos, reason))
         report.incomplete_tail = left
         return None
+
+    def _later_batch(self, at: int, offset: int) -> bool:
+        """Is there a batch of this log within what seems to be an incomplete batch at its end?
+
+        Then its length is wrong. Batches that are only quoted in the value of a record have other offsets.
+        """
+        log, known = self._window.log, self._report.next_offset
+        lowest = offset + 1 if known is None or log.bytes[at + 16] < 2 else known
+        search = Search(self._max)
+        need = 0
+        while need == 0:
+            at, need = search.find(log, at + 1, log.size, at_end=True)
+            if need == 0 and 0 <= int(log.at(np.array([at]), ">i8")[0]) - lowest < _OFFSETS:
+                return True
+        return False
 
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
@@ -319,10 +324,3 @@ class Scanner:
             window.move(min(pos, window.base + window.log.size), HEADER + PADDING + 1)
             if search.given_up:
                 pos = window.base + window.log.size
-
-
-def _sum_text(log: Log, at: int, size: int) -> str:
-    start, sizes = np.array([at]), np.array([size])
-    magic = log.at(start + 16, "i1")
-    stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
-    return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"

@@ -183,6 +183,14 @@ def fault_text(log: Log, start: int, size: int, fault: int) -> str:
     return _FAULTS[fault].format(**numbers)
 
 
+def sum_text(log: Log, at: int, size: int) -> str:
+    """What is wrong with a batch whose checksum does not agree."""
+    start, sizes = np.array([at]), np.array([size])
+    magic = log.at(start + 16, "i1")
+    stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
+    return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"
+
+
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
     """Could a batch begin here? Only its header is looked at; it may end beyond the bytes there are."""
     return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1
@@ -193,7 +201,7 @@ def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
     pos = low + np.flatnonzero(log.bytes[low + 16 : high + 16] <= 2)
     length = log.at(pos + 8, ">i4")
     pos = pos[(length >= SMALLEST[0] - OVERHEAD) & (length <= max_batch_bytes - OVERHEAD)]
-    return pos[faults(log, pos, log.at(pos + 8, ">i4") + OVERHEAD, strict=True) == FINE]
+    return np.asarray(pos[faults(log, pos, log.at(pos + 8, ">i4") + OVERHEAD, strict=True) == FINE])
 
 
 class Search:

@@ -30,9 +30,66 @@ NAMES: tuple[Case, ...] = (
         "2: $.fields[0].type: Message is a name that generated modules need; rename it",
     ),
     Case(
+        "empty struct takes a name of modules",
+        text(sub("A", type="UUID"), field("B", "Struct"), commonStructs=[common("Struct")]),
+        "1: $.commonStructs[0]: Struct is a name that generated modules need; rename it",
+        "2: $.fields[0].type: UUID is a name that generated modules need; rename it",
+    ),
+    Case(
+        "message takes a name of the package",
+        text(sub("A", field("X"), type="EncodeError"), name="DecodeError"),
+        "1: $.name: DecodeError is a name that the generated package exports itself; rename the message",
+    ),
+    Case(
         "struct is no identifier",
-        text(sub("A", field("X"), type="A²")),
+        text(sub("A", field("X"), type="A²"), sub("B", field("X"), type="\u212b")),
         "2: $.fields[0].type: 'A²' is no identifier in Python; rename it",
+        "3: $.fields[1].type: '\u212b' is no identifier in Python; rename it",
+    ),
+    Case(
+        "structs fold",
+        text(sub("A", field("X"), type="ABc"), sub("B", field("X"), type="Abc")),
+        "3: $.fields[1].type: ABc and Abc would both have functions for abc in Python; rename one",
+    ),
+    Case(
+        "struct folds like the message",
+        text(sub("A", field("X"), type="PRobe")),
+        "2: $.fields[0].type: Probe and PRobe would both have functions for probe in Python; rename one",
+    ),
+    Case(
+        "struct is called like the functions of arrays",
+        text(sub("A", field("X"), type="AllTopic"), sub("B", field("X"), type="[]Topic")),
+        "3: $.fields[1].type: AllTopic and Topic would both have functions for all_topic in Python; rename one",
+    ),
+    Case(
+        "struct is called like the functions of tags",
+        text(
+            field("T", versions="2+", tag=0, taggedVersions="2+"),
+            sub("A", field("X"), type="TagsProbe"),
+            sub("B", field("X"), type="OptionalProbe"),
+        ),
+        "3: $.fields[1].type: Probe and TagsProbe would both have functions for tags_probe in Python; rename one",
+    ),
+    Case(
+        "struct is called like a collection",
+        text(sub("A", field("X", mapKey=True), type="[]Sub"), sub("B", type="SubCollection")),
+        "3: $.fields[1].type: SubCollection is the class for arrays of Sub, which has keys; rename one",
+    ),
+    Case(
+        "collection takes a name of modules",
+        text(sub("A", field("X", mapKey=True), type="[]Keyed")),
+        "2: $.fields[0].type: the class for arrays of Keyed would be KeyedCollection, a name that generated modules need; rename Keyed",
+    ),
+    Case(
+        "field is self",
+        text(field("Self"), field("Isinstance")),
+        "2: $.fields[0].name: field Self would be self in Python, which is reserved there; rename it",
+        "3: $.fields[1].name: field Isinstance would be isinstance in Python, which is reserved there; rename it",
+    ),
+    Case(
+        "field names fold in JSON",
+        text(field("ABc"), field("aBc")),
+        "3: $.fields[1].name: in Probe, fields ABc and aBc are both aBc in JSON; rename one",
     ),
     Case(
         "common struct is lower case",
@@ -99,17 +156,27 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "deprecatedVersions outside",
         text(validVersions="2-3", deprecatedVersions="0-1"),
-        "1: $.deprecatedVersions: warning: deprecatedVersions 0-1 are not all valid versions",
+        "1: $.deprecatedVersions: warning: deprecatedVersions 0-1 are not all in validVersions 2-3; narrow them",
+    ),
+    Case(
+        "deprecatedVersions above",
+        text(deprecatedVersions="7"),
+        "1: $.deprecatedVersions: warning: deprecatedVersions 7 are not all in validVersions 0-3; narrow them",
+    ),
+    Case(
+        "flexibleVersions above",
+        text(flexibleVersions="4+"),
+        "1: $.flexibleVersions: warning: message Probe has flexibleVersions 4+, but validVersions 0-3; no version is flexible",
     ),
     Case(
         "listeners on data",
         text(listeners=["broker"]),
-        "1: $.listeners: listeners belong to a request; Probe is a data",
+        "1: $.listeners: message Probe has type data, but listeners belong to requests; remove them",
     ),
     Case(
         "latestVersionUnstable on data",
         text(latestVersionUnstable=True),
-        "1: $.latestVersionUnstable: latestVersionUnstable belongs to a request; Probe is a data",
+        "1: $.latestVersionUnstable: message Probe has type data, but latestVersionUnstable belongs to requests; remove it",
     ),
     Case(
         "coordinator-key",
@@ -121,14 +188,14 @@ MESSAGES: tuple[Case, ...] = (
     ),
     Case(
         "coordinator-value",
-        text(name="Probe", type="coordinator-value", validVersions="0-1"),
+        text(name="Probe", type="coordinator-value"),
         "1: $: coordinator-value Probe has no apiKey; it is the record's type number",
         "1: $.name: coordinator-value Probe must end in Value, to be paired with its other half",
     ),
     Case(
         "headerVersions on data",
         text(headerVersions={"0+": 1}),
-        "1: $.headerVersions: headerVersions belong to requests and responses; Probe is a data",
+        "1: $.headerVersions: message Probe has type data, but headerVersions belong to requests and responses; remove them",
     ),
     Case(
         "headerVersions empty",
@@ -143,7 +210,7 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "headerVersions no number",
         text(**ASK, headerVersions={"0+": "one"}),
-        "1: $.headerVersions: headerVersions maps 0+ to 'one'; a header version is a number",
+        "1: $.headerVersions: headerVersions maps 0+ to 'one'; a header version is a number below 10000",
     ),
     Case(
         "headerVersions gap",
@@ -193,7 +260,22 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "request suffix",
         {"a.json": request(name="Ask"), "b.json": response()},
-        "a.json:1: $.name: request Ask must end in Request, to name its API",
+        "a.json:1: $.name: request Ask must be called after its API, followed by Request",
+    ),
+    Case(
+        "request without the name of an API",
+        {"a.json": request(name="Request"), "b.json": response()},
+        "a.json:1: $.name: request Request must be called after its API, followed by Request",
+    ),
+    Case(
+        "request and response differ in versions",
+        {"a.json": request(), "b.json": text(name="AskResponse", type="response", apiKey=1, validVersions="0-2")},
+        "b.json:1: $.validVersions: response AskResponse has validVersions 0-2, but request AskRequest has 0-3; a request and its response share them",
+    ),
+    Case(
+        "removed request with a response",
+        {"a.json": text(name="AskRequest", type="request", apiKey=1, validVersions="none"), "b.json": response()},
+        "b.json:1: $.validVersions: response AskResponse has validVersions 0-3, but request AskRequest has none; a request and its response share them",
     ),
     Case(
         "apiKey twice",

@@ -88,7 +88,6 @@ PROPOSALS: tuple[Case, ...] = (
         "optionalFields of an int",
         text(field("A", optionalFields=[optional("B")]), **WITH),
         "2: $.fields[0].optionalFields: field A of type int32 cannot have optionalFields; only structs can",
-        "2: $.fields[0].type: int32 becomes a class, so its first letter must be a capital",
     ),
     Case(
         "optional array of structs",
@@ -130,7 +129,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "optional int that is null",
         text(optionalFields=[optional("A", nullable=True)], **WITH),
-        "1: $.optionalFields[0]: type int32 cannot be nullable; remove nullableVersions",
+        "1: $.optionalFields[0].nullable: type int32 cannot be nullable; remove nullable",
     ),
     Case(
         "optional default",

@@ -11,7 +11,7 @@ import numpy as np
 from ._compression import CompressionError, decompress
 from ._segment_legacy import read_messages
 from ._segment_records import Faults, Lanes, Records, read_records, without
-from ._segment_scan import Run
+from ._segment_run import Run
 from .batches import (
     COMPRESSION,
     CONTROL,
@@ -122,10 +122,12 @@ class Group:
 class Decoder:
     """Decodes the batches of one run.
 
-    ``control_records``: whether those are wanted; ``limit``: of the bytes of one batch when decompressed.
+    ``control_records``, ``data_records``: which are wanted; ``limit``: of the bytes of one batch when decompressed.
     """
 
-    def __init__(self, run: Run, *, control_records: bool, check_crcs: bool, limit: int) -> None:
+    def __init__(
+        self, run: Run, *, control_records: bool, check_crcs: bool, limit: int, data_records: bool = True
+    ) -> None:
         self.facts = Facts(run.log, run.start)
         self._run = run
         self._check = check_crcs
@@ -134,6 +136,8 @@ class Decoder:
         keep[list(run.bad)] = False
         if not control_records:
             keep &= ~self.facts.control
+        if not data_records:
+            keep &= self.facts.control
         self._keep = keep
 
     def groups(self) -> Iterator[Group]:
@@ -207,7 +211,7 @@ class Decoder:
     def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
         """The records' bytes of batches, of as many as come to the bytes of a group."""
         run, facts = self._run, self.facts
-        view = memoryview(run.log.bytes)
+        view = run.log.bytes.data
         parts: list[bytes | memoryview] = []
         total = 0
         begins = (run.start[chosen] + HEADER).tolist()

@@ -87,8 +87,8 @@ class Faults:
 def read_records(lanes: Lanes, faults: Faults) -> Records:
     """The records of all batches; those of faulty ones are left out."""
     room = (lanes.end - lanes.pos) // SMALLEST_RECORD
-    for batch in np.flatnonzero(lanes.count > room).tolist():
-        faults.add(batch, f"{int(lanes.count[batch])} records cannot be in {int((lanes.end - lanes.pos)[batch])} bytes")
+    for over in np.flatnonzero(lanes.count > room).tolist():
+        faults.add(over, f"{int(lanes.count[over])} records cannot be in {int((lanes.end - lanes.pos)[over])} bytes")
     count = np.where(lanes.count > room, 0, lanes.count)
     base = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
     total = int(base[-1])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass, field
+from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     RawTaggedFields,

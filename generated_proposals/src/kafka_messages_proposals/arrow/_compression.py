@@ -13,7 +13,7 @@ from gzip import compress as gzip_compress
 from struct import Struct
 from struct import error as StructError
 
-import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no stubs
+import pyarrow as pa
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """By number, as bits 0 to 2 of a batch's attributes hold it."""
@@ -120,8 +120,8 @@ def _read_lz4(data: memoryview, limit: int, magic: int) -> bytes:
     if magic < 2 and len(data) >= 7 and data[:4] == LZ4_MAGIC:
         end = 6 + (8 if data[4] & 8 else 0) + (4 if data[4] & 1 else 0)
         if end < len(data):
-            right = _xxh32(bytes(data[4:end])) >> 8 & 255
-            if data[end] != right:
+            right, wrong = (_xxh32(bytes(data[begin:end])) >> 8 & 255 for begin in (4, 0))
+            if data[end] != right and (magic == 0 or data[end] == wrong):  # Kafka ignores it in format 0
                 data = memoryview(b"".join((data[:end], bytes((right,)), data[end + 1 :])))
     return _stream("lz4", 3, data, limit)
 
@@ -188,7 +188,7 @@ def _write_zstd(data: bytes, magic: int) -> bytes:
 
 
 def _xxh32(data: bytes) -> int:
-    """xxHash32 of fewer than 16 bytes, which is what an lz4 frame's header has."""
+    """xxHash32 of what an lz4 frame's header has: fewer than 16 bytes (of more, something else)."""
     prime1, prime2, prime3, prime4, prime5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
     mask = 0xFFFFFFFF
     value = prime5 + len(data)

@@ -75,7 +75,7 @@ def _unwrapped(
 ) -> tuple[_Messages, int]:
     """Outer messages with what is in the compressed ones in their place."""
     messages = _Messages()
-    view = memoryview(log.bytes)
+    view = log.bytes.data
     columns = zip(start.tolist(), size.tolist(), (attributes & COMPRESSION).tolist(), strict=True)
     for number, (at, length, codec) in enumerate(columns):
         message = view[at : at + length]
@@ -135,7 +135,9 @@ def _check_sums(inner: bytes | memoryview, places: list[int]) -> None:
     actual = legacy_sums(data, (place + 16 for place in places), (*places[1:], len(inner)))
     stored = [_entry(inner, place)[2] for place in places]
     if actual.tolist() != stored:
-        number = next(number for number, (one, other) in enumerate(zip(actual.tolist(), stored, strict=True)) if one != other)
+        number = next(
+            number for number, (one, other) in enumerate(zip(actual.tolist(), stored, strict=True)) if one != other
+        )
         raise CompressionError(f"the checksum of message {number} within the compressed one does not agree")
 
 

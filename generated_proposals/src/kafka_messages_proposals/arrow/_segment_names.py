@@ -27,7 +27,12 @@ def topic_of(path: str) -> tuple[str | None, int | None]:
     if _TIERED_FILE.fullmatch(name):
         if (found := _TIERED_FOLDER.fullmatch(folder)) and int(found[2]) < _INT32:
             return found[1], int(found[2])
-        if folder.isdecimal() and folder.isascii() and int(folder) < _INT32 and (found := _TOPIC_AND_ID.fullmatch(above)):
+        if (
+            folder.isdecimal()
+            and folder.isascii()
+            and int(folder) < _INT32
+            and (found := _TOPIC_AND_ID.fullmatch(above))
+        ):
             return found[1], int(folder)
     if (found := _FOLDER.fullmatch(folder)) and int(found[2]) < _INT32:
         return found[1], int(found[2])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no stubs
+import pyarrow as pa
 
 from ._compression import CODECS
 from ._segment_groups import Facts, Group, control_types

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from struct import Struct
 from struct import error as StructError
 from typing import Any
 from zlib import crc32
 
-import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no stubs
+import pyarrow as pa
 
 from ..errors import EncodeError
 from ._compression import CODECS, compress
@@ -31,7 +31,7 @@ _control_key = Struct(">hh").pack
 _message_head = {0: Struct(">bb").pack, 1: Struct(">bbq").pack}
 _entry = Struct(">qiI").pack
 _int32 = Struct(">i").pack
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _INT32 = 1 << 31
 _INT64 = 1 << 63
@@ -96,7 +96,9 @@ def write_batches(
     if magic < 2:
         unset = (producer_id, producer_epoch, base_sequence, leader_epoch) == (-1, -1, -1, -1)
         if not unset or is_transactional or delete_horizon is not None:
-            raise EncodeError("only format 2 has producers, transactions, leader epochs and delete horizons", path="magic")
+            raise EncodeError(
+                "only format 2 has producers, transactions, leader epochs and delete horizons", path="magic"
+            )
     if timestamp_type not in (0, 1) or (timestamp_type == 1 and magic == 0):
         raise EncodeError(f"format {magic} has no timestamp type {timestamp_type}", path="timestamp_type")
     if timestamp_type == 0 and log_append_time is not None:

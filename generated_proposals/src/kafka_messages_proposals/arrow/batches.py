@@ -194,7 +194,7 @@ def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
     pos = low + np.flatnonzero(log.bytes[low + 16 : high + 16] <= 2)
     length = log.at(pos + 8, ">i4")
     pos = pos[(length >= SMALLEST[0] - OVERHEAD) & (length <= max_batch_bytes - OVERHEAD)]
-    return pos[faults(log, pos, log.at(pos + 8, ">i4") + OVERHEAD, strict=True) == FINE]
+    return np.asarray(pos[faults(log, pos, log.at(pos + 8, ">i4") + OVERHEAD, strict=True) == FINE])
 
 
 class Search:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no stubs
+import pyarrow as pa
 
 from ._segment_groups import Decoder, Facts, Group
 from ._segment_names import topic_of
@@ -24,9 +24,9 @@ from ._segment_rows import (
     corrupt_rows,
     merged,
 )
-from ._segment_scan import LOOKBACK, Gap, Run, Scanner
+from ._segment_scan import CORRUPT_BYTES, LOOKBACK, Gap, Run, Scanner
 from ._segment_window import BinaryFile, Window
-from .batches import MAX_BATCH_BYTES, MAX_BATCH_BYTES_LIMIT, SMALLEST, CorruptSegmentError
+from .batches import MAX_BATCH_BYTES, MAX_BATCH_BYTES_LIMIT, SMALLEST, CorruptSegmentError, Ints
 
 __all__ = ["CorruptBatch", "SegmentReader", "SegmentReport", "read_segments"]
 
@@ -113,16 +113,19 @@ class SegmentReader(Iterator[Any]):
                 report.add_corrupt(item.position, item.size, item.reason)
                 yield corrupt_rows(self.schema, report, [item])
                 continue
-            decoder = Decoder(item, control_records=self._control, check_crcs=self._check, limit=self._max)
-            for group in decoder.groups():
-                yield from self._of_group(report, item, decoder.facts, group)
+            yield from self._of_run(report, item)
         report.done = True
+
+    def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
+        decoder = Decoder(run, control_records=self._control, check_crcs=self._check, limit=self._max)
+        for group in decoder.groups():
+            yield from self._of_group(report, run, decoder.facts, group)
 
     def _of_group(self, report: SegmentReport, run: Run, facts: Facts, group: Group) -> Iterator[Any]:
         """The rows of a group; in FAILFAST mode those before the first corrupt batch, and then the error."""
         first = min(group.corrupt, default=None)
         high = group.high if first is None or not self._failfast else first
-        _count(report, run, facts, group, high)
+        count_batches(report, run, facts, group.low, high, group.corrupt)
         rows = Rows(report, run, facts, group)
         count = len(rows) if high == group.high else int(np.searchsorted(group.records.batch, high))
         report.records += count
@@ -132,22 +135,33 @@ class SegmentReader(Iterator[Any]):
             if first is not None:
                 raise CorruptSegmentError(report.file, run.base + int(run.start[first]), group.corrupt[first])
             return
+        yield from self._with_corrupt(
+            report, run, rows.batch(self.schema, 0, count), group.records.batch, group.corrupt
+        )
+
+    def _with_corrupt(
+        self, report: SegmentReport, run: Run, good: pa.RecordBatch, good_batch: Ints, corrupt: Mapping[int, str]
+    ) -> Iterator[Any]:
+        """The rows of sound batches with those that stand for corrupt ones between them."""
+        numbers = sorted(corrupt)
         gaps = []
-        for number, reason in sorted(group.corrupt.items()):
+        for number in numbers:
             low, size = int(run.start[number]), int(run.size[number])
-            gaps.append(Gap(run.base + low, size, reason, run.log.bytes[low : low + size].tobytes()))
-            report.add_corrupt(run.base + low, size, reason)
-        bad = corrupt_rows(self.schema, report, gaps)
-        batch = merged(rows.batch(self.schema, 0, count), group.records.batch, bad, np.array(sorted(group.corrupt)))
+            data = run.log.bytes[low : low + min(size, CORRUPT_BYTES)].tobytes()
+            gaps.append(Gap(run.base + low, size, corrupt[number], data))
+            report.add_corrupt(run.base + low, size, corrupt[number])
+        batch = merged(good, good_batch, corrupt_rows(self.schema, report, gaps), np.array(numbers))
         for low in range(0, len(batch), self._max_rows):
             yield batch.slice(low, self._max_rows)
 
 
-def _count(report: SegmentReport, run: Run, facts: Facts, group: Group, high: int) -> None:
-    """Report the sound batches of a group up to the number ``high``."""
-    sound = np.ones(high - group.low, np.bool_)
-    sound[[number - group.low for number in group.corrupt if number < high]] = False
-    numbers = group.low + np.flatnonzero(sound)
+def count_batches(
+    report: SegmentReport, run: Run, facts: Facts, low: int, high: int, corrupt: Mapping[int, str]
+) -> None:
+    """Report the sound batches of a run from the number ``low`` to ``high``."""
+    sound = np.ones(high - low, np.bool_)
+    sound[[number - low for number in corrupt if low <= number < high]] = False
+    numbers = low + np.flatnonzero(sound)
     if len(numbers) == 0:
         return
     report.batches += len(numbers)
@@ -205,22 +219,10 @@ def read_segments(
     Raises ValueError for options that are not possible, OSError as the file does, CorruptSegmentError as said. Sources:
     KIP-98 (format 2), KIP-32 (formats 0 and 1), KIP-31, KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
     """
-    if mode not in MODES:
-        raise ValueError(f"mode {mode!r} is not supported, acceptable modes are {' and '.join(MODES)}")
-    if not SMALLEST[2] <= max_batch_bytes <= MAX_BATCH_BYTES_LIMIT:
-        raise ValueError(f"max_batch_bytes is {max_batch_bytes}, not between {SMALLEST[2]} and {MAX_BATCH_BYTES_LIMIT}")
     if max_rows < 1:
         raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")
-    if start < 0 or (end is not None and end < start):
-        raise ValueError(f"there is no range from byte {start} to {end}")
-    if isinstance(source, bytes | bytearray | memoryview):
-        raise TypeError("source is bytes: wrap them in io.BytesIO")
-    single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
-    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # told apart above
-    if len(sources) != 1 and (start or end is not None):
-        raise ValueError(f"start and end are for one file, not {len(sources)}")
     return SegmentReader(
-        sources,
+        checked_sources(source, mode, max_batch_bytes, start, end),
         _schema(mode, columns, headers, batch_metadata),
         failfast=mode == "FAILFAST",
         check_crcs=check_crcs,
@@ -231,6 +233,25 @@ def read_segments(
         max_rows=max_rows,
         filesystem=filesystem,
     )
+
+
+def checked_sources(
+    source: Source | Iterable[Source], mode: str, max_batch_bytes: int, start: int, end: int | None
+) -> list[Source]:
+    """The sources as a list. Raises ValueError and TypeError for arguments that are not possible."""
+    if mode not in MODES:
+        raise ValueError(f"mode {mode!r} is not supported, acceptable modes are {' and '.join(MODES)}")
+    if not SMALLEST[2] <= max_batch_bytes <= MAX_BATCH_BYTES_LIMIT:
+        raise ValueError(f"max_batch_bytes is {max_batch_bytes}, not between {SMALLEST[2]} and {MAX_BATCH_BYTES_LIMIT}")
+    if start < 0 or (end is not None and end < start):
+        raise ValueError(f"there is no range from byte {start} to {end}")
+    if isinstance(source, bytes | bytearray | memoryview):
+        raise TypeError("source is bytes: wrap them in io.BytesIO")
+    single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
+    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # told apart above
+    if len(sources) != 1 and (start or end is not None):
+        raise ValueError(f"start and end are for one file, not {len(sources)}")
+    return sources
 
 
 def _schema(mode: str, columns: Sequence[str] | None, headers: bool, batch_metadata: bool) -> pa.Schema:

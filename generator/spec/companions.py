@@ -1,0 +1,90 @@
+"""The two files that may lie beside definitions: ``SOURCE``, which names the release, and ``errors.json``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.spec import source
+from generator.spec.properties import Missing, Properties
+from generator.spec.source import Node, Problems
+
+SOURCE, ERRORS = "SOURCE", "errors.json"
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*(-?rc[0-9]+)?")
+_ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+@dataclass(frozen=True)
+class ErrorCode:
+    """One of Kafka's error codes: a fact of the release, kept in ``errors.json`` beside the definitions."""
+
+    name: str
+    code: int
+    retriable: bool
+
+
+def read_release(specs: Path, problems: Problems) -> str | None:
+    """The Kafka release that ``SOURCE`` names; None when there is no such file, or it names none."""
+    node = _load(specs / SOURCE, problems)
+    if node is None:
+        return None
+    try:
+        properties = Properties(node, SOURCE, problems)
+        release = properties.required("release")
+    except Missing:
+        return None
+    if not _RELEASE.fullmatch(release):
+        what = f"release {release!r} cannot be the version of a package; write for example 4.4.0 or 4.4.0-rc1"
+        problems.error(properties.places["release"], what)
+    return release
+
+
+def read_error_codes(specs: Path, problems: Problems) -> tuple[ErrorCode, ...]:
+    """The error codes by number; none when there is no ``errors.json``."""
+    node = _load(specs / ERRORS, problems)
+    if node is None:
+        return ()
+    if not isinstance(node.value, list):
+        problems.error(node.location, f"expected an array of error codes, found {node.kind}")
+        return ()
+    codes: dict[int, ErrorCode] = {}
+    names: dict[str, ErrorCode] = {}
+    for each in node.value:
+        code = _error_code(each, problems)
+        if code is None:
+            continue
+        if names.setdefault(code.name, code) is not code:
+            problems.error(each.location, f"error code {code.name} is there twice; names must be unique")
+        elif (earlier := codes.setdefault(code.code, code)) is not code:
+            what = f"error code {code.name} has code {code.code}, which is already {earlier.name}'s"
+            problems.error(each.location, f"{what}; each needs its own")
+    return tuple(code for _, code in sorted(codes.items()))
+
+
+def _error_code(node: Node, problems: Problems) -> ErrorCode | None:
+    try:
+        properties = Properties(node, "an error code", problems)
+        name = properties.required("name")
+    except Missing:
+        return None
+    properties.what = f"error code {name}"
+    if not _ERROR_NAME.fullmatch(name):
+        what = f"invalid name {name!r} of an error code; use capitals, digits and underscores"
+        problems.error(properties.places["name"], what)
+    code = properties.integer("code", 16)
+    if code is None and "code" not in properties.places:
+        problems.error(node.location, f"{properties.what} has no code; add its number")
+    retriable = properties.take("retriable")
+    if retriable is None:
+        problems.error(node.location, f"{properties.what} has no retriable; add true or false")
+    elif not isinstance(retriable.value, bool):
+        properties.wrong(retriable, "true or false")
+    properties.finish()
+    if code is None or retriable is None:
+        return None
+    return ErrorCode(name, code, retriable.value is True)
+
+
+def _load(path: Path, problems: Problems) -> Node | None:
+    return source.load(path, path.as_posix(), problems) if path.exists() else None

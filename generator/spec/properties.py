@@ -1,0 +1,139 @@
+"""The properties of one JSON object: taken one by one, each as the kind of value it has to be."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from generator.spec.source import Location, Node, Problems
+from generator.spec.versions import NONE, Versions, VersionsError
+
+_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,20})\s*")
+_WORDS_FOR_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+
+class Missing(Exception):
+    """An object lacks what nothing can be read without; the problem is already recorded."""
+
+
+@dataclass
+class Properties:
+    """The properties of one JSON object, taken one by one; what is left over is unknown."""
+
+    node: Node
+    what: str
+    problems: Problems
+    with_optional: Versions = NONE
+    """The versions in which the structs of the message have optional-field buffers."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.node.value, dict):
+            self.problems.error(self.node.location, f"{self.what} must be a JSON object, found {self.node.kind}")
+            raise Missing
+        self.members = self.node.value
+        self.known: set[str] = set()
+
+    def inside(self, node: Node, what: str) -> Properties:
+        """The properties of a node below this one."""
+        return Properties(node, what, self.problems, self.with_optional)
+
+    @property
+    def places(self) -> dict[str, Location]:
+        return {key: node.location for key, node in self.members.items() if node.value is not None}
+
+    def take(self, key: str) -> Node | None:
+        """The node of a property; None when absent or JSON null, which mean the same in every definition."""
+        self.known.add(key)
+        node = self.members.get(key)
+        return None if node is None or node.value is None else node
+
+    def wrong(self, node: Node, expected: str) -> None:
+        self.problems.error(node.location, f"expected {expected}, found {node.kind} {short(node)}")
+
+    def text(self, key: str) -> str | None:
+        """A text; numbers and booleans count as their text, as in Kafka's own reader."""
+        node = self.take(key)
+        if node is None:
+            return None
+        if isinstance(node.value, bool):
+            return "true" if node.value else "false"
+        if isinstance(node.value, (str, int, float)):
+            return str(node.value)
+        self.wrong(node, "a string")
+        return None
+
+    def required(self, key: str) -> str:
+        text = self.text(key)
+        if text is None or not text.strip():
+            if not self.problems.has_error_at(self.places.get(key)):
+                place = self.places.get(key, self.node.location)
+                self.problems.error(place, f"{self.what} has no {key}; add it")
+            raise Missing
+        return text
+
+    def integer(self, key: str, bits: int) -> int | None:
+        node = self.take(key)
+        if node is None or node.value == "":
+            return None
+        number: int | None = None
+        if isinstance(node.value, str) and (match := _INTEGER.fullmatch(node.value)):
+            number = int(match[1])
+        elif isinstance(node.value, int) and not isinstance(node.value, bool):
+            number = node.value
+        if number is None:
+            self.wrong(node, f"an int{bits}")
+        elif not -(1 << bits - 1) <= number < 1 << bits - 1:
+            self.problems.error(node.location, f"{number} is out of range for {key}, an int{bits}")
+            return None
+        return number
+
+    def boolean(self, key: str) -> bool:
+        node = self.take(key)
+        if node is None or node.value == "":
+            return False
+        if isinstance(node.value, bool):
+            return node.value
+        if isinstance(node.value, str) and node.value in _WORDS_FOR_BOOLEAN:
+            return _WORDS_FOR_BOOLEAN[node.value]
+        if isinstance(node.value, int):
+            return node.value != 0
+        self.wrong(node, "true or false")
+        return False
+
+    def versions(self, key: str) -> Versions | None:
+        """A version range; None when absent or blank."""
+        text = self.text(key)
+        if text is None or not text.strip():
+            return None
+        try:
+            return Versions.parse(text)
+        except VersionsError as error:
+            self.problems.error(self.members[key].location, f"{key}: {error}")
+            return NONE
+
+    def nodes(self, key: str) -> list[Node]:
+        """A list; a single value counts as a list of one."""
+        node = self.take(key)
+        if node is None:
+            return []
+        return node.value if isinstance(node.value, list) else [node]
+
+    def choice(self, key: str, choices: tuple[str, ...], default: str) -> str:
+        text = self.text(key)
+        if text is None:
+            return default
+        if text not in choices:
+            self.problems.error(self.members[key].location, f"unknown {key} {text!r}; use one of {', '.join(choices)}")
+            return default
+        return text
+
+    def finish(self) -> None:
+        for key, node in self.members.items():
+            if key not in self.known:
+                known = ", ".join(sorted(self.known))
+                self.problems.error(node.location, f"unknown property {key!r} of {self.what}; known are {known}")
+
+
+def short(node: Node) -> str:
+    text = repr(node.plain())
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,47 @@
+"""Kafka's own bytes as typed tables, on Spark: columns, data frames, a data source and the internal topics.
+
+What is named here is imported when it is first used, so that Spark's workers load only what they run.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .frames import decode
+    from .functions import from_kafka, schema_of_kafka, to_kafka
+    from .internal_topics import (
+        cluster_metadata,
+        consumer_offsets,
+        latest,
+        remote_log_metadata,
+        share_group_state,
+        transaction_state,
+    )
+    from .sources import register
+
+__all__ = [
+    "cluster_metadata",
+    "consumer_offsets",
+    "decode",
+    "from_kafka",
+    "latest",
+    "register",
+    "remote_log_metadata",
+    "schema_of_kafka",
+    "share_group_state",
+    "to_kafka",
+    "transaction_state",
+]
+
+_MODULES = {"decode": "frames", "register": "sources"}
+_MODULES |= dict.fromkeys(("from_kafka", "schema_of_kafka", "to_kafka"), "functions")
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'internal_topics')}"), name)
+    globals()[name] = value
+    return value

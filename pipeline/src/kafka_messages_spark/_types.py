@@ -1,0 +1,59 @@
+"""Spark's types of Arrow's types, for those that Kafka's messages have."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from kafka_messages._facts import FieldFacts, facts_of
+from kafka_messages._message import Message
+from pyspark.sql import types as spark
+
+_SCALARS: dict[pa.DataType, spark.DataType] = {
+    pa.bool_(): spark.BooleanType(),
+    pa.int8(): spark.ByteType(),
+    pa.int16(): spark.ShortType(),
+    pa.int32(): spark.IntegerType(),
+    pa.int64(): spark.LongType(),
+    pa.float64(): spark.DoubleType(),
+    pa.string(): spark.StringType(),
+    pa.binary(): spark.BinaryType(),
+    pa.timestamp("us", tz="UTC"): spark.TimestampType(),
+}
+
+
+def spark_type(arrow: pa.DataType) -> spark.DataType:
+    """The type of a column; everything in it can be null."""
+    if pa.types.is_struct(arrow):
+        return struct_type(arrow)
+    if pa.types.is_list(arrow):
+        return spark.ArrayType(spark_type(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return spark.MapType(spark_type(arrow.key_type), spark_type(arrow.item_type))
+    return _SCALARS[arrow]
+
+
+def struct_type(arrow: pa.StructType | pa.Schema) -> spark.StructType:
+    """The type of a struct, or of the rows of a schema."""
+    return spark.StructType([spark.StructField(field.name, spark_type(field.type)) for field in arrow])
+
+
+def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:
+    """The struct with the fields that one version has, at every depth."""
+    facts = facts_of(message)
+
+    def struct(kind: pa.StructType, fields: tuple[FieldFacts, ...]) -> pa.StructType:
+        return pa.struct(
+            [
+                pa.field(field.name, column(kind.field(field.name).type, field))
+                for field in fields
+                if version in field.versions
+            ]
+        )
+
+    def column(kind: pa.DataType, field: FieldFacts) -> pa.DataType:
+        if not field.is_struct:
+            return kind
+        if field.is_array:
+            return pa.list_(pa.field("element", struct(kind.value_type, facts.structs[field.type])))
+        return struct(kind, facts.structs[field.type])
+
+    return struct(arrow, facts.fields)

@@ -1,0 +1,1 @@
+"""Programs for ``spark-submit`` and ``python -m``; each has ``main(argv)``."""

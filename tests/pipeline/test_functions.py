@@ -1,0 +1,285 @@
+"""from_kafka, to_kafka, schema_of_kafka and decode: the same rows as the object codec, and errors that say what to do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import kafka_messages
+import pyarrow as pa
+import pytest
+from kafka_messages import arrow
+from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
+from kafka_messages_spark import decode, from_kafka, schema_of_kafka, to_kafka
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "kafka-4.4.0"
+MESSAGES = {
+    "clients": ("MetadataResponse", "FetchResponse", "ProduceRequest", "ApiVersionsResponse", "CreateTopicsRequest"),
+    "group-coordinator": ("OffsetCommitValue", "ConsumerGroupCurrentMemberAssignmentValue"),
+    "metadata": ("PartitionRecord",),
+}
+GOOD = kafka_messages.MetadataResponse(cluster_id="here", throttle_time_ms=7).write(12)
+BAD = b"junk"
+
+
+def vectors_of(folder: str, message: str) -> list[tuple[int, bytes]]:
+    """Version and bytes of everything that Kafka wrote of a message."""
+    with gzip.open(VECTORS / f"{folder}.jsonl.gz", "rt") as lines:
+        found = [json.loads(line) for line in lines]
+    return [(each["version"], bytes.fromhex(each["hex"])) for each in found if each["message"] == message]
+
+
+def expected(message: str, vectors: list[tuple[int, bytes]]) -> list[dict[str, Any]]:
+    """The structs that ``kafka_messages.arrow`` gives; its own tests compare those with the object codec."""
+    rows = pa.array([data for _, data in vectors], pa.binary())
+    versions = pa.array([version for version, _ in vectors])
+    structs = arrow.decode(rows, getattr(kafka_messages, message), versions).to_pylist()
+    return [plain(struct) for struct in structs]
+
+
+def plain(value: Any) -> Any:
+    """Rows and bytearrays of Spark as dicts and bytes."""
+    if hasattr(value, "asDict"):
+        value = value.asDict()
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return bytes(value) if isinstance(value, bytearray) else value
+
+
+def frame(spark: SparkSession, *values: bytes | None) -> DataFrame:
+    """Rows with an id and a value."""
+    return spark.createDataFrame(list(enumerate(values)), "id int, value binary")
+
+
+def rows(df: DataFrame) -> list[Any]:
+    return [plain(row)["r"] for row in df.orderBy("id").collect()]
+
+
+CASES = [(folder, message) for folder, messages in MESSAGES.items() for message in messages]
+
+
+@pytest.mark.parametrize(("folder", "message"), CASES)
+def test_vectors_of_kafka(spark: SparkSession, folder: str, message: str) -> None:
+    """What Kafka wrote is what comes out of both doors, all versions in one column, and is written again alike."""
+    vectors = vectors_of(folder, message)
+    table = [(row, version, data) for row, (version, data) in enumerate(vectors)]
+    df = spark.createDataFrame(table, "id int, version int, value binary").coalesce(1)
+    want = expected(message, vectors)
+
+    column = from_kafka("value", message, F.col("version"))
+    out = df.select("id", "version", "value", column.alias("r"), F.lit(1).alias("one")).cache()
+    assert rows(out) == want
+    assert rows(decode(df, message, "version", into="r", keep=["id"])) == want
+    assert out.schema["r"].dataType == schema_of_kafka(message)
+    again = out.select("id", to_kafka("r", message, F.col("version")).alias("r"))
+    assert rows(again) == [data for _, data in vectors]
+
+
+def test_version_in_front(spark: SparkSession) -> None:
+    """Values of coordinators begin with their version: None reads it, versionPrefix writes it."""
+    data = kafka_messages.OffsetCommitValue(offset=5, metadata="m").write(4)
+    df = frame(spark, b"\x00\x04" + data, None)
+    out = df.select("id", from_kafka(F.col("value"), "OffsetCommitValue").alias("r"))
+    first, second = rows(out)
+    assert (first["offset"], first["metadata"], second) == (5, "m", None)
+    again = out.select("id", to_kafka("r", "OffsetCommitValue", 4, {"versionPrefix": "true"}).alias("r"))
+    assert rows(again) == [b"\x00\x04" + data, None]
+
+
+Door = Callable[[DataFrame, Mapping[str, str]], DataFrame]
+
+
+def by_column(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
+    return df.select("id", from_kafka("value", "MetadataResponse", 12, options).alias("r"))
+
+
+def by_frame(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
+    return decode(df, "MetadataResponse", 12, options=options, into="r")
+
+
+@pytest.fixture(params=[by_column, by_frame])
+def door(request: pytest.FixtureRequest) -> Door:
+    """Both ways to decode, which must agree in everything."""
+    found: Door = request.param
+    return found
+
+
+def test_failfast_says_what_and_how_to_go_on(spark: SparkSession, door: Door) -> None:
+    """By default a malformed message ends the query, as in from_protobuf; the text has field, offset and the way out."""
+    with pytest.raises(PySparkException) as caught:
+        door(frame(spark, GOOD, BAD).coalesce(1), {}).collect()
+    text = str(caught.value)
+    assert "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST." in text
+    assert "try setting the option 'mode' as 'PERMISSIVE'" in text
+    assert "row 1: MetadataResponse v12: brokers: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left" in text
+
+
+def test_permissive(spark: SparkSession, door: Door) -> None:
+    """In PERMISSIVE mode only the malformed row is null; null stays null."""
+    first, second, third, last = rows(door(frame(spark, GOOD, BAD, None, GOOD), {"mode": "permissive"}))
+    assert first["cluster_id"] == last["cluster_id"] == "here"
+    assert second is None
+    assert third is None
+
+
+def test_corrupt_record(spark: SparkSession, door: Door) -> None:
+    """The bytes of malformed rows are handed back, which from_protobuf cannot, and good rows have none."""
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_bad", "fields": "cluster_id"}
+    out = rows(door(frame(spark, GOOD, BAD, None), options))
+    assert out == [{"cluster_id": "here", "_bad": None}, {"cluster_id": None, "_bad": BAD}, None]
+
+
+def test_fields(spark: SparkSession, door: Door) -> None:
+    """``fields`` keeps what it names at every depth, in the order of the message, also below arrays and nulls."""
+    parts = [MetadataResponsePartition(leader_id=1), MetadataResponsePartition(leader_id=2)]
+    topics = [MetadataResponseTopic(name="t", partitions=parts)]
+    message = kafka_messages.MetadataResponse(cluster_id="here", topics=topics)
+    df = frame(spark, message.write(12), BAD, GOOD)
+    out = door(df, {"mode": "PERMISSIVE", "fields": "topics.partitions.leader_id, topics.name,cluster_id"})
+    assert rows(out) == [
+        {"cluster_id": "here", "topics": [{"name": "t", "partitions": [{"leader_id": 1}, {"leader_id": 2}]}]},
+        None,
+        {"cluster_id": "here", "topics": []},
+    ]
+
+
+def test_trailing_bytes(spark: SparkSession, door: Door) -> None:
+    """Bytes after a message are an error unless they are to be ignored."""
+    df = frame(spark, GOOD + b"more")
+    assert rows(door(df, {"mode": "PERMISSIVE"})) == [None]
+    assert rows(door(df, {"trailingBytes": "ignore", "fields": "cluster_id"})) == [{"cluster_id": "here"}]
+
+
+def test_unknown_tagged_fields(spark: SparkSession, door: Door) -> None:
+    """Tagged fields of newer releases are not lost: they come as a map, and only when asked for."""
+    df = frame(spark, GOOD[:-1] + b"\x01\x63\x02hi")
+    out = rows(door(df, {"unknownTaggedFields": "true", "fields": "cluster_id"}))
+    assert out == [{"cluster_id": "here", "_unknown_tagged_fields": {99: b"hi"}}]
+    assert "_unknown_tagged_fields" not in rows(door(df, {}))[0]
+
+
+def test_filter_on_a_field(spark: SparkSession, door: Door) -> None:
+    """What users do first: filter on a decoded field, on top of rows that are of several Arrow batches."""
+    df = frame(spark, *(kafka_messages.MetadataResponse(throttle_time_ms=i).write(12) for i in range(100)))
+    assert door(df, {}).where("r.throttle_time_ms >= 90").count() == 10
+
+
+REFUSED = {
+    "dropmalformed": (
+        {"mode": "DROPMALFORMED"},
+        "[PARSE_MODE_UNSUPPORTED] The function `from_kafka` doesn't support the DROPMALFORMED mode. "
+        "Acceptable modes are PERMISSIVE and FAILFAST.",
+    ),
+    "unknown option": (
+        {"mod": "FAILFAST"},
+        "from_kafka: there is no option 'mod'; did you mean mode? The options are mode, columnNameOfCorruptRecord, "
+        "fields, unknownTaggedFields, trailingBytes, validateUtf8.",
+    ),
+    "not text": (
+        {"unknownTaggedFields": True},
+        "from_kafka: options map text to text, not 'unknownTaggedFields' to True",
+    ),
+    "no flag": (
+        {"unknownTaggedFields": "yes"},
+        "from_kafka: the option 'unknownTaggedFields' is one of true, false, not 'yes'",
+    ),
+    "no choice": (
+        {"trailingBytes": "keep"},
+        "from_kafka: the option 'trailingBytes' is one of error, ignore, not 'keep'",
+    ),
+    "utf-8": (
+        {"validateUtf8": "false"},
+        "from_kafka: the option 'validateUtf8' can only be true: text that is no UTF-8 is malformed",
+    ),
+    "unknown field": (
+        {"fields": "topics.nam"},
+        "from_kafka: the option 'fields' names topics.nam, which is not there; did you mean name?",
+    ),
+    "below a scalar": (
+        {"fields": "cluster_id.x"},
+        "from_kafka: the option 'fields' names cluster_id.x, but cluster_id has no fields",
+    ),
+    "no field": (
+        {"fields": "topics,"},
+        "from_kafka: the option 'fields' is a list of names with commas between, not 'topics,'",
+    ),
+    "corrupt column without PERMISSIVE": (
+        {"columnNameOfCorruptRecord": "bad"},
+        "from_kafka: 'columnNameOfCorruptRecord' needs the option 'mode' to be PERMISSIVE, not FAILFAST",
+    ),
+    "corrupt column is a field": (
+        {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "topics"},
+        "from_kafka: the option 'columnNameOfCorruptRecord' is 'topics', but MetadataResponse has a field of this name",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
+def test_refused_options(options: Any, text: str) -> None:
+    """Wrong options are refused when the column is made, not in a worker, and the whole text helps."""
+    with pytest.raises(PySparkException) as caught:
+        from_kafka("value", "MetadataResponse", 12, options)
+    assert str(caught.value) == text
+    assert isinstance(caught.value, ValueError)
+
+
+def test_refused_messages_and_versions() -> None:
+    """A misspelt message and a version that is not there are told at once, with what there is."""
+    with pytest.raises(ValueError, match=r"^Kafka has no message 'MetadataRespons'; did you mean MetadataResponse, "):
+        from_kafka("value", "MetadataRespons", 1)
+    with pytest.raises(ValueError, match=r"^MetadataResponse has no version 99, only versions 0 to \d+$"):
+        from_kafka("value", "MetadataResponse", 99)
+    with pytest.raises(ValueError, match=r"^version is an integer, a column of integers or None, not 'v'$"):
+        from_kafka("value", "MetadataResponse", "v")  # type: ignore[arg-type]  # that is what is refused
+    with pytest.raises(ValueError, match=r"^to_kafka: version is an integer or a column of integers, not None$"):
+        to_kafka("value", "MetadataResponse", None)  # type: ignore[arg-type]  # likewise
+
+
+def test_schema_of_a_version() -> None:
+    """With a version the schema has the fields of that version alone, at every depth."""
+    every = schema_of_kafka("MetadataResponse")
+    first = schema_of_kafka("MetadataResponse", 0)
+    assert first.names == ["brokers", "topics"]
+    assert "cluster_id" in every.names
+    assert first.simpleString().startswith("struct<brokers:array<struct<node_id:int,host:string,port:int>>")
+    assert "rack:string" in every.simpleString()
+
+
+def test_to_kafka_says_what_cannot_be_written(spark: SparkSession) -> None:
+    """A struct that is no message at a version ends the query with row and field."""
+    df = frame(spark, GOOD).select("id", from_kafka("value", "MetadataResponse", 12).alias("m"))
+    broken = df.withColumn("m", F.col("m").withField("topics", F.lit(None)))
+    with pytest.raises(PySparkException, match=r"row 0: MetadataResponse v12: topics: "):
+        broken.select(to_kafka("m", "MetadataResponse", 12)).collect()
+
+
+def test_to_kafka_takes_what_spark_makes(spark: SparkSession) -> None:
+    """A struct made by SQL has wider integers, its own order, and names that may be misspelt, which is no default."""
+    value = "named_struct('metadata', 'm', 'offset', 5, 'commit_timestamp', 0L, 'leader_epoch', {}L, 'topic_id', null)"
+    df = frame(spark, GOOD).select("id", F.expr(value.format(-1)).alias("v"))
+    out = rows(df.select("id", to_kafka("v", "OffsetCommitValue", 3).alias("r")))
+    assert out == [kafka_messages.OffsetCommitValue(offset=5, metadata="m").write(3)]
+    wide = frame(spark, GOOD).select("id", F.expr(value.format(1 << 40)).alias("v"))
+    with pytest.raises(PySparkException, match=r"leader_epoch is int64, which is no int32: "):
+        wide.select(to_kafka("v", "OffsetCommitValue", 3)).collect()
+    with pytest.raises(PySparkException, match=r"there is no field metadat; did you mean metadata\?"):
+        frame(spark, GOOD).select(to_kafka(F.expr("named_struct('metadat', 'm')"), "OffsetCommitValue", 3)).collect()
+
+
+def test_decode_checks_its_columns(spark: SparkSession) -> None:
+    """Columns that are missing, of another type or in the way are named before anything runs."""
+    df = frame(spark, GOOD)
+    with pytest.raises(ValueError, match=r"^decode: there is no column 'valu'; did you mean value\?$"):
+        decode(df, "MetadataResponse", 12, "valu")
+    with pytest.raises(ValueError, match=r"^decode: the column 'id' is int, encoded messages are binary$"):
+        decode(df, "MetadataResponse", 12, "id")
+    with pytest.raises(ValueError, match=r"^decode: there is a column 'id' already; name another one with 'into'$"):
+        decode(df, "MetadataResponse", 12, into="id")

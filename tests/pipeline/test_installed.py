@@ -1,0 +1,21 @@
+"""What must be installed for the tests of this folder; without it, this is the one that says why they are not run."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import pytest
+
+
+def major_minor(package: str) -> tuple[int, int]:
+    first, second = version(package).split(".")[:2]
+    return int(first), int(second)
+
+
+def test_versions() -> None:
+    """The versions of the extra ``spark``: ``arrow_udf`` came with PySpark 4.1, and pandas 3 breaks its test functions."""
+    for package in ("pyspark", "kafka_messages_spark", "pyarrow", "numpy"):
+        pytest.importorskip(package, reason=f"{package} is not installed; nox -s pipeline runs these tests")
+    assert (4, 1) <= major_minor("pyspark") < (5, 0)
+    assert (2, 2) <= major_minor("pandas") < (3, 0)
+    assert major_minor("pyarrow") >= (18, 0)

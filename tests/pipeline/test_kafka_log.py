@@ -1,0 +1,179 @@
+"""The data source kafka_log: Kafka's columns from segment files, its options, and what it does with bad files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka_messages_spark import register
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+
+KAFKA = "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int"
+HEADERS = ",headers:array<struct<key:string,value:binary>>"
+CODECS = (None, "gzip", "snappy", "lz4", "zstd")
+
+
+def records(first: int, count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": b"k%d" % at,
+            "value": None if at % 4 == 3 else b"v%d" % at,
+            "timestamp": 1000 * at,
+            "headers": [("h", b"x")],
+        }
+        for at in range(first, first + count)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A log directory with two partitions and the files that lie beside segments; five batches of 20 in each segment."""
+    for partition in (0, 1):
+        place = tmp_path / f"_orders-{partition}"
+        place.mkdir()
+        codecs = enumerate(CODECS)
+        parts = [batch_writer.write_batches(records(20 * n, 20), compression=c, base_offset=20 * n) for n, c in codecs]
+        (place / f"{0:020}.log").write_bytes(b"".join(parts))
+        for name in (f"{0:020}.index", f"{0:020}.timeindex", "leader-epoch-checkpoint", "partition.metadata"):
+            (place / name).write_bytes(b"no segment")
+    return tmp_path
+
+
+@pytest.fixture
+def read(spark: SparkSession, folder: Path) -> Any:
+    """Reads the folder, or what else is named, with options."""
+    register(spark)
+
+    def read(path: object = folder / "*", **options: str) -> DataFrame:
+        return spark.read.format("kafka_log").options(**options).load(str(path))
+
+    return read
+
+
+def test_columns_of_sparks_kafka_source(read: Any) -> None:
+    """Name for name and type for type what format("kafka") gives, so that a query runs on both."""
+    assert read().schema.simpleString() == KAFKA + ">"
+    assert read(includeHeaders="true").schema.simpleString() == KAFKA + HEADERS + ">"
+    assert read(includeBatchMetadata="true").schema.names[7:11] == ["file", "position", "base_offset", "leader_epoch"]
+    assert read(mode="PERMISSIVE").schema.names[7:] == ["corrupt"]
+
+
+def test_rows(read: Any) -> None:
+    """Every record of every compression once, with null values, times, headers, and topic and partition of its folder."""
+    rows = read(includeHeaders="true").orderBy("partition", "offset").collect()
+    assert [(row.partition, row.offset) for row in rows] == [(p, at) for p in (0, 1) for at in range(100)]
+    row = rows[2]
+    assert (bytes(row.key), bytes(row.value), row.topic, row.timestampType) == (b"k2", b"v2", "_orders", 0)
+    assert rows[3].value is None
+    assert row.timestamp.timestamp() % 60 == 2
+    assert [(each.key, bytes(each.value)) for each in row.headers] == [("h", b"x")]
+
+
+def test_split_files(read: Any) -> None:
+    """A file in many ranges gives the same rows: a batch belongs to the range in which it begins."""
+    df = read(maxPartitionBytes="100b")
+    assert df.rdd.getNumPartitions() > 4
+    assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
+
+
+def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
+    """Folders, one file, a list, a pattern for names, deep folders; never the indexes beside the segments."""
+    file = folder / "_orders-1" / f"{0:020}.log"
+    assert read(file).select("partition").distinct().collect() == [(1,)]
+    assert read(folder / "_orders-0").count() == 100
+    assert read(folder).count() == 0
+    assert read(folder, recursiveFileLookup="true").count() == 200
+    assert read(folder, recursiveFileLookup="true", pathGlobFilter="*.nothing").count() == 0
+    assert read(folder / "_orders-{0,7}").count() == 100
+    assert spark.read.format("kafka_log").load([str(file), str(folder / "_orders-0")]).count() == 200
+    assert read(file.as_uri()).select("topic").distinct().collect() == [("_orders",)]
+
+
+def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
+    """A schema of the user is the way to read fewer columns; one that cannot be is refused."""
+    reader = spark.read.format("kafka_log")
+    df = reader.schema("offset bigint, topic string").load(str(folder / "_orders-0"))
+    assert sorted(df.collect())[0] == (0, "_orders")
+    with pytest.raises(PySparkException, match=r"kafka_log: there is no column 'ofset'; did you mean offset\?"):
+        reader.schema("ofset bigint").load(str(folder)).collect()
+    with pytest.raises(PySparkException, match=r"kafka_log: the column 'offset' is bigint, not int"):
+        reader.schema("offset int").load(str(folder)).collect()
+
+
+def damage(folder: Path) -> Path:
+    """Change a byte of the records in the second batch of a segment: its checksum does not agree any more."""
+    file = folder / "_orders-0" / f"{0:020}.log"
+    data = bytearray(file.read_bytes())
+    first = int.from_bytes(data[8:12], "big") + 12
+    data[first + 80] ^= 1
+    file.write_bytes(data)
+    return file
+
+
+def test_corrupt_batch(read: Any, folder: Path) -> None:
+    """FAILFAST names file, position and reason; PERMISSIVE has all other records and a row that says what is missing."""
+    file = damage(folder)
+    with pytest.raises(PySparkException, match=rf"{file.name}.*"):
+        read(file).collect()
+    df = read(file, mode="PERMISSIVE")
+    assert sorted(row.offset for row in df.where("corrupt is null").collect()) == [*range(20), *range(40, 100)]
+    (row,) = df.where("corrupt is not null").collect()
+    assert (row.topic, row.partition, row.offset, row.value) == ("_orders", 0, None, None)
+    assert row.corrupt.position > 0
+    assert "CRC" in row.corrupt.reason.upper() or "checksum" in row.corrupt.reason
+    assert len(row.corrupt.bytes) == row.corrupt.size
+
+
+def test_ignore_corrupt_files(read: Any, folder: Path) -> None:
+    """As Spark's file sources: what was read before the damage stays, and other files are read."""
+    damage(folder)
+    df = read(ignoreCorruptFiles="true")
+    assert {(row.partition, row["count"]) for row in df.groupBy("partition").count().collect()} == {(0, 20), (1, 100)}
+
+
+REFUSED = {
+    "mode": ({"mode": "DROPMALFORMED"}, "The function `kafka_log` doesn't support the DROPMALFORMED mode. "),
+    "unknown": (
+        {"includeHeader": "true"},
+        "kafka_log: there is no option 'includeheader'; did you mean includeHeaders",
+    ),
+    "size": (
+        {"maxPartitionBytes": "much"},
+        "kafka_log: the option 'maxPartitionBytes' is a size such as 128m, not 'much'",
+    ),
+    "flag": ({"checkCrcs": "1"}, "kafka_log: the option 'checkCrcs' is one of true, false, not '1'"),
+}
+
+
+@pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
+def test_refused_options(read: Any, options: dict[str, str], text: str) -> None:
+    """A misspelt option is an error: read without it the answer would be another."""
+    with pytest.raises(PySparkException) as caught:
+        read(**options).collect()
+    assert text in str(caught.value)
+
+
+def test_missing_path(spark: SparkSession, read: Any, tmp_path: Path) -> None:
+    """In Spark's words; and without any path the error says how to name one."""
+    with pytest.raises(PySparkException, match=r"\[PATH_NOT_FOUND\] Path does not exist: .*/nowhere\."):
+        read(tmp_path / "nowhere").collect()
+    with pytest.raises(PySparkException, match=r"name what to read, with load\(path\) or the option 'path' or 'paths'"):
+        spark.read.format("kafka_log").load().collect()
+
+
+def test_paths_as_an_option(spark: SparkSession, read: Any, folder: Path) -> None:
+    """SQL has no load([...]): there ``paths`` is a JSON list, and another text says so."""
+    reader = spark.read.format("kafka_log")
+    assert reader.option("paths", f'["{folder}/_orders-0", "{folder}/_orders-1"]').load().count() == 200
+    with pytest.raises(PySparkException, match=r"kafka_log: the option 'paths' is a JSON list of paths, not '/a,/b'"):
+        reader.option("paths", "/a,/b").load()
+
+
+def test_sql_view(spark: SparkSession, read: Any, folder: Path) -> None:
+    """SQL alone is enough once the source is registered."""
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW segments USING kafka_log OPTIONS (path '{folder}/*')")
+    assert spark.sql("SELECT count(*) FROM segments").collect() == [(200,)]
