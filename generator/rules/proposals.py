@@ -89,6 +89,8 @@ def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems
 
 
 def _optional_message(message: Message, problems: Problems) -> None:
+    if problems.has_error_at(message.places.get("versionsWithOptional")):
+        return
     if message.with_optional.empty:
         for member in message.walk():
             if member.is_optional:

@@ -24,7 +24,10 @@ class Section(Type):
     ) -> None:
         self.fields: dict[int, Field] = {}
         names: set[str] = set()
-        pairs: Iterable[tuple[int, Field]] = fields.items() if isinstance(fields, Mapping) else fields
+        # pyright wonders about a mapping that is also an iterable of pairs; there is none.
+        pairs: Iterable[tuple[int, Field]] = (
+            fields.items() if isinstance(fields, Mapping) else fields
+        )  # pyright: ignore
         for tag, field in pairs:
             if not 0 <= tag <= self.highest_tag:
                 raise SchemaError(f"tag {tag} is not in 0 to {self.highest_tag}")

@@ -15,7 +15,7 @@ from generator import cli
 from generator.render.portable import message as portable
 from generator.rules import names
 from tests.support.broken import CASES
-from tests.support.broken.case import KNOWN_OF_FIELDS, KNOWN_OF_MESSAGES, KNOWN_OF_STRUCTS, Case, common, request, sub
+from tests.support.broken.case import KNOWN_OF_FIELDS, Case, common, request, sub
 from tests.support.building import Workshop, build_package, print_module
 from tests.support.lines import calls, recording
 from tests.support.samples import SAMPLES
@@ -48,25 +48,6 @@ def test_every_problem_the_generator_knows_has_a_case() -> None:
 def test_a_sound_definition_has_no_problems() -> None:
     """The definition that every case starts from has nothing wrong itself."""
     assert problems_of({"Test.json": text(field("A"))}) == []
-
-
-def test_unknown_properties_of_a_message_are_refused() -> None:
-    """A property that is not understood may change the wire; the message lists what is known, each once."""
-    line = f"Test.json:1: $.comment: unknown property 'comment' of message Probe; known are {KNOWN_OF_MESSAGES}"
-    assert problems_of({"Test.json": text(comment="x")}) == [line]
-
-
-def test_unknown_properties_of_a_common_struct_are_refused() -> None:
-    """As for messages; the versions of a common struct are among what is known, once."""
-    line = f"unknown property 'comment' of common struct Sub; known are {KNOWN_OF_STRUCTS}"
-    definition = text(field("A", "Sub"), commonStructs=[{**common("Sub", field("X")), "comment": "x"}])
-    assert problems_of({"Test.json": definition}) == [f"Test.json:1: $.commonStructs[0].comment: {line}"]
-
-
-def test_fields_inside_a_primitive_are_one_problem() -> None:
-    """A second line about a class int32, which nobody asked for, sends the author the wrong way."""
-    line = "Test.json:2: $.fields[0].fields: field A of type int32 cannot have fields"
-    assert problems_of({"Test.json": text(field("A", fields=[field("X")]))}) == [line]
 
 
 ODD_NAMES = {

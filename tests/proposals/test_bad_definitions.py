@@ -295,7 +295,7 @@ OPTIONAL = (
         "1: $.optionalFields[4].tag: tag '0x' of optional field A4 is not an int16 in hexadecimal; write 0x0000 to 0x7fff",
         "1: $.optionalFields[5].tag: tag '0X1' of optional field A5 is not an int16 in hexadecimal; write 0x0000 to 0x7fff",
         "1: $.optionalFields[6].tag: tag '0x1g' of optional field A6 is not an int16 in hexadecimal; write 0x0000 to 0x7fff",
-        "1: $.optionalFields[7]: optional field B has no tag; add it",
+        "1: $.optionalFields[7].tag: optional field B has no tag; add it",
     ),
     Case(
         "tags used again",

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from tests.support.broken.case import Case, common
+from tests.support.broken.case import Case, common, sub
 from tests.support.specs import field, optional, text
 
 WITH: dict[str, object] = {"flexibleVersions": "none", "versionsWithOptional": "2+"}
@@ -73,6 +73,16 @@ PROPOSALS: tuple[Case, ...] = (
         "optional field without versionsWithOptional",
         text(optionalFields=[optional("A")]),
         "1: $.optionalFields[0]: optional field A in a message without versionsWithOptional; add them, for example 9+",
+    ),
+    Case(
+        "versionsWithOptional no range, and nothing that follows from it",
+        text(
+            sub("A", field("X"), optionalFields=[optional("B")]),
+            flexibleVersions=...,
+            versionsWithOptional="x",
+            optionalFields=[optional("C", "Bus", fields=[field("X")])],
+        ),
+        "1: $.versionsWithOptional: versionsWithOptional: 'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
     ),
     Case(
         "versionsWithOptional closed",

@@ -11,7 +11,7 @@ import numpy as np
 from ._compression import CompressionError, decompress
 from ._segment_legacy import read_messages
 from ._segment_records import Faults, Lanes, Records, read_records, without
-from ._segment_scan import Run
+from ._segment_run import Run
 from .batches import (
     COMPRESSION,
     CONTROL,

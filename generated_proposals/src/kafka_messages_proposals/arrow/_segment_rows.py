@@ -13,7 +13,7 @@ from ._compression import CODECS
 from ._segment_groups import Facts, Group, control_types
 from ._segment_records import Headers
 from ._segment_report import SegmentReport
-from ._segment_scan import CORRUPT_BYTES, Gap, Run
+from ._segment_run import CORRUPT_BYTES, Gap, Run
 from .batches import CONTROL_TYPES, Bools, Bytes, Ints
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")

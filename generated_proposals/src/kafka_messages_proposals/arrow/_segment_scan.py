@@ -9,13 +9,13 @@ next batch is looked for byte by byte.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from struct import Struct
 from struct import error as StructError
 
 import numpy as np
 
 from ._segment_report import SegmentReport
+from ._segment_run import CORRUPT_BYTES, Gap, Run
 from ._segment_window import Window
 from .batches import (
     FINE,
@@ -23,24 +23,18 @@ from .batches import (
     OVERHEAD,
     PADDING,
     SMALLEST,
-    Bools,
     CorruptSegmentError,
-    Ints,
-    Log,
     Search,
-    actual_sums,
     fault_text,
     faults,
     intact,
     plausible,
-    stored_sums,
+    sum_text,
 )
 
 LOOKBACK = 2 << 20
 """Bytes before a range at which getting in step begins. A batch within a record's value is not taken for one of the log
 as long as the batch around it (by default at most 1 MiB) is smaller than this."""
-CORRUPT_BYTES = 1 << 20
-"""Of what is corrupt, at most so many bytes are handed out."""
 _FEWEST, _MOST = 1024, 1 << 18
 """Batches that are looked at together: few at first and after damage, then more."""
 
@@ -48,31 +42,6 @@ _OFFSETS = 1 << 31
 """Offsets of one segment differ by less than this: its index has them as int32."""
 
 _int32 = Struct(">i").unpack_from
-
-
-@dataclass(slots=True)
-class Run:
-    """Batches one after the other in ``log``, valid until the next run is asked for."""
-
-    log: Log
-    base: int
-    """Position in the file of the first byte of ``log``."""
-    start: Ints
-    size: Ints
-    sums: Bools | None
-    """Did the checksum agree? None: not computed."""
-    bad: dict[int, str] = field(default_factory=dict)
-    """Which are no sound batches, by their number in the run, and why."""
-
-
-@dataclass(slots=True)
-class Gap:
-    """Bytes that are no batches: the reason, and the first of them."""
-
-    position: int
-    size: int
-    reason: str
-    data: bytes
 
 
 class Scanner:
@@ -173,7 +142,7 @@ class Scanner:
         bad: dict[int, str] = {}
         for number in np.flatnonzero(wrong).tolist():
             at, length = starts[number], int(size[number])
-            reason = fault_text(log, at, length, int(fault[number])) if fault[number] else _sum_text(log, at, length)
+            reason = fault_text(log, at, length, int(fault[number])) if fault[number] else sum_text(log, at, length)
             behind = slice(number + 1, number + 2)
             if (
                 not self._raises(base + at)
@@ -356,10 +325,3 @@ class Scanner:
             window.move(min(pos, window.base + window.log.size), HEADER + PADDING + 1)
             if search.given_up:
                 pos = window.base + window.log.size
-
-
-def _sum_text(log: Log, at: int, size: int) -> str:
-    start, sizes = np.array([at]), np.array([size])
-    magic = log.at(start + 16, "i1")
-    stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
-    return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"

@@ -13,7 +13,7 @@ from ._compression import CODECS
 from ._segment_groups import Decoder, Facts, control_types
 from ._segment_report import SegmentReport
 from ._segment_rows import BATCH_COLUMNS, CORRUPT_COLUMN, CORRUPT_TYPE, TIMESTAMP, horizons, named, timestamps
-from ._segment_scan import Run
+from ._segment_run import Run
 from .batches import CONTROL_TYPES, MAX_BATCH_BYTES, CorruptSegmentError, Ints
 from .segments import MAX_ROWS, SegmentReader, Source, checked_sources, count_batches
 

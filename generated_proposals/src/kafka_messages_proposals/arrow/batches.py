@@ -184,6 +184,14 @@ def fault_text(log: Log, start: int, size: int, fault: int) -> str:
     return _FAULTS[fault].format(**numbers)
 
 
+def sum_text(log: Log, at: int, size: int) -> str:
+    """What is wrong with a batch whose checksum does not agree."""
+    start, sizes = np.array([at]), np.array([size])
+    magic = log.at(start + 16, "i1")
+    stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
+    return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"
+
+
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
     """Could a batch begin here? Only its header is looked at; it may end beyond the bytes there are."""
     return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1

@@ -24,7 +24,8 @@ from ._segment_rows import (
     corrupt_rows,
     merged,
 )
-from ._segment_scan import CORRUPT_BYTES, LOOKBACK, Gap, Run, Scanner
+from ._segment_run import CORRUPT_BYTES, Gap, Run
+from ._segment_scan import LOOKBACK, Scanner
 from ._segment_window import BinaryFile, Window
 from .batches import MAX_BATCH_BYTES, MAX_BATCH_BYTES_LIMIT, SMALLEST, CorruptSegmentError, Ints
 
