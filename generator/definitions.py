@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from generator.spec import reader, source
 from generator.spec.companions import ERRORS, ErrorCode, read_error_codes, read_release
 from generator.spec.model import Message
 from generator.spec.source import Location, Problem, Problems, SpecError
+
+_FILE_NAME = re.compile(r"[\w /.,+@()-]+")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def load(specs: Path) -> Definitions:
         message = reader.read_message(node, problems) if node is not None else None
         if message is not None:
             messages.append(message)
-            names[path.as_posix()] = path.relative_to(specs).as_posix()
+            names[path.as_posix()] = _name(path, specs, problems)
     checked = rules.check(messages, problems)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     if problems.errors:
@@ -55,6 +58,15 @@ def load(specs: Path) -> Definitions:
     plans = [_plan(each, names) for each in checked if not each.message.is_removed]
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
     return Definitions(tuple(plans), tuple(messages), folders, error_codes, release, tuple(problems.warnings))
+
+
+def _name(path: Path, specs: Path, problems: Problems) -> str:
+    """What the package calls a definition file, in comments and tables that have to stay on their line."""
+    name = path.relative_to(specs).as_posix()
+    if not _FILE_NAME.fullmatch(name):
+        what = f"the generated package cannot name the file {name!r}"
+        problems.error(Location(path.as_posix(), 1, "$"), f"{what}; rename it with letters, digits, dots and dashes")
+    return name
 
 
 def _plan(checked: Checked, names: dict[str, str]) -> MessagePlan:

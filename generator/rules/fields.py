@@ -105,7 +105,8 @@ def tagged_versions(message: Message, member: Field, problems: Problems) -> None
         what = f"field {member.name} has taggedVersions {member.tagged} outside its versions {member.versions}"
         problems.error(place, f"{what}; widen the versions")
     flexible = message.flexible_at(member)
-    is_unread = any(problems.has_error_at(each.at("flexibleVersions")) for each in (message, member))
+    key = "flexibleVersions"
+    is_unread = problems.has_error_at(message.at(key)) or problems.has_error_at(member.places.get(key))
     if not flexible.covers(member.tagged.intersect(message.valid)) and not is_unread:
         what = f"field {member.name} has taggedVersions {member.tagged}, but flexible versions {flexible}"
         problems.error(place, f"{what}; only flexible versions have tagged fields")

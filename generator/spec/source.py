@@ -83,7 +83,9 @@ class Problems:
 
     def has_error_at(self, location: Location | None) -> bool:
         """Whether something was refused at this very place; what only follows from that need not be said."""
-        return any(problem.location == location and not problem.is_warning for problem in self.found)
+        return location is not None and any(
+            problem.location == location and not problem.is_warning for problem in self.found
+        )
 
     @property
     def errors(self) -> list[Problem]:

@@ -226,6 +226,17 @@ def test_a_definition_that_cannot_be_read(tmp_path: Path, capsys: pytest.Capture
     assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
 
 
+@pytest.mark.parametrize("name", ['a"b.json', "a\\.json", "a\nb.json", '"""/a.json'])
+def test_file_names_that_cannot_be_printed(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Modules name the file they come from; a name that ends a string or comment would make them no Python."""
+    path = tmp_path / "specs" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(PROBE))
+    assert cli.main(["generate", "--specs", str(tmp_path / "specs"), "--output", str(tmp_path / "out")]) == 1
+    line = f"{path}:1: $: the generated package cannot name the file {name!r}; rename it with letters, digits, dots"
+    assert capsys.readouterr().err.startswith(f"{line} and dashes\n1 problem(s)")
+
+
 def test_a_folder_called_like_a_definition_is_a_folder(tmp_path: Path) -> None:
     """What it holds are definitions as in every other folder."""
     specs = write_specs(tmp_path / "specs", PROBE).parent / "specs"
