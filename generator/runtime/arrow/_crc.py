@@ -147,7 +147,7 @@ def _by_numpy(data: Bytes, starts: Ints, ends: Ints) -> Sums:
     inside = high < low  # of one block, and touching neither of its ends: all is head
     head_end = np.where(inside, ends, low << _BLOCK_SHIFT)
     tail = np.where(inside, 0, ends - (high << _BLOCK_SHIFT))
-    high = np.maximum(low, high)
+    low = np.minimum(low, high)
     sums = _of_ends(data, head_end, head_end - starts)
     sums = _through_tree(data, sums, low, high)
     sums = _shifted_by(sums, tail) ^ _of_ends(data, ends, tail)
