@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ._compression import CODECS
 from ._segment_groups import Decoder, Facts, control_types
@@ -28,6 +29,7 @@ _OWN = {
     "last_offset": pa.int64(),
     "records": pa.int32(),
     "timestampType": pa.int32(),
+    "first_timestamp": TIMESTAMP,
     "max_timestamp": TIMESTAMP,
 }
 HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLUMNS.items() if name not in _OWN}
@@ -66,6 +68,7 @@ class _HeaderReader(SegmentReader):
             "last_offset": last,
             "records": pa.array(facts.count[chosen], mask=~outer),
             "timestampType": facts.timestamp_type[chosen],
+            "first_timestamp": _first_timestamps(facts, chosen),
             "max_timestamp": timestamps(facts.max_timestamp[chosen])[0],
             "leader_epoch": facts.leader_epoch[chosen],
             "producer_id": facts.producer_id[chosen],
@@ -102,6 +105,13 @@ class _HeaderReader(SegmentReader):
         return named(np.maximum(kinds[chosen], 0), CONTROL_TYPES, kinds[chosen] < 0)
 
 
+def _first_timestamps(facts: Facts, chosen: Ints) -> pa.Array:
+    """The timestamp of the first record; with log append time that is the one of the batch."""
+    milliseconds = np.where(facts.timestamp_type == 1, facts.max_timestamp, facts.base_timestamp)[chosen]
+    known = pa.array((facts.new & ~facts.horizon)[chosen])
+    return pc.if_else(known, timestamps(milliseconds)[0], pa.scalar(None, TIMESTAMP))
+
+
 def read_batch_headers(
     source: Source | Iterable[Source],
     *,
@@ -116,7 +126,8 @@ def read_batch_headers(
     """The record batches of log segments, one row each, also those without records; nothing is decompressed.
 
     Arguments, errors and reports are those of ``read_segments``. Columns: ``topic``, ``partition``, ``file``, ``position``
-    and ``size`` (stored bytes), ``base_offset``, ``last_offset``, ``records``, ``timestampType``, ``max_timestamp`` and what
+    and ``size`` (stored bytes), ``base_offset``, ``last_offset``, ``records``, ``timestampType``, ``first_timestamp`` (of the
+    first record; null before format 2, and where a delete horizon stands in its place), ``max_timestamp`` and what
     ``batch_metadata`` gives there; with PERMISSIVE also ``corrupt``. In formats 0 and 1 a row is an outermost message;
     of a compressed one neither the base offset nor the number of records is known without decompressing: they are null.
     Corruption that only shows in the records (within a checksum that agrees) is not found. ``records`` in the reports
