@@ -165,6 +165,17 @@ def test_trailing_bytes() -> None:
     assert len(decode(rows, MetadataResponse, 12, trailing="ignore")) == 1
 
 
+def test_strings_that_are_not_utf_8() -> None:
+    """They make their row bad; unvalidated their bytes are in the column, for who knows another encoding."""
+    rows = pa.array([OffsetCommitValue(metadata="ok").write(3).replace(b"ok", b"\xff!")])
+
+    with pytest.raises(RowError, match=r"^row 0: OffsetCommitValue v3: metadata: .*UTF-8"):
+        decode(rows, OffsetCommitValue, 3)
+    column = decode(rows, OffsetCommitValue, 3, validate_utf8=False).field("metadata")
+    assert column.type == pa.string()
+    assert column.cast(pa.binary()).to_pylist() == [b"\xff!"]
+
+
 def test_values_that_a_version_cannot_write() -> None:
     """An encoder says row, field and reason, in the words of the object codec."""
     columns = decode(pa.array([MetadataResponse(cluster_authorized_operations=1).write(8)]), MetadataResponse, 8)

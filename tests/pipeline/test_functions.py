@@ -158,6 +158,14 @@ def test_trailing_bytes(spark: SparkSession, door: Door) -> None:
     assert rows(door(df, {"trailingBytes": "ignore", "fields": "cluster_id"})) == [{"cluster_id": "here"}]
 
 
+def test_text_that_is_not_utf_8(spark: SparkSession, door: Door) -> None:
+    """Malformed by default; with validateUtf8 false its bytes pass, and Spark's own functions can tell."""
+    df = frame(spark, GOOD.replace(b"here", b"h\xffre"))
+    assert rows(door(df, {"mode": "PERMISSIVE"})) == [None]
+    text = door(df, {"validateUtf8": "false"}).select("r.cluster_id")
+    assert text.select(F.is_valid_utf8("cluster_id"), F.hex("cluster_id")).collect() == [(False, "68FF7265")]
+
+
 def test_unknown_tagged_fields(spark: SparkSession, door: Door) -> None:
     """Tagged fields of newer releases are not lost: they come as a map, and only when asked for."""
     df = frame(spark, GOOD[:-1] + b"\x01\x63\x02hi")
@@ -194,10 +202,6 @@ REFUSED = {
     "no choice": (
         {"trailingBytes": "keep"},
         "from_kafka: the option 'trailingBytes' is one of error, ignore, not 'keep'",
-    ),
-    "utf-8": (
-        {"validateUtf8": "false"},
-        "from_kafka: the option 'validateUtf8' can only be true: text that is no UTF-8 is malformed",
     ),
     "unknown field": (
         {"fields": "topics.nam"},

@@ -61,6 +61,7 @@ class Decoding:
                 corrupt_column=self.options.corrupt_column,
                 unknown_tagged_fields=self.options.unknown_tagged_fields,
                 trailing=self.options.trailing,
+                validate_utf8=self.options.validate_utf8,
             )
         except (RowError, UnsupportedVersionError) as error:
             raise malformed(error) from None

@@ -71,6 +71,7 @@ class DecodeOptions:
     fields: tuple[str, ...] = ()
     unknown_tagged_fields: bool = False
     trailing: str = "error"
+    validate_utf8: bool = True
 
     @classmethod
     def parse(cls, owner: str, options: Mapping[str, str] | None) -> DecodeOptions:
@@ -82,8 +83,6 @@ class DecodeOptions:
             raise wrong(f"{owner}: the option 'fields' is a list of names with commas between, not {fields!r}")
         if corrupt is not None and not corrupt.strip():
             raise wrong(f"{owner}: the option 'columnNameOfCorruptRecord' is the name of a column, not {corrupt!r}")
-        if not given.flag("validateUtf8", True):
-            raise wrong(f"{owner}: the option 'validateUtf8' can only be true: text that is no UTF-8 is malformed")
         mode = given.mode()
         if corrupt is not None and mode != "PERMISSIVE":
             raise wrong(f"{owner}: 'columnNameOfCorruptRecord' needs the option 'mode' to be PERMISSIVE, not {mode}")
@@ -93,4 +92,5 @@ class DecodeOptions:
             fields=names,
             unknown_tagged_fields=given.flag("unknownTaggedFields", False),
             trailing=given.choice("trailingBytes", "error", ("error", "ignore")),
+            validate_utf8=given.flag("validateUtf8", True),
         )

@@ -44,7 +44,8 @@ def from_kafka(
     ``columnNameOfCorruptRecord`` (in PERMISSIVE mode: malformed messages give a struct of nulls with their bytes in a
     binary field of this name), ``fields`` (those to keep, with commas between and dots inside),
     ``unknownTaggedFields`` true (adds a map of tag to bytes to every struct), ``trailingBytes`` error (default) or
-    ignore, ``validateUtf8`` (only true). Wrong arguments raise PySparkValueError.
+    ignore, ``validateUtf8`` true (default: text that is no UTF-8 is malformed) or false (its bytes stay as they are).
+    Wrong arguments raise PySparkValueError.
     """
     message_of(messageName)
     decoding = Decoding.checked("from_kafka", messageName, _fixed(version), DecodeOptions.parse("from_kafka", options))

@@ -97,6 +97,12 @@ class Source:
 
     def uvarint(self, lanes: Lanes, bits: int = 32) -> npt.NDArray[np.uint64]:
         """An unsigned varint of each lane; zero where it does not fit or is too long."""
+        inside = lanes.pos < lanes.end
+        if inside.all():
+            first = self.bytes[lanes.pos]
+            if not first.size or int(first.max()) < 128:  # what nearly all varints of Kafka are
+                lanes.pos = lanes.pos + 1
+                return first.astype(np.uint64)
         value = np.zeros(len(lanes), np.uint64)
         active = np.arange(len(lanes))
         for shift in range(0, 7 * ((bits + 6) // 7), 7):

@@ -49,12 +49,14 @@ def decode(
     unknown_tagged_fields: bool = False,
     trailing: str = "error",
     emit_defaults: bool = False,
+    validate_utf8: bool = True,
 ) -> pa.StructArray:
     """Decode an array of binary values, one message each; null stays null.
 
     ``version`` is one for all rows, one a row (an integer array), or None: then each value starts with its version as
     an int16, as coordinator values do. Fields that a row's version does not have are null, or their default with
-    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore".
+    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore". A string that is not UTF-8
+    makes its row bad; with ``validate_utf8=False`` its bytes stand in the column as they are.
 
     In mode "FAILFAST" the first bad row raises RowError (a DecodeError), which names row, field and offset. In
     "PERMISSIVE" a bad row is null; with ``corrupt_column``, instead, the struct has null fields and its bytes in a
@@ -69,7 +71,8 @@ def decode(
     source = Source(array)
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     versions = _versions(source, present, version)
-    values = _by_version(shape, source, present, versions, emit_defaults, trailing == "ignore")
+    decoder = Decoder(shape, source, emit_defaults=emit_defaults, validate_utf8=validate_utf8)
+    values = _by_version(decoder, present, versions, trailing == "ignore")
     bad = source.bad
     if bad.any() and mode == "FAILFAST":
         row = int(np.flatnonzero(bad)[0])
@@ -134,16 +137,14 @@ def _versions(source: Source, present: Ints, version: Versions) -> Ints:
     return np.where(known, values, -1).astype(np.int64)[present]
 
 
-def _by_version(
-    shape: Shape, source: Source, present: Ints, versions: Ints, emit_defaults: bool, ignore_rest: bool
-) -> pa.StructArray:
+def _by_version(decoder: Decoder, present: Ints, versions: Ints, ignore_rest: bool) -> pa.StructArray:
     """Decode the rows of each version together and put them back in their places."""
+    shape, source = decoder.shape, decoder.source
     schemas = schemas_of(shape.message)
-    decoder = Decoder(shape, source, emit_defaults)
     parts: list[pa.Array] = []
     index = np.full(len(source.starts), -1, np.int64)
     done = 0
-    for version in np.unique(versions).tolist():
+    for version in _distinct(versions):
         rows = present[versions == version]
         if version not in schemas:
             source.bad[rows] = True
@@ -161,6 +162,14 @@ def _by_version(
     if len(parts) == 1 and done == len(index):
         return values
     return values.take(pa.array(index, mask=index < 0))
+
+
+def _distinct(versions: Ints) -> list[int]:
+    """The versions there are, ascending. Sorting is left out for the usual case of one alone."""
+    if len(versions) and (versions == versions[0]).all():
+        return [int(versions[0])]
+    found: list[int] = np.unique(versions).tolist()
+    return found
 
 
 def _result(values: pa.StructArray, array: pa.Array, bad: Bools, corrupt_column: str | None) -> pa.StructArray:

@@ -32,10 +32,11 @@ _ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 class Decoder:
     """Columns of the lanes of one version."""
 
-    def __init__(self, shape: Shape, source: Source, emit_defaults: bool) -> None:
+    def __init__(self, shape: Shape, source: Source, *, emit_defaults: bool, validate_utf8: bool) -> None:
         self.shape = shape
         self.source = source
         self.emit_defaults = emit_defaults
+        self.validate_utf8 = validate_utf8
 
     def struct(self, schema: Schema, fields: tuple[FieldFacts, ...], lanes: Lanes) -> pa.StructArray:
         """A struct of every lane: a column for each field of the definition, null for those this version has not."""
@@ -128,7 +129,9 @@ class Decoder:
         return None
 
     def text(self, values: pa.Array, lanes: Lanes) -> pa.Array:
-        """Bytes as strings; lanes that are not UTF-8 are bad."""
+        """Bytes as strings; lanes that are not UTF-8 are bad, unless nobody asks."""
+        if not self.validate_utf8:
+            return values.view(pa.string())
         try:
             return values.cast(pa.string())
         except pa.ArrowInvalid:
