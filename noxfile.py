@@ -57,10 +57,11 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    session.install(*GENERATOR, *groups("types", "tests", "bench", "arrow"), "nox", *GENERATED)
+    session.install(*GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
     benchmarks = [f"benchmarks/{name}.py" for name in ("compare", "imports", "encodings", "plots", "samples")]
     session.run("mypy", "-p", "generator", "-p", "tests.support")
     session.run("mypy", "noxfile.py", *benchmarks)
+    session.run("mypy", "-p", "kafka_messages_spark")
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py")
@@ -69,9 +70,17 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test of the generator and of the generated package."""
-    session.install(*GENERATOR, *groups("tests", "types", "arrow"), *GENERATED)
-    session.run("python", "-m", "pytest", "-n", "2", "--ignore=tests/pipeline", *session.posargs)
+    """Every test: of the generator, the generated packages, and the pipeline on Spark (a large download the first time)."""
+    session.install(*GENERATOR, *groups("tests", "types", "arrow", "spark"), *GENERATED, "./pipeline")
+    # Tests of Spark are one group, so that one worker has the one session of Spark.
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "loadgroup", *session.posargs)
+
+
+@nox.session
+def pipeline(session: nox.Session) -> None:
+    """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
+    session.install(*groups("arrow", "spark"), "./generated", "./pipeline")
+    session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 
 @nox.session(name="import-specs")
@@ -104,10 +113,3 @@ def encodings(session: nox.Session) -> None:
     """Measure the integer encodings and draw docs/img; options go to benchmarks/encodings.py."""
     session.install(*groups("bench"))
     session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *session.posargs)
-
-
-@nox.session
-def pipeline(session: nox.Session) -> None:
-    """The tests of the Spark package, on Spark classic and Connect; needs Java 17 or later. PySpark is a large download."""
-    session.install("pytest>=9,<10", "./generated[arrow]", "./pipeline[spark]", "pyspark[connect]>=4.1,<5")
-    session.run("python", "-m", "pytest", "tests/pipeline", *session.posargs)

