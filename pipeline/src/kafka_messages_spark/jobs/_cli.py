@@ -1,0 +1,198 @@
+"""What all jobs share: arguments, the session, reading, tables and reports, and the exit status.
+
+Exit status of every job: 0 for nothing to look at, 1 for findings (0 with ``--exit-zero``), 2 for arguments and input
+that are wrong. Progress and errors are on stderr, the report on stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.errors import AnalysisException, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from kafka_messages_spark import register
+from kafka_messages_spark._errors import wrong
+from kafka_messages_spark._ranges import ranges
+from kafka_messages_spark.jobs._report import Report, size
+from kafka_messages_spark.sources._files import open_filesystem
+
+FINE, FINDINGS, WRONG = 0, 1, 2
+_SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|PATH_\w+)\] .*")
+_OURS = re.compile(r"PySparkValueError: (.+)")
+
+
+UNREADABLE = ("file", "topic", "partition", "position", "offset", "reason")
+"""Columns of the table of what could not be read: corrupt batches, files, and records."""
+
+
+def corrupt_batches(batches: DataFrame) -> DataFrame:
+    """What is corrupt among batches, or among records that were read with ``file``, in the columns of ``UNREADABLE``."""
+    offset = F.lit(None).cast("long").alias("offset")
+    reason = F.col("corrupt.reason").alias("reason")
+    return batches.where("corrupt is not null").select("file", "topic", "partition", "position", offset, reason)
+
+
+def unreadable_records(records: DataFrame) -> DataFrame:
+    """Corrupt batches, and records with a ``problem``, of an internal topic, in the columns of ``UNREADABLE``."""
+    file = F.col("file") if "file" in records.columns else F.lit(None).cast("string").alias("file")
+    return records.where("corrupt is not null or problem is not null").select(
+        file,
+        "topic",
+        "partition",
+        F.col("corrupt.position").alias("position"),
+        "offset",
+        F.coalesce("corrupt.reason", "problem").alias("reason"),
+    )
+
+
+@dataclass
+class Job:
+    """One run of a job: the session, the arguments, and the report that grows."""
+
+    name: str
+    spark: SparkSession
+    args: Namespace
+    report: Report
+    findings: int = 0
+    """How many things there are to look at; the exit status is made of it."""
+    _kept: list[DataFrame] = field(default_factory=list)
+    _tables: list[tuple[str, DataFrame]] = field(default_factory=list)
+
+    def say(self, text: str) -> None:
+        """Tell on stderr what is being done, unless --quiet or Spark was told not to show progress."""
+        shows = str(self.spark.conf.get("spark.ui.showConsoleProgress", "true")).lower() != "false"
+        if shows and not self.args.quiet:
+            print(f"{self.name}: {text}", file=sys.stderr, flush=True)
+
+    def files(self, paths: Sequence[str], what: str) -> DataFrame:
+        """The ranges of the files to read. What cannot be found, or has no segments in it, ends the job here."""
+        found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob)
+        total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
+        if not total[0]:
+            raise wrong(f"{self.name}: there are no segments in {', '.join(paths)}")
+        self.say(f"reading {what}: {total[0]} file{'s' if total[0] != 1 else ''}, {size(total[1])}")
+        return found
+
+    def log(self, paths: Sequence[str], what: str, *, batch_metadata: bool = False) -> DataFrame:
+        """The records of segments, corrupt batches as rows that say so."""
+        self.files(paths, what)
+        options = {"mode": "PERMISSIVE", "recursiveFileLookup": "true", "paths": json.dumps(list(paths))}
+        options["includeBatchMetadata"] = str(batch_metadata).lower()
+        if self.args.glob:
+            options["pathGlobFilter"] = self.args.glob
+        return self.spark.read.format("kafka_log").options(**options).load()
+
+    def require_topic(self, records: DataFrame, topic: str, option: str) -> None:
+        """End the job if segments of other topics were named; where the folder does not say the topic, it may be right."""
+        others = records.where(F.col("topic") != topic).select("topic").distinct().orderBy("topic").limit(3).collect()
+        if others:
+            names = ", ".join(row["topic"] for row in others)
+            raise wrong(f"{self.name}: {option} is for segments of {topic}, and there are some of {names}")
+
+    def unreadable(self, df: DataFrame) -> None:
+        """Report, count as findings, and write what could not be read; the columns are those of ``UNREADABLE``."""
+        df = self.keep(df)
+        if df.limit(1).count():
+            self.report.section("Unreadable")
+            order = ("topic", "partition", F.coalesce("offset", "position"))
+            self.findings += self.report.frame(df.orderBy(*order), self.args.limit)
+        self.write("unreadable", df)
+
+    def keep(self, df: DataFrame) -> DataFrame:
+        """A data frame that is used more than once, and is not to be computed anew each time."""
+        self._kept.append(df.persist())
+        return self._kept[-1]
+
+    def write(self, name: str, df: DataFrame) -> None:
+        """Have a table written, if there is an output; that is done when the report has been printed."""
+        self._tables.append((name, df))
+
+    def finish(self) -> None:
+        """Print and save the report, and write the tables."""
+        print(self.report.text(), end="", flush=True)
+        if place := self.args.report:
+            _save(place, self.report.markdown() if place.endswith(".md") else self.report.text())
+        for name, df in self._tables if self.args.output else []:
+            place = f"{self.args.output.rstrip('/')}/{name}"
+            self.say(f"writing {place}")
+            df.write.format(self.args.format).mode(self.args.mode).save(place)
+            print(f"written: {place}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        for df in self._kept:
+            df.unpersist()
+
+
+def parser(name: str, description: str) -> ArgumentParser:
+    """The arguments that all jobs have."""
+    made = ArgumentParser(
+        prog=name,
+        description=description,
+        formatter_class=RawDescriptionHelpFormatter,
+        epilog="exit status: 0 nothing to look at, 1 findings, 2 wrong arguments or input",
+    )
+    out = made.add_argument_group("output")
+    out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
+    out.add_argument("--format", default="parquet", help="format of the tables: parquet (default), delta, ...")
+    out.add_argument("--mode", default="errorifexists", choices=["errorifexists", "overwrite", "append", "ignore"])
+    out.add_argument("--report", metavar="FILE", help="write the report there too; as Markdown if it ends with .md")
+    out.add_argument("--limit", type=positive, default=20, metavar="N", help="rows of a table in the report (20)")
+    out.add_argument("--exit-zero", action="store_true", help="exit status 0 also with findings")
+    out.add_argument("--quiet", action="store_true", help="do not tell on stderr what is being done")
+    made.add_argument("--glob", help="pattern for the names of files in folders; default *.{log,checkpoint}")
+    return made
+
+
+def positive(text: str) -> int:
+    """An argument that is a number above zero."""
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Callable[[Job], None]) -> int:
+    """Parse the arguments, get the session, do the work, print the report; returns the exit status."""
+    args = parser.parse_args(argv)
+    spark = SparkSession.builder.appName(f"kafka {parser.prog}").getOrCreate()
+    register(spark)
+    job = Job(parser.prog, spark, args, Report(title))
+    try:
+        work(job)
+        job.finish()
+    except Exception as error:
+        message = _message(error)
+        if message is None:
+            raise
+        print(f"{parser.prog}: error: {message.removeprefix(f'{parser.prog}: ')}", file=sys.stderr)
+        return WRONG
+    finally:
+        job.close()
+    return FINDINGS if job.findings and not args.exit_zero else FINE
+
+
+def _save(place: str, text: str) -> None:
+    filesystem, path, _ = open_filesystem(place)
+    with filesystem.open_output_stream(path) as file:
+        file.write(text.encode())
+    print(f"written: {place}", file=sys.stderr, flush=True)
+
+
+def _message(error: Exception) -> str | None:
+    """What was wrong, if it was the arguments or the input; None for what should not have happened."""
+    if isinstance(error, PySparkValueError | OSError):
+        return str(error)
+    if found := _OURS.findall(str(error)):
+        return str(found[-1])
+    if isinstance(error, AnalysisException):
+        return str(error).partition("\n")[0]
+    # Spark classic has no class of its own for a format that is not known, and some other errors of its planner.
+    found = _SPARKS.search(str(error))
+    return found[0] if found else None

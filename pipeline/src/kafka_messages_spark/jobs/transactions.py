@@ -1,0 +1,166 @@
+"""Open and hanging transactions: what data segments say, joined with what the coordinators say.
+
+spark-submit transactions.py /kafka/orders-* --transaction-state /kafka/__transaction_state-* --output /tables/txn
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from kafka_messages_spark import transaction_state
+from kafka_messages_spark import transactions as txn
+from kafka_messages_spark.batches import batches_in
+from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs._report import duration, size, timestamp
+
+STATE_TOPIC = "__transaction_state"
+VERDICTS = ("hanging", "late", "unknown", "ongoing")
+"""The worst first; the last is no finding."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Read, judge, report, and write tables if there is an output; returns the exit status."""
+    return _cli.run("Transactions", _parser(), argv, work)
+
+
+def work(job: _cli.Job) -> None:
+    """Findings are open transactions that are not simply ongoing, and what cannot be read."""
+    args = job.args
+    files = job.files(args.paths, "data segments")
+    batches = job.keep(batches_in(files))
+    states, unreadable = None, _cli.corrupt_batches(batches)
+    if paths := args.transaction_state or _state_files(files):
+        records = job.keep(transaction_state(job.log(paths, STATE_TOPIC)))
+        job.require_topic(records, STATE_TOPIC, "--transaction-state")
+        states = job.keep(txn.coordinator_states(records))
+        of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
+        unreadable = of_data.unionByName(_cli.unreadable_records(records))
+    partitions = job.keep(txn.partition_offsets(batches))
+    found = job.keep(txn.find_transactions(batches))
+    now = _as_of(args.as_of, partitions, states)
+    job.say("looking for transactions without an end")
+    opened = job.keep(txn.open_transactions(found, partitions, states, as_of=now, max_timeout_ms=args.max_timeout_ms))
+    stable = txn.stable_offsets(found, partitions)
+    _report(job, now, opened, found, stable, states)
+    job.write("open_transactions", opened)
+    job.write("completed_transactions", found.where("status <> 'open'"))
+    job.write("partitions", stable)
+    job.write("producers", txn.producers(found, states))
+    if states is not None:
+        job.write("coordinator_states", states)
+    job.unreadable(unreadable)
+
+
+def _report(
+    job: _cli.Job,
+    now: int,
+    opened: DataFrame,
+    found: DataFrame,
+    stable: DataFrame,
+    states: DataFrame | None,
+) -> None:
+    report, limit = job.report, job.args.limit
+    verdicts = dict(opened.groupBy("verdict").count().collect())
+    ends = dict(found.groupBy("status").count().collect())
+    total = stable.agg(F.count("*"), F.sum("files"), F.sum("batches")).collect()[0]
+    words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
+    report.facts(
+        {
+            "as of": timestamp(now),
+            "data": f"{total[0]} partitions, {total[1] or 0} files, {total[2] or 0} batches",
+            "transactional ids": "not read" if states is None else states.count(),
+            "open": ", ".join(words) or "none",
+            "completed": f"{ends.get('committed', 0)} committed, {ends.get('aborted', 0)} aborted",
+        }
+    )
+    job.findings += sum(count for name, count in verdicts.items() if name != "ongoing")
+    if verdicts:
+        report.section("Open transactions")
+        worst = F.array_position(F.array(*map(F.lit, VERDICTS)), F.col("verdict"))
+        shown = opened.orderBy(worst, F.desc("age_ms"), "topic", "partition").select(
+            "verdict",
+            "topic",
+            "partition",
+            "producer_id",
+            F.col("producer_epoch").alias("epoch"),
+            "transactional_id",
+            "state",
+            "first_offset",
+            "records",
+            F.col("age_ms").alias("age"),
+            "reason",
+            "note",
+        )
+        report.frame(shown, limit, {"age": duration})
+    blocked = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), "topic", "partition")
+    if verdicts:
+        report.section("Partitions where readers of committed data wait")
+        columns = ("topic", "partition", "last_stable_offset", "next_offset", "blocked_offsets", "open")
+        report.frame(blocked.select(*columns), limit)
+    if found.where("status <> 'open'").limit(1).count():
+        report.section("Producers")
+        by_age = txn.producers(found, states).orderBy(F.desc("open"), F.desc("longest_duration_ms"), "producer_id")
+        columns = ("producer_id", "transactional_id", "committed", "aborted", "open", "records")
+        spans = ("mean_duration_ms", "longest_duration_ms")
+        renamed = [F.col(name).alias(name.removesuffix("_ms")) for name in spans]
+        report.frame(by_age.select(*columns, "bytes", *renamed), limit, _FORMATS)
+
+
+_FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": size}
+
+
+def _state_files(files: DataFrame) -> list[str]:
+    """Segments of the coordinators' topic among the files; with all logs of a broker they are there too."""
+    found = files.where(F.col("path").rlike(rf"/{STATE_TOPIC}-\d+/[^/]+$")).select("path").distinct()
+    return [row[0] for row in found.orderBy("path").collect()]
+
+
+def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int:
+    """The time to judge at, in milliseconds: what was given, or the newest that was read."""
+    if given is not None:
+        return given
+    newest = [partitions.agg(F.unix_millis(F.max("last_timestamp"))).collect()[0][0]]
+    if states is not None:
+        newest.append(states.agg(F.unix_millis(F.max("timestamp"))).collect()[0][0])
+    return max((each for each in newest if each is not None), default=0)
+
+
+def _time(text: str) -> int:
+    """A time as ISO 8601 (UTC without a zone) or in milliseconds since 1970."""
+    if text.isdecimal():
+        return int(text)
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no time such as 2026-11-21T10:00:00Z, or milliseconds") from None
+    return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _parser() -> ArgumentParser:
+    parser = _cli.parser("transactions", "Open and hanging transactions across data segments and __transaction_state.")
+    parser.add_argument("paths", nargs="+", help="data segments, or folders with segments below them; paths or URIs")
+    parser.add_argument(
+        "--transaction-state",
+        nargs="+",
+        metavar="PATH",
+        help="segments of __transaction_state, unless they are among PATHS; without any it is not known whether a "
+        "transaction hangs, and whose it is",
+    )
+    parser.add_argument("--as-of", type=_time, metavar="TIME", help="when to judge; default: the newest timestamp read")
+    parser.add_argument(
+        "--max-timeout-ms",
+        type=_cli.positive,
+        default=txn.MAX_TIMEOUT_MS,
+        help="the brokers' transaction.max.timeout.ms (900000)",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,418 @@
+"""Transactions in data partitions, and what their coordinator knows of them: which are open, hang, or block readers.
+
+A transaction of a partition is what one producer wrote there up to its marker (KIP-98). ``find_transactions`` takes the
+rows of ``batches.read_batches`` (or ``batches.batches_of``); ``coordinator_states`` those of ``transaction_state``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from .frames import require
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = [
+    "STATES",
+    "coordinator_states",
+    "find_transactions",
+    "open_transactions",
+    "partition_offsets",
+    "producers",
+    "stable_offsets",
+]
+
+STATES = (
+    "Empty",
+    "Ongoing",
+    "PrepareCommit",
+    "PrepareAbort",
+    "CompleteCommit",
+    "CompleteAbort",
+    "Dead",
+    "PrepareEpochFence",
+)
+"""Names of the states by number, as Kafka's TransactionState has them."""
+MAX_TIMEOUT_MS = 900_000
+"""Default of the broker's ``transaction.max.timeout.ms``: no transaction may be open for longer."""
+
+_LOG = ("topic", "partition")
+_WINDOW_START = Window.unboundedPreceding
+
+
+def find_transactions(batches: DataFrame) -> DataFrame:
+    """Every transaction of every partition, a row each: completed ones, and those without a marker.
+
+    Columns: ``topic``, ``partition``, ``producer_id``, ``producer_epoch`` (the highest of its batches), ``status``
+    (committed, aborted, open), ``first_offset`` and ``last_offset`` of its data (null for a marker without data),
+    ``batches``, ``records``, ``bytes`` (stored), ``first_timestamp`` and ``last_timestamp`` of its data,
+    ``marker_offset``, ``marker_timestamp``, ``marker_epoch``, ``duration_ms`` from the first record to the marker, and
+    ``may_begin_earlier``: the log was cut at its beginning, by retention, and a part of the transaction may have gone.
+
+    A marker ends what its producer wrote with the marker's epoch or a lower one; markers of older epochs, which no
+    broker takes, are ``stale_markers``. Batches that are there twice (segments of several replicas) count once. Where
+    the folder of a file does not say its topic, the folder is the topic.
+    """
+    named = _named(batches, "find_transactions")
+    is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
+    some = (
+        named.where((F.col("producer_id") >= 0) & (is_marker | (F.col("is_transactional") & ~F.col("is_control"))))
+        .withColumn("marker", is_marker)
+        .dropDuplicates([*_LOG, "producer_id", "base_offset"])
+    )
+    in_order = Window.partitionBy(*_LOG, "producer_id").orderBy("base_offset")
+    before = in_order.rowsBetween(_WINDOW_START, -1)
+    highest_epoch = F.max("producer_epoch").over(in_order.rowsBetween(_WINDOW_START, Window.currentRow))
+    some = some.withColumn("ends", F.col("marker") & (F.col("producer_epoch") >= highest_epoch))
+    some = some.withColumn("number", F.coalesce(F.sum(F.col("ends").cast("long")).over(before), F.lit(0)))
+    found = some.groupBy(*_LOG, "producer_id", "number").agg(*_of_transaction())
+    found = found.where("batches > 0 or marker_offset is not null")
+    start = named.groupBy(*_LOG).agg(F.min("base_offset").alias("log_start"))
+    cut = (F.col("number") == 0) & (F.col("log_start") > 0)
+    cut = cut & ((F.col("batches") == 0) | (F.col("first_sequence") > 0))
+    status = F.when(F.col("outcome") == "COMMIT", "committed").when(F.col("outcome") == "ABORT", "aborted")
+    return found.join(start, [*_LOG]).select(
+        *_LOG,
+        "producer_id",
+        "producer_epoch",
+        status.otherwise("open").alias("status"),
+        "first_offset",
+        "last_offset",
+        "batches",
+        "records",
+        "bytes",
+        "first_timestamp",
+        "last_timestamp",
+        "marker_offset",
+        "marker_timestamp",
+        "marker_epoch",
+        (F.unix_millis("marker_timestamp") - F.unix_millis("first_timestamp")).alias("duration_ms"),
+        cut.alias("may_begin_earlier"),
+        "stale_markers",
+    )
+
+
+def _of_transaction() -> list[Column]:
+    """Aggregates over the batches between two markers, and the marker."""
+    data, ends = ~F.col("marker"), F.col("ends")
+    data_offset = F.when(data, F.col("base_offset"))
+    first_timestamp = F.coalesce("first_timestamp", "max_timestamp")
+
+    def of_data(name: str) -> Column:
+        return F.when(data, F.col(name))
+
+    def of_marker(name: str) -> Column:
+        return F.max(F.when(ends, F.col(name)))
+
+    return [
+        F.coalesce(F.max(of_data("producer_epoch")), of_marker("producer_epoch")).alias("producer_epoch"),
+        of_marker("control_type").alias("outcome"),
+        F.min(data_offset).alias("first_offset"),
+        F.max(of_data("last_offset")).alias("last_offset"),
+        F.count(data_offset).alias("batches"),
+        F.coalesce(F.sum(of_data("records")), F.lit(0)).alias("records"),
+        F.sum(of_data("size")).alias("bytes"),
+        F.min_by(first_timestamp, data_offset).alias("first_timestamp"),
+        F.max(of_data("max_timestamp")).alias("last_timestamp"),
+        F.min_by("base_sequence", data_offset).alias("first_sequence"),
+        of_marker("base_offset").alias("marker_offset"),
+        of_marker("max_timestamp").alias("marker_timestamp"),
+        of_marker("producer_epoch").alias("marker_epoch"),
+        F.count_if(F.col("marker") & ~ends).alias("stale_markers"),
+    ]
+
+
+def partition_offsets(batches: DataFrame) -> DataFrame:
+    """What there is of each partition: ``files``, ``batches``, ``first_offset``, ``next_offset``, ``last_timestamp``.
+
+    ``gaps`` are the offsets that are missing between files (structs ``start`` and ``end``, ``end`` excluded): files that
+    were not copied, or what compaction left nothing of.
+    """
+    files = (
+        _named(batches, "partition_offsets")
+        .groupBy(*_LOG, "file")
+        .agg(
+            F.count("*").alias("batches"),
+            F.min(F.coalesce("base_offset", "last_offset")).alias("first_offset"),
+            (F.max("last_offset") + 1).alias("next_offset"),
+            F.max("max_timestamp").alias("last_timestamp"),
+        )
+    )
+    before = Window.partitionBy(*_LOG).orderBy("first_offset", "next_offset").rowsBetween(_WINDOW_START, -1)
+    reached = F.max("next_offset").over(before)
+    gap = F.when(
+        F.col("first_offset") > F.col("reached"),
+        F.struct(F.col("reached").alias("start"), F.col("first_offset").alias("end")),
+    )
+    return (
+        files.withColumn("reached", reached)
+        .groupBy(*_LOG)
+        .agg(
+            F.count("*").alias("files"),
+            F.sum("batches").alias("batches"),
+            F.min("first_offset").alias("first_offset"),
+            F.max("next_offset").alias("next_offset"),
+            F.max("last_timestamp").alias("last_timestamp"),
+            F.sort_array(F.collect_list(gap)).alias("gaps"),
+        )
+    )
+
+
+def coordinator_states(records: DataFrame) -> DataFrame:
+    """What the coordinators last wrote of each transactional id, from the rows of ``transaction_state``.
+
+    Columns: ``transactional_id``, ``producer_id``, ``previous_producer_id``, ``next_producer_id`` (-1 for none),
+    ``producer_epoch``, ``state`` (see ``STATES``; null: removed by a tombstone), ``timeout_ms``, ``start_time`` and
+    ``last_update_time``, ``partitions`` (structs ``topic`` and ``partition``), ``coordinator_partition`` and
+    ``coordinator_offset`` of the record, its ``timestamp``, and ``producer_ids``: all that it had in these rows.
+    """
+    for name in ("transaction_log", "is_tombstone", "partition", "offset", "timestamp"):
+        require(records, name, "coordinator_states")
+    value = F.col("transaction_log.value")
+    listed = F.transform(
+        value["transaction_partitions"],
+        lambda each: F.transform(
+            each["partition_ids"], lambda number: F.struct(each["topic"].alias("topic"), number.alias("partition"))
+        ),
+    )
+    names = F.array(*map(F.lit, STATES))
+    number = value["transaction_status"].cast("int")
+    unknown = F.concat(F.lit("state "), number.cast("string"))
+    state = F.when(number.between(0, len(STATES) - 1), F.get(names, number)).otherwise(unknown)
+    each = records.where("record_type = 'transaction_log' and problem is null").select(
+        F.col("transaction_log.key.transactional_id").alias("transactional_id"),
+        value["producer_id"].alias("producer_id"),
+        value["previous_producer_id"].alias("previous_producer_id"),
+        value["next_producer_id"].alias("next_producer_id"),
+        value["producer_epoch"].alias("producer_epoch"),
+        F.when(~F.col("is_tombstone"), state).alias("state"),
+        value["transaction_timeout_ms"].alias("timeout_ms"),
+        _time(value["transaction_start_timestamp_ms"]).alias("start_time"),
+        _time(value["transaction_last_update_timestamp_ms"]).alias("last_update_time"),
+        F.coalesce(F.flatten(listed), F.array().cast("array<struct<topic:string,partition:int>>")).alias("partitions"),
+        F.col("partition").alias("coordinator_partition"),
+        F.col("offset").alias("coordinator_offset"),
+        "timestamp",
+    )
+    had = F.array("producer_id", "previous_producer_id", "next_producer_id")
+    ids = F.filter(F.array_distinct(F.flatten(F.collect_set(had))), lambda number: number >= 0)
+    latest = F.max_by(F.struct("*"), F.struct("coordinator_offset", "timestamp")).alias("latest")
+    return (
+        each.groupBy("transactional_id")
+        .agg(latest, F.sort_array(ids).alias("producer_ids"))
+        .select("latest.*", "producer_ids")
+    )
+
+
+def open_transactions(
+    transactions: DataFrame,
+    partitions: DataFrame,
+    states: DataFrame | None = None,
+    *,
+    as_of: datetime | int,
+    max_timeout_ms: int = MAX_TIMEOUT_MS,
+) -> DataFrame:
+    """The open ones of ``find_transactions``, with their owners and a ``verdict``.
+
+    ``partitions`` is ``partition_offsets`` of the same batches, ``states`` is ``coordinator_states``, or None if
+    ``__transaction_state`` was not read. ``as_of`` is the time to judge at, a datetime with a zone or milliseconds.
+
+    ``verdict`` is ``ongoing`` (the coordinator has the same transaction, within its timeout), ``late`` (the same, beyond
+    it), ``hanging`` (KIP-664: the coordinator has no such transaction, so it never ends by itself), or ``unknown``
+    without states. ``reason`` says why, ``note`` what in the input makes it uncertain. Added are also ``age_ms``,
+    ``transactional_id``, ``state``, ``coordinator_epoch``, ``timeout_ms``, ``start_time`` and ``last_update_time``.
+    """
+    now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))
+    facts = partitions.select(*_LOG, "gaps", F.col("last_timestamp").alias("partition_last"))
+    found = transactions.where("status = 'open'").join(facts, [*_LOG])
+    found = found.withColumn("age_ms", now - F.unix_millis("first_timestamp"))
+    if states is None:
+        null = {name: F.lit(None).cast(kind) for name, kind in _COORDINATOR.items()}
+        found = found.withColumns(null)
+        verdict = F.lit("unknown")
+        reason = F.when(
+            F.col("age_ms") > max_timeout_ms, F.lit("__transaction_state was not read; older than any timeout allows")
+        ).otherwise("__transaction_state was not read")
+    else:
+        found = _with_coordinator(found, states)
+        cases = _cases(now)
+        verdict, reason = F.lit("ongoing"), F.lit("the coordinator has it, within its timeout")
+        for condition, kind, text in reversed(cases):
+            verdict = F.when(condition, kind).otherwise(verdict)
+            reason = F.when(condition, text).otherwise(reason)
+    return (
+        found.withColumn("verdict", verdict)
+        .withColumn("reason", reason)
+        .withColumn("note", _note())
+        .select(
+            "verdict",
+            *_LOG,
+            "producer_id",
+            "producer_epoch",
+            "transactional_id",
+            "state",
+            "first_offset",
+            "last_offset",
+            "batches",
+            "records",
+            "bytes",
+            "first_timestamp",
+            "last_timestamp",
+            "age_ms",
+            "coordinator_epoch",
+            "timeout_ms",
+            "start_time",
+            "last_update_time",
+            "may_begin_earlier",
+            "reason",
+            "note",
+        )
+    )
+
+
+_COORDINATOR = {
+    "transactional_id": "string",
+    "state": "string",
+    "state_producer_id": "long",
+    "state_previous_id": "long",
+    "coordinator_epoch": "short",
+    "timeout_ms": "int",
+    "start_time": "timestamp",
+    "last_update_time": "timestamp",
+    "is_listed": "boolean",
+}
+
+
+def _with_coordinator(found: DataFrame, states: DataFrame) -> DataFrame:
+    """Open transactions with the columns of ``_COORDINATOR``; null where no transactional id ever had the producer."""
+    owner = F.max_by("transactional_id", F.struct("timestamp", "coordinator_offset")).alias("transactional_id")
+    owners = states.select("*", F.explode("producer_ids").alias("of_producer")).groupBy("of_producer").agg(owner)
+    known = states.select(
+        F.col("transactional_id").alias("of_id"),
+        "state",
+        F.col("producer_id").alias("state_producer_id"),
+        F.col("previous_producer_id").alias("state_previous_id"),
+        F.col("producer_epoch").alias("coordinator_epoch"),
+        "timeout_ms",
+        "start_time",
+        "last_update_time",
+        "partitions",
+    )
+    joined = found.join(owners, F.col("producer_id") == F.col("of_producer"), "left")
+    joined = joined.join(known, F.col("transactional_id") == F.col("of_id"), "left")
+    is_this = F.struct(F.col("topic").alias("topic"), F.col("partition").alias("partition"))
+    return joined.withColumn("is_listed", F.array_contains("partitions", is_this))
+
+
+def _cases(now: Column) -> list[tuple[Column, str, Column]]:
+    """Conditions, verdicts and reasons; the first that holds decides."""
+
+    def text(*parts: Column | str) -> Column:
+        return F.concat(*(F.lit(part) if isinstance(part, str) else part.cast("string") for part in parts))
+
+    state, own_id, own_epoch = F.col("state"), F.col("producer_id"), F.col("producer_epoch")
+    its_id, its_epoch, timeout = F.col("state_producer_id"), F.col("coordinator_epoch"), F.col("timeout_ms")
+    is_ending = state.isin("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
+    is_ongoing = state == "Ongoing"
+    other_id = (its_id != own_id) & ~(is_ending & (F.col("state_previous_id") == own_id))
+    # A coordinator that ends a transaction may have raised the epoch already (KIP-890, or to fence the producer).
+    other_epoch = (is_ongoing & (its_epoch != own_epoch)) | (is_ending & (its_epoch < own_epoch))
+    since_start, since_end = (now - F.unix_millis(name) for name in ("start_time", "last_update_time"))
+    return [
+        (F.col("transactional_id").isNull(), "hanging", text("no transactional id has this producer id")),
+        (state.isNull(), "hanging", text("the coordinator has removed the transactional id")),
+        (other_id, "hanging", text("the transactional id has producer id ", its_id, " now")),
+        (~is_ongoing & ~is_ending, "hanging", text("the coordinator has no open transaction: ", state)),
+        (other_epoch, "hanging", text("the coordinator's transaction has epoch ", its_epoch)),
+        (~F.col("is_listed"), "hanging", text("the partition is not in the coordinator's transaction")),
+        (is_ongoing & (since_start > timeout), "late", text("open beyond its timeout of ", timeout, " ms")),
+        (is_ending & (since_end > timeout), "late", text("the marker is missing: ", state, " beyond the timeout")),
+        (is_ending, "ongoing", text("the coordinator is ending it: ", state)),
+    ]
+
+
+def _note() -> Column:
+    missing = F.aggregate(
+        F.filter("gaps", lambda gap: gap["start"] > F.col("first_offset")),
+        F.lit(0).cast("long"),
+        lambda total, gap: total + gap["end"] - gap["start"],
+    )
+    newer = F.col("last_update_time") > F.col("partition_last")
+    note = F.concat_ws(
+        "; ",
+        F.when(missing > 0, F.concat(missing.cast("string"), F.lit(" later offsets are not in these files"))),
+        F.when(newer, "the coordinator's record is newer than the partition: was the data copied first?"),
+        F.when(F.col("may_begin_earlier"), "may begin before these files"),
+    )
+    return F.when(note != "", note)
+
+
+def stable_offsets(transactions: DataFrame, partitions: DataFrame) -> DataFrame:
+    """``partition_offsets`` with what open transactions do to readers of committed data (``read_committed``).
+
+    Added: ``open`` transactions, ``last_stable_offset`` (the first offset of the oldest one; readers stop there),
+    ``blocked_offsets`` behind it, and ``oldest_open_timestamp``. The high watermark is not known from files: the end of
+    the log stands in its place.
+    """
+    opened = (
+        transactions.where("status = 'open'")
+        .groupBy(*_LOG)
+        .agg(
+            F.count("*").alias("open"),
+            F.min("first_offset").alias("first_open"),
+            F.min("first_timestamp").alias("oldest_open_timestamp"),
+        )
+    )
+    stable = F.coalesce("first_open", "next_offset")
+    return partitions.join(opened, [*_LOG], "left").select(
+        *partitions.columns,
+        F.coalesce("open", F.lit(0)).alias("open"),
+        stable.alias("last_stable_offset"),
+        (F.col("next_offset") - stable).alias("blocked_offsets"),
+        "oldest_open_timestamp",
+    )
+
+
+def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataFrame:
+    """What each transactional producer did, over all partitions, with its transactional id if ``states`` tell it."""
+    found = transactions.groupBy("producer_id").agg(
+        F.min("producer_epoch").alias("first_epoch"),
+        F.max("producer_epoch").alias("last_epoch"),
+        F.count_distinct(*_LOG).alias("partitions"),
+        F.count_if(F.col("status") == "committed").alias("committed"),
+        F.count_if(F.col("status") == "aborted").alias("aborted"),
+        F.count_if(F.col("status") == "open").alias("open"),
+        F.count_if(F.col("records") == 0).alias("without_data"),
+        F.sum("records").alias("records"),
+        F.sum("bytes").alias("bytes"),
+        F.min("first_timestamp").alias("first_timestamp"),
+        F.max(F.coalesce("marker_timestamp", "last_timestamp")).alias("last_timestamp"),
+        F.avg("duration_ms").cast("long").alias("mean_duration_ms"),
+        F.max("duration_ms").alias("longest_duration_ms"),
+        F.sum("stale_markers").alias("stale_markers"),
+    )
+    if states is None:
+        return found.withColumn("transactional_id", F.lit(None).cast("string"))
+    owners = states.select("transactional_id", F.explode("producer_ids").alias("producer_id"))
+    owners = owners.groupBy("producer_id").agg(F.max("transactional_id").alias("transactional_id"))
+    return found.join(owners, "producer_id", "left")
+
+
+def _named(batches: DataFrame, owner: str) -> DataFrame:
+    """Sound batches with a topic; where the folder does not say it, that is the folder."""
+    for name in ("topic", "partition", "file", "base_offset", "last_offset", "producer_id", "control_type"):
+        require(batches, name, owner)
+    if "corrupt" in batches.columns:
+        batches = batches.where("corrupt is null")
+    folder = F.regexp_extract("file", r"^(.*)[/\\][^/\\]*$", 1)
+    return batches.withColumns({"topic": F.coalesce("topic", folder), "partition": F.coalesce("partition", F.lit(-1))})
+
+
+def _time(milliseconds: Column) -> Column:
+    """A timestamp of Kafka's milliseconds, of which -1 is none."""
+    return F.when(milliseconds >= 0, F.timestamp_millis(milliseconds))

@@ -1,0 +1,255 @@
+"""The job ``transactions``: open ones found in data segments, judged by what the coordinators wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka_messages import TransactionLogKey, TransactionLogValue
+from kafka_messages.messages.transaction_log_value import PartitionsSchema
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark import register, transactions
+from kafka_messages_spark.batches import batches_of, read_batches
+from kafka_messages_spark.jobs.transactions import main
+from pyspark.sql import SparkSession
+
+from job_files import at, coordinator, data, marker, segment
+
+PRODUCERS = range(100, 113)
+STATES = {name: number for number, name in enumerate(transactions.STATES)}
+
+
+def state(offset: int, seconds: float, name: str, producer: int, status: str, **more: Any) -> bytes:
+    """A record of a transactional id; its transaction has orders-0, and a timeout of a minute."""
+    of_topic = PartitionsSchema(topic="orders", partition_ids=[0])
+    fields: dict[str, Any] = {
+        "producer_id": producer,
+        "producer_epoch": 0,
+        "transaction_timeout_ms": 60_000,
+        "transaction_status": STATES[status],
+        "transaction_partitions": [of_topic],
+        "transaction_start_timestamp_ms": at(seconds),
+        "transaction_last_update_timestamp_ms": at(seconds),
+    }
+    value = TransactionLogValue(**fields | more)
+    return coordinator(offset, seconds, TransactionLogKey(transactional_id=name), value, 1)
+
+
+def other_partition() -> list[Any]:
+    return [PartitionsSchema(topic="orders", partition_ids=[1])]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A partition in which 13 producers have an open transaction, each for another reason; and completed ones."""
+    folder = tmp_path_factory.mktemp("cluster")
+    done = [
+        data(0, 0, count=3, producer=1, compression="lz4"),
+        data(3, 1, producer=2),
+        data(4, 5, count=2, producer=1, sequence=3),
+        marker("COMMIT", 6, 10, 1),
+        marker("ABORT", 7, 11, 2, epoch=1),
+        data(8, 12),
+        data(9, 13, producer=3, transactional=False),
+    ]
+    segment(folder, "orders-0", *done)
+    # The last one began ten seconds before the end, the others a hundred.
+    seconds = dict.fromkeys(PRODUCERS, 20.0) | {100: 110.0}
+    opened = [data(10 + at, seconds[each], producer=each) for at, each in enumerate(PRODUCERS)]
+    segment(folder, "orders-0", *opened, data(40, 120), base=10)
+    segment(folder, "payments-2", data(500, 1, count=2, producer=1, sequence=9), marker("COMMIT", 502, 10, 1), base=500)
+    log = [
+        state(0, 110, "fine", 100, "Ongoing"),
+        state(1, 20, "slow", 101, "Ongoing"),
+        state(2, 20, "none", 103, "Ongoing"),
+        state(3, 21, "none", 103, "CompleteAbort", transaction_partitions=None),
+        state(4, 20, "epoch", 104, "Ongoing", producer_epoch=1),
+        state(5, 20, "elsewhere", 105, "Ongoing", transaction_partitions=other_partition()),
+        state(6, 20, "moved", 106, "Ongoing"),
+        state(7, 30, "moved", 999, "Ongoing", previous_producer_id=106),
+        state(8, 20, "gone", 107, "Empty"),
+        coordinator(9, 30, TransactionLogKey(transactional_id="gone")),
+        state(10, 119, "ending", 108, "PrepareCommit", producer_epoch=1),
+        state(11, 20, "stuck", 109, "PrepareAbort", producer_epoch=1),
+        state(12, 115, "exhausted", 998, "PrepareCommit", previous_producer_id=110),
+        state(13, 20, "dead", 111, "Dead"),
+        state(14, 130, "later", 112, "CompleteCommit", transaction_partitions=None),
+    ]
+    segment(folder, "__transaction_state-7", *log)
+    return folder
+
+
+WANT = {
+    100: ("ongoing", "fine", "the coordinator has it, within its timeout"),
+    101: ("late", "slow", "open beyond its timeout of 60000 ms"),
+    102: ("hanging", None, "no transactional id has this producer id"),
+    103: ("hanging", "none", "the coordinator has no open transaction: CompleteAbort"),
+    104: ("hanging", "epoch", "the coordinator's transaction has epoch 1"),
+    105: ("hanging", "elsewhere", "the partition is not in the coordinator's transaction"),
+    106: ("hanging", "moved", "the transactional id has producer id 999 now"),
+    107: ("hanging", "gone", "the coordinator has removed the transactional id"),
+    108: ("ongoing", "ending", "the coordinator is ending it: PrepareCommit"),
+    109: ("late", "stuck", "the marker is missing: PrepareAbort beyond the timeout"),
+    110: ("ongoing", "exhausted", "the coordinator is ending it: PrepareCommit"),
+    111: ("hanging", "dead", "the coordinator has no open transaction: Dead"),
+    112: ("hanging", "later", "the coordinator has no open transaction: CompleteCommit"),
+}
+
+
+def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every reason for which a transaction is open has its verdict, and the tables say what the report says."""
+    out = tmp_path / "out"
+    assert main([str(cluster), "--as-of", str(at(120)), "--output", str(out), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    table = spark.read.parquet(str(out / "open_transactions"))
+    rows = {row.producer_id: row for row in table.collect()}
+    assert {each: (row.verdict, row.transactional_id, row.reason) for each, row in rows.items()} == WANT
+    fine, later = rows[100], rows[112]
+    assert (fine.topic, fine.partition, fine.first_offset, fine.last_offset, fine.records) == ("orders", 0, 10, 10, 1)
+    assert (fine.age_ms, fine.state, fine.timeout_ms, fine.coordinator_epoch) == (10_000, "Ongoing", 60_000, 0)
+    assert later.note.endswith("the coordinator's record is newer than the partition: was the data copied first?")
+    assert fine.note is None
+    assert "open               8 hanging, 2 late, 3 ongoing" in report
+    assert report.index("hanging  orders") < report.index("late     orders") < report.index("ongoing  orders")
+    assert report.partition("committed data wait")[2].splitlines()[3].split() == ["orders", "0", "10", "41", "31", "13"]
+
+    done = spark.read.parquet(str(out / "completed_transactions")).orderBy("topic", "marker_offset").collect()
+    facts = [(row.topic, row.producer_id, row.status, row.first_offset, row.last_offset, row.records) for row in done]
+    assert facts == [
+        ("orders", 1, "committed", 0, 5, 5),
+        ("orders", 2, "aborted", 3, 3, 1),
+        ("payments", 1, "committed", 500, 501, 2),
+    ]
+    assert [row.duration_ms for row in done] == [10_000, 10_000, 9_000]
+    assert [row.may_begin_earlier for row in done] == [False, False, True]
+    assert [(row.marker_offset, row.marker_epoch) for row in done] == [(6, 0), (7, 1), (502, 0)]
+
+    stable = {row.topic: row for row in spark.read.parquet(str(out / "partitions")).collect()}
+    assert (stable["orders"].last_stable_offset, stable["orders"].next_offset) == (10, 41)
+    assert (stable["orders"].blocked_offsets, stable["orders"].open, stable["orders"].files) == (31, 13, 2)
+    assert (stable["payments"].last_stable_offset, stable["payments"].blocked_offsets) == (503, 0)
+    by_id = {row.producer_id: row for row in spark.read.parquet(str(out / "producers")).collect()}
+    assert (by_id[1].committed, by_id[1].partitions, by_id[1].records, by_id[1].longest_duration_ms) == (
+        2,
+        2,
+        7,
+        10_000,
+    )
+    assert (by_id[106].transactional_id, by_id[106].open) == ("moved", 1)
+    states = {row.transactional_id: row for row in spark.read.parquet(str(out / "coordinator_states")).collect()}
+    assert (states["gone"].state, states["gone"].producer_ids) == (None, [107])
+    assert states["moved"].producer_ids == [106, 999]
+    assert [(each.topic, each.partition) for each in states["elsewhere"].partitions] == [("orders", 1)]
+    assert spark.read.parquet(str(out / "unreadable")).count() == 0
+
+
+def test_newest_timestamp_is_now(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --as-of the newest time that was read is now: of the coordinators' records, where they are newer."""
+    assert main([str(cluster), "--limit", "2", "--exit-zero", "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert "as of              2026-09-21 14:15:30.000Z\n" in report
+    assert "... and 11 more" in report
+
+
+def test_without_coordinator(spark: SparkSession, cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without __transaction_state nothing is said to hang; how old it is may say enough."""
+    assert main([str(cluster / "orders-0"), "--as-of", str(at(20 + 901))]) == 1
+    report = capsys.readouterr().out
+    assert "transactional ids  not read" in report
+    assert "open               13 unknown" in report
+    assert report.count("__transaction_state was not read; older than any timeout allows") == 12
+
+
+def test_records_give_the_same(spark: SparkSession, cluster: Path) -> None:
+    """Rows of kafka_log, as a notebook has them, lead to the same transactions as headers alone."""
+    register(spark)
+    reader = spark.read.format("kafka_log").option("includeBatchMetadata", "true").option("mode", "PERMISSIVE")
+    records = reader.option("recursiveFileLookup", "true").load(str(cluster))
+    found = [
+        transactions.find_transactions(batches).drop("bytes").orderBy("topic", "producer_id", "first_offset").collect()
+        for batches in (batches_of(records), read_batches(spark, [str(cluster)]))
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == 16
+
+
+def test_markers(spark: SparkSession, tmp_path: Path) -> None:
+    """A marker of an older epoch ends nothing; one without data, or with data that is gone, is no open transaction."""
+    log = [
+        marker("COMMIT", 5, 1, 1),
+        data(6, 2, producer=2, epoch=3),
+        marker("ABORT", 7, 3, 2, epoch=2),
+        data(8, 4, producer=3),
+        data(9, 5, producer=3, epoch=1),
+        marker("ABORT", 10, 6, 3, epoch=1),
+        marker("ABORT", 11, 7, 3, epoch=2),
+    ]
+    segment(tmp_path / "a", "t-0", *log, base=5)
+    segment(tmp_path / "b", "t-0", *log[:4], base=5)  # another replica of it
+    found = transactions.find_transactions(read_batches(spark, [str(tmp_path)]))
+    rows = found.orderBy("producer_id", "marker_offset").collect()
+    assert [(row.producer_id, row.producer_epoch, row.status, row.batches, row.marker_offset) for row in rows] == [
+        (1, 0, "committed", 0, 5),
+        (2, 3, "open", 1, None),
+        (3, 1, "aborted", 2, 10),
+        (3, 2, "aborted", 0, 11),
+    ]
+    assert [row.stale_markers for row in rows] == [0, 1, 0, 0]
+    assert [row.may_begin_earlier for row in rows] == [True, False, False, False]
+
+
+def test_missing_file(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a file is missing behind the beginning of a transaction, its marker may be in it: the row says so."""
+    segment(tmp_path, "t-0", data(0, 0, producer=1))
+    segment(tmp_path, "t-0", data(50, 9), base=50)
+    assert main([str(tmp_path)]) == 1
+    assert "49 later offsets are not in these files" in capsys.readouterr().out
+
+
+def test_corrupt(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Corrupt batches and records of unknown versions end nothing; they are counted, shown, and in a table."""
+    bad = bytearray(data(1, 1, producer=1))
+    bad[-1] ^= 1
+    segment(tmp_path, "t-0", data(0, 0, producer=1), bytes(bad), marker("COMMIT", 2, 2, 1), b"what is this" * 20)
+    key = TransactionLogKey(transactional_id="x")
+    name, value = write_coordinator_record(key, TransactionLogValue(), 1)
+    assert value is not None
+    segment(tmp_path, "__transaction_state-0", write_batches([{"key": name, "value": b"\0\x63" + value[2:]}]))
+    assert main([str(tmp_path), "--output", str(tmp_path / "out"), "--format", "json"]) == 1
+    report = capsys.readouterr().out
+    assert "1 committed, 0 aborted" in report
+    rows = spark.read.json(str(tmp_path / "out" / "unreadable")).orderBy("position").collect()
+    assert [(row.topic, row.offset, row.position) for row in rows] == [
+        ("__transaction_state", 0, None),
+        ("t", None, 70),
+        ("t", None, 218),
+    ]
+    assert rows[0].reason.startswith("TransactionLogValue has no version 99")
+    assert rows[1].reason.startswith("the checksum is 0x")
+
+
+def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is not there, or of another topic, is told in one line, with status 2."""
+
+    def error(*arguments: str) -> str:
+        assert main(["--quiet", *arguments]) == 2
+        return capsys.readouterr().err.splitlines()[-1]
+
+    there = str(segment(tmp_path, "t-0", data(0)))
+    missing = str(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    empty = str(tmp_path / "empty")
+    assert error(missing) == f"transactions: error: [PATH_NOT_FOUND] Path does not exist: {missing}."
+    assert error(empty) == f"transactions: error: there are no segments in {empty}"
+    assert error(there, "--transaction-state", there) == (
+        "transactions: error: --transaction-state is for segments of __transaction_state, and there are some of t"
+    )
+    assert error(there, "--output", str(tmp_path), "--format", "nonsense").startswith(
+        "transactions: error: [DATA_SOURCE_NOT_FOUND]"
+    )
+    with pytest.raises(SystemExit) as stop:
+        main([there, "--as-of", "yesterday"])
+    assert stop.value.code == 2
+    assert "'yesterday' is no time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
