@@ -1,0 +1,140 @@
+"""One broker and controller in KRaft mode on loopback, with its logs in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .kafka import InteropError, Java, last
+
+CLUSTER_ID = "a2Fma2EtbWVzc2FnZXMtMQ"
+FORMAT_SECONDS = 60
+START_SECONDS = 60
+STOP_SECONDS = 30
+SETTINGS = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.bootstrap.servers=localhost:{controller}
+listeners=PLAINTEXT://localhost:{port},CONTROLLER://localhost:{controller}
+advertised.listeners=PLAINTEXT://localhost:{port},CONTROLLER://localhost:{controller}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={logs}
+# One node, few partitions.
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=2
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=2
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.num.partitions=2
+auto.create.topics.enable=false
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
+# A day's work in a minute: snapshots and cleaning often, waits short; what is deleted stays for a while.
+share.coordinator.snapshot.update.records.per.snapshot=3
+group.initial.rebalance.delay.ms=0
+group.consumer.min.heartbeat.interval.ms=1000
+group.consumer.heartbeat.interval.ms=1000
+group.share.min.heartbeat.interval.ms=1000
+group.share.heartbeat.interval.ms=1000
+metadata.log.max.record.bytes.between.snapshots=1500
+metadata.max.idle.interval.ms=5000
+log.cleaner.backoff.ms=500
+log.cleaner.dedupe.buffer.size=4194304
+log.initial.task.delay.ms=100
+log.segment.delete.delay.ms=600000
+log.retention.ms=-1
+# What makes hanging transactions possible (KIP-890 prevents them), and those that time out end at once.
+transaction.partition.verification.enable=false
+transaction.abort.timed.out.transaction.cleanup.interval.ms=500
+"""
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A broker that runs."""
+
+    java: Java
+    port: int
+    logs: Path
+    said: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def bootstrap(self) -> str:
+        return f"localhost:{self.port}"
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Meanwhile the process does nothing at all, so that its files are of one moment."""
+        os.kill(self.process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.process.pid, signal.SIGCONT)
+
+    def log(self) -> str:
+        """The end of what the broker said."""
+        return last(self.said.read_bytes())
+
+
+@contextmanager
+def running(java: Java, folder: Path) -> Iterator[Broker]:
+    """A broker with new logs in ``folder``, until the end of the block. Its log is shown if the block fails."""
+    port, controller = free_ports(2)
+    logs, said, settings = folder / "logs", folder / "broker.txt", folder / "server.properties"
+    settings.write_text(SETTINGS.format(port=port, controller=controller, logs=logs), encoding="utf-8")
+    form = ("format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(settings))
+    java.run("kafka.tools.StorageTool", *form, seconds=FORMAT_SECONDS)
+    with said.open("wb") as output:
+        command = java.command("kafka.Kafka", str(settings), heap="512m")
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    broker = Broker(java, port, logs, said, process)
+    try:
+        _wait(broker)
+        yield broker
+    except BaseException as error:
+        error.add_note(f"The broker said at last:\n{broker.log()}")
+        raise
+    finally:
+        stop(process)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of loopback that nothing listens at."""
+    sockets = [socket.create_server(("localhost", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends one process of ours: asks it to, waits, and does not ask again."""
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(STOP_SECONDS)
+    if process.poll() is None:
+        process.kill()
+        process.wait(STOP_SECONDS)
+
+
+def _wait(broker: Broker) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if broker.process.poll() is not None:
+            raise InteropError(f"the broker ended with {broker.process.returncode}")
+        with suppress(OSError), socket.create_connection(("localhost", broker.port), 1):
+            return
+        time.sleep(0.2)
+    raise InteropError(f"the broker did not listen after {START_SECONDS} seconds")

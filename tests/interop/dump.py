@@ -1,0 +1,135 @@
+"""Kafka's dump tool: its text of segments and snapshots, as batches with their records."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .kafka import InteropError, Java
+
+SECONDS = 120
+HEX = ("--print-data-log", "--key-decoder-class", "Hex", "--value-decoder-class", "Hex")
+DECODERS = {
+    "__cluster_metadata": ("--cluster-metadata-decoder",),
+    "__consumer_offsets": ("--offsets-decoder",),
+    "__share_group_state": ("--share-group-state-decoder",),
+    "__transaction_state": ("--transaction-log-decoder",),
+}
+"""How the tool is asked for the records of a topic; keys and values of other topics are printed in hexadecimal."""
+DELETED = "<DELETE>"
+"""How the tool prints the null value of a coordinator's record."""
+
+FILE = re.compile(r"Dumping (.+)")
+BATCH = re.compile(r"baseOffset: .* isvalid: (?:true|false)")
+FACT = re.compile(r"(\w+): (\S+)")
+HORIZON = re.compile(r"OptionalLong\[(\d+)\]")
+RECORD = re.compile(
+    r"\| offset: (?P<offset>\d+) (?P<kind>\w+): (?P<timestamp>-?\d+) keySize: (?P<key_size>-?\d+) "
+    r"valueSize: (?P<value_size>-?\d+) sequence: (?P<sequence>-?\d+) headerKeys: \[(?P<headers>[^]]*)\] ?(?P<rest>.*)"
+)
+MARKER = re.compile(r"endTxnMarker: (?P<type>\w+) coordinatorEpoch: (?P<epoch>-?\d+)")
+CONTROL = re.compile(r"(?P<type>[A-Z]\w+):? (?P<data>\{.*\})")
+PAIR = re.compile(r"(?:key: (?P<key>.*?))?(?:(?:^| )payload: (?P<payload>.*))?")
+CODED_PAIR = re.compile(r"key: (?P<key>\{.*?\}) payload: (?P<payload>\{.*\}|<DELETE>)")
+
+Json = dict[str, Any]
+
+
+def dump(java: Java, logs: Path) -> Iterator[Json]:
+    """The batches of all segments and snapshots below ``logs``, in the order of their files. Raises InteropError."""
+    files: dict[tuple[str, ...], list[Path]] = {}
+    for path in sorted(logs.glob("*/*.*")):
+        files.setdefault(DECODERS.get(path.parent.name.rsplit("-", 1)[0], HEX), []).append(path)
+    batches = [
+        batch
+        for options, paths in files.items()
+        for batch in parse(java.run("Dump", *map(str, paths), "--", *options, seconds=SECONDS), logs, options == HEX)
+    ]
+    yield from sorted(batches, key=lambda batch: (batch["file"], batch["position"]))
+
+
+def parse(text: str, logs: Path, is_hex: bool) -> Iterator[Json]:
+    """What the tool printed. Every line must be understood, every batch be valid and have as many records as it says."""
+    file, batch, records = "", None, list[Json]()
+    for line in text.splitlines():
+        if line.startswith("| "):
+            records.append(_record(line, is_hex))
+            continue
+        if batch is not None:
+            yield _whole(batch, records)
+            batch, records = None, []
+        if found := FILE.fullmatch(line):
+            file = Path(found[1]).relative_to(logs).as_posix()
+        elif BATCH.fullmatch(line):
+            batch = {"file": file, **_batch(line)}
+        elif not line.startswith(("Log starting offset: ", "Snapshot end offset: ")):
+            raise InteropError(f"the dump tool prints of {file or 'no file'}: {line}")
+    if batch is not None:
+        yield _whole(batch, records)
+
+
+def _batch(line: str) -> Json:
+    facts = dict(FACT.findall(line))
+    if facts.pop("isvalid") != "true":
+        raise InteropError(f"the dump tool finds a batch that is not valid: {line}")
+    horizon = HORIZON.fullmatch(facts.pop("deleteHorizonMs"))
+    compression, kind = facts.pop("compresscodec"), "CreateTime" if "CreateTime" in facts else "LogAppendTime"
+    flags = {name: facts.pop(name) == "true" for name in ("isTransactional", "isControl")}
+    numbers = {name: int(value) for name, value in facts.items() if name != kind}
+    return {
+        **numbers,
+        **flags,
+        "timestampType": kind,
+        "maxTimestamp": int(facts[kind]),
+        "compression": compression,
+        "deleteHorizon": int(horizon[1]) if horizon else None,
+    }
+
+
+def _whole(batch: Json, records: list[Json]) -> Json:
+    if batch["count"] != len(records):
+        raise InteropError(f"the dump tool prints {len(records)} of {batch['count']} records of {batch}")
+    return batch | {"records": records}
+
+
+def _record(line: str, is_hex: bool) -> Json:
+    found = RECORD.fullmatch(line)
+    if found is None:
+        raise InteropError(f"the dump tool prints a record in a way that is not known: {line}")
+    record: Json = {name: int(found[name]) for name in ("offset", "timestamp", "sequence")}
+    if found["headers"]:
+        record["headerKeys"] = found["headers"].split(",")
+    rest = found["rest"]
+    if marker := MARKER.fullmatch(rest):
+        record["control"] = {"type": marker["type"], "coordinatorEpoch": int(marker["epoch"])}
+    elif control := CONTROL.fullmatch(rest):
+        record["control"] = {"type": control["type"], "data": json.loads(control["data"])}
+    elif is_hex:
+        record |= _plain(line, found, rest)
+    elif coded := CODED_PAIR.fullmatch(rest):
+        value = coded["payload"]
+        record |= {"key": json.loads(coded["key"]), "payload": None if value == DELETED else json.loads(value)}
+    elif rest.startswith("payload: {"):
+        record["payload"] = json.loads(rest.removeprefix("payload: "))
+    else:
+        raise InteropError(f"the dump tool could not decode: {line}")
+    return record
+
+
+def _plain(line: str, found: re.Match[str], rest: str) -> Json:
+    """Key and value in hexadecimal, of which null ones are not printed; the sizes say the same."""
+    pair = PAIR.fullmatch(rest.rstrip(" ") if found["value_size"] != "0" else rest)
+    values: Json = {name: pair[name] if pair else None for name in ("key", "payload")}
+    for name, size in (("key", found["key_size"]), ("payload", found["value_size"])):
+        length = -1 if values[name] is None else len(values[name]) // 2
+        if length != int(size):
+            raise InteropError(f"the dump tool prints a {name} that does not have its size: {line}")
+    return values
+
+
+def lines(batches: Iterable[Json]) -> str:
+    """The batches as JSON, one a line."""
+    return "".join(json.dumps(batch, separators=(",", ":")) + "\n" for batch in batches)

@@ -1,0 +1,91 @@
+"""Kafka's released jars from Maven Central, and Java programs that run with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SOURCE = ROOT / "specs" / "kafka" / "SOURCE"
+MAVEN_SECONDS = 900
+COMPILE_SECONDS = 120
+LINES_SHOWN = 40
+
+
+class InteropError(Exception):
+    """Kafka cannot be had, or one of its programs failed; the text says which and what it said."""
+
+
+def release() -> str:
+    """The Kafka release that this project pins."""
+    pinned: str = json.loads(SOURCE.read_text(encoding="utf-8"))["release"]
+    return pinned
+
+
+def jars(name: str, folder: Path) -> tuple[Path, ...]:
+    """The jars that ``<name>.pom.xml`` asks for; they are copied into ``folder`` once. Raises InteropError."""
+    pom = HERE / f"{name}.pom.xml"
+    for program in ("mvn", "javac"):
+        if shutil.which(program) is None:
+            raise InteropError(f"the command {program} is needed to run Kafka; install Maven and a JDK, 17 or later")
+    complete = folder / "complete"
+    wanted = f"{release()}\n{pom.read_text(encoding='utf-8')}"
+    if not complete.is_file() or complete.read_text(encoding="utf-8") != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        options = ["-q", "-B", f"-Dkafka.version={release()}", f"-DoutputDirectory={folder}", "-DincludeScope=runtime"]
+        bounded(["mvn", "-f", str(pom), "dependency:copy-dependencies", *options], MAVEN_SECONDS)
+        complete.write_text(wanted, encoding="utf-8")
+    return tuple(sorted(folder.glob("*.jar")))
+
+
+@dataclass(frozen=True)
+class Java:
+    """Kafka's classes and those of ``java/``, compiled, to be run."""
+
+    classpath: str
+
+    @classmethod
+    def prepare(cls, work: Path) -> Java:
+        """Obtains Kafka and compiles our programs below ``work``."""
+        libraries = os.pathsep.join(map(str, jars("kafka", work / "kafka")))
+        classes = work / "classes"
+        sources = sorted(str(path) for path in (HERE / "java").glob("*.java"))
+        bounded(
+            ["javac", "-Xlint:all,-classfile", "-Werror", "-d", str(classes), "-cp", libraries, *sources],
+            COMPILE_SECONDS,
+        )
+        return cls(os.pathsep.join([str(HERE / "java"), str(classes), libraries]))
+
+    def command(self, main: str, *arguments: str, heap: str = "256m") -> list[str]:
+        return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-cp", self.classpath, main, *arguments]
+
+    def run(self, main: str, *arguments: str, seconds: float) -> str:
+        """What a program prints. Raises InteropError if it fails, or is not done in time."""
+        return bounded(self.command(main, *arguments), seconds)
+
+
+def bounded(command: Sequence[str], seconds: float) -> str:
+    """The standard output of a command that must end well, and in time."""
+    name = next((part for part in command[1:] if not part.startswith("-") and os.sep not in part), command[0])
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=seconds, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise InteropError(
+            f"{command[0]} {name} was not done after {seconds:.0f} seconds:\n{last(error.stderr)}"
+        ) from None
+    if done.returncode != 0:
+        raise InteropError(f"{command[0]} {name} failed with {done.returncode}:\n{last(done.stdout + done.stderr)}")
+    return done.stdout
+
+
+def last(text: str | bytes | None) -> str:
+    """The last lines of what a program said."""
+    said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
+    return "\n".join(said.strip().splitlines()[-LINES_SHOWN:])

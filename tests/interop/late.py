@@ -1,0 +1,176 @@
+"""Makes a transaction hang as KIP-664 tells it: a late write, after the transaction it was meant for has ended.
+
+No client of today does that. The requests are of old versions, made with ``kafka_messages``; the broker must not verify
+writes (``transaction.partition.verification.enable=false``).
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeVar, cast
+
+from kafka_messages import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    EndTxnRequest,
+    EndTxnResponse,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from kafka_messages._message import Message
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.messages.add_partitions_to_txn_request import AddPartitionsToTxnTopic
+from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
+from kafka_messages.protocol import ErrorCode, FrameReader, decode_response, encode_request
+
+from .kafka import InteropError
+
+SECONDS = 20
+TRANSACTION = 1
+"""The coordinators' type of transactional ids in FindCoordinator."""
+RETRIED = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR)
+
+R = TypeVar("R", bound=Message)
+
+
+@dataclass(frozen=True)
+class Late:
+    """Where a transaction hangs."""
+
+    transactional_id: str
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    offset: int
+
+
+class Connection:
+    """One connection to a broker that is asked one thing after the other."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("localhost", port), SECONDS)
+        self._frames = FrameReader()
+        self._ids = count()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def ask(self, request: Message, version: int, answer: type[R]) -> R:
+        number = next(self._ids)
+        self._socket.sendall(encode_request(request, version, number, "late"))
+        while True:
+            data = self._socket.recv(1 << 16)
+            if not data:
+                raise InteropError(f"the broker closed the connection at {request.NAME} v{version}")
+            self._frames.feed(data)
+            for frame in self._frames:
+                response = decode_response(frame, answer, version)
+                assert response.header.correlation_id == number
+                return cast(R, response.message)
+
+
+def hang(port: int, transactional_id: str, topic: str, partition: int) -> Late:
+    """A committed transaction of one record, and one record more with the same producer and epoch: that one hangs."""
+    with Connection(port) as broker:
+        find = FindCoordinatorRequest(key_type=TRANSACTION, coordinator_keys=[transactional_id])
+        _until_ok(find, lambda: broker.ask(find, 4, FindCoordinatorResponse).coordinators[0].error_code)
+        producer = _Producer(broker, transactional_id, topic, partition)
+        producer.write(0, b"in time")
+        producer.commit()
+        offset = producer.write(1, b"too late")
+    return Late(transactional_id, topic, partition, producer.id, producer.epoch, offset)
+
+
+class _Producer:
+    """A transactional producer of one partition, with a transaction begun."""
+
+    def __init__(self, broker: Connection, transactional_id: str, topic: str, partition: int) -> None:
+        self._broker = broker
+        self._transactional_id = transactional_id
+        self._topic = topic
+        self._partition = partition
+        start = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=60_000)
+        granted: InitProducerIdResponse | None = None
+
+        def grant() -> int:
+            nonlocal granted
+            granted = broker.ask(start, 4, InitProducerIdResponse)
+            return granted.error_code
+
+        _until_ok(start, grant)
+        assert granted is not None
+        self.id, self.epoch = granted.producer_id, granted.producer_epoch
+        add = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=transactional_id,
+            v3_and_below_producer_id=self.id,
+            v3_and_below_producer_epoch=self.epoch,
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name=topic, partitions=[partition])],
+        )
+        _until_ok(add, lambda: _added(broker.ask(add, 3, AddPartitionsToTxnResponse)))
+
+    def write(self, sequence: int, value: bytes) -> int:
+        """Writes a record; its offset."""
+        batch = write_batches(
+            [{"key": b"payment", "value": value, "timestamp": int(time.time() * 1000)}],
+            producer_id=self.id,
+            producer_epoch=self.epoch,
+            base_sequence=sequence,
+            is_transactional=True,
+        )
+        data = TopicProduceData(
+            name=self._topic, partition_data=[PartitionProduceData(index=self._partition, records=batch)]
+        )
+        request = ProduceRequest(transactional_id=self._transactional_id, acks=-1, timeout_ms=10_000, topic_data=[data])
+        answer = self._broker.ask(request, 9, ProduceResponse)
+        written = next(iter(answer.responses)).partition_responses[0]
+        _ok(request, written.error_code)
+        return written.base_offset
+
+    def commit(self) -> None:
+        """Commits, and waits until the marker has been written."""
+        end = EndTxnRequest(
+            transactional_id=self._transactional_id, producer_id=self.id, producer_epoch=self.epoch, committed=True
+        )
+        _until_ok(end, lambda: self._broker.ask(end, 3, EndTxnResponse).error_code)
+        describe = DescribeTransactionsRequest(transactional_ids=[self._transactional_id])
+        deadline = time.monotonic() + SECONDS
+        while True:
+            state = self._broker.ask(describe, 0, DescribeTransactionsResponse).transaction_states[0]
+            if state.transaction_state == "CompleteCommit":
+                return
+            if time.monotonic() > deadline:
+                raise InteropError(f"{self._transactional_id} is {state.transaction_state}, not committed in time")
+            time.sleep(0.05)
+
+
+def _added(answer: AddPartitionsToTxnResponse) -> int:
+    (topic,) = answer.results_by_topic_v3_and_below
+    (partition,) = topic.results_by_partition
+    return partition.partition_error_code
+
+
+def _until_ok(request: Message, ask: Callable[[], int]) -> None:
+    """Asks until the coordinator is there and free."""
+    deadline = time.monotonic() + SECONDS
+    while (code := ask()) in RETRIED and time.monotonic() < deadline:
+        time.sleep(0.05)
+    _ok(request, code)
+
+
+def _ok(request: Message, code: int) -> None:
+    if code:
+        raise InteropError(f"the broker answers {request.NAME} with {ErrorCode(code).name}")
