@@ -1,0 +1,94 @@
+"""Kafka's own classes read what we write, and we what they write: needs a JDK and KAFKA_JARS, a folder of Kafka's jars."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
+from kafka_messages.arrow.segments import read_segments
+
+from tests.support.segments import our_rows, some_rows
+
+JARS = os.environ.get("KAFKA_JARS")
+pytestmark = pytest.mark.skipif(
+    JARS is None or shutil.which("javac") is None,
+    reason="KAFKA_JARS does not name a folder of jars, or there is no javac",
+)
+SOURCE = Path(__file__).with_name("java") / "Segments.java"
+
+
+@pytest.fixture(scope="module")
+def classpath(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where the compiled program and the jars are."""
+    folder = tmp_path_factory.mktemp("classes")
+    jars = f"{JARS}/*"
+    subprocess.run(["javac", "-encoding", "UTF-8", "-cp", jars, "-d", folder, SOURCE], check=True, timeout=120)
+    return f"{folder}{os.pathsep}{jars}"
+
+
+def java(classpath: str, *arguments: object) -> str:
+    command = ["java", "-cp", classpath, "Segments", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rows_of(classpath: str, segment: Path) -> list[Any]:
+    return [json.loads(line) for line in java(classpath, "read", segment).splitlines()]
+
+
+@pytest.mark.parametrize(("seed", "scale"), [(11, 1), (12, 30), (13, 1000)])
+def test_we_read_what_kafka_writes(classpath: str, tmp_path: Path, seed: int, scale: int) -> None:
+    """Batches of up to 30 000 records, so that every compression has several blocks."""
+    java(classpath, "write", tmp_path, seed, scale)
+    segments = sorted([*tmp_path.glob("*/*.log"), *tmp_path.glob("*/*.checkpoint")])
+    assert len(segments) == 4
+    for segment in segments:
+        assert our_rows(read_segments(segment, batch_metadata=True)) == rows_of(classpath, segment)
+
+
+@pytest.mark.parametrize("widest", [30, 2000])
+def test_kafka_reads_what_we_write(classpath: str, tmp_path: Path, widest: int) -> None:
+    """Every format and compression: each batch and record is valid to Kafka, and is what we read."""
+    parts = []
+    offset = 0
+    numbers = {"producer_id": 77, "producer_epoch": 3, "base_sequence": (1 << 31) - 5}
+    appended = {"timestamp_type": 1, "log_append_time": 1_700_000_009_999}
+    options: list[dict[str, Any]] = [
+        {},
+        numbers,
+        numbers | {"is_transactional": True, "base_sequence": 4},
+        appended,
+        {"delete_horizon": 1_700_000_600_000},
+        {"leader_epoch": 9},
+    ]
+    for magic in (0, 1, 2):
+        for compression in (None, "gzip", "snappy", "lz4", "zstd")[: 5 if magic == 2 else 4]:
+            for chosen in options if magic == 2 else [{}, appended][: magic + 1]:
+                for most in (1, 7, 400):
+                    rows = some_rows(450, offset, headers=magic == 2, widest=widest)
+                    parts.append(
+                        write_batches(
+                            rows, compression=compression, magic=magic, base_offset=offset, max_records=most, **chosen
+                        )
+                    )
+                    offset += len(rows)
+    for kind in ("COMMIT", "ABORT"):
+        marker = {"producer_id": 77, "producer_epoch": 3, "coordinator_epoch": 5}
+        parts.append(write_control_batch(kind, offset=offset, timestamp=1_700_000_000_000, **marker))
+        offset += 1
+    segment = tmp_path / "00000000000000000000.log"
+    segment.write_bytes(b"".join(parts))
+    rows_by_kafka = rows_of(classpath, segment)
+    assert len(rows_by_kafka) == offset
+    assert our_rows(read_segments(segment, batch_metadata=True)) == rows_by_kafka
