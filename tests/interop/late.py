@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from kafka_messages import (
     AddPartitionsToTxnRequest,
@@ -80,7 +80,7 @@ class Connection:
             for frame in self._frames:
                 response = decode_response(frame, answer, version)
                 assert response.header.correlation_id == number
-                return cast(R, response.message)
+                return response.message
 
 
 def hang(port: int, transactional_id: str, topic: str, partition: int) -> Late:
