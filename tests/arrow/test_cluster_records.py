@@ -26,43 +26,48 @@ from tests.support.cluster import (
     topic_of,
 )
 
-CLUSTER = Cluster(COMMITTED)
 Row = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def cluster() -> Cluster:
+    """The committed files; tests/interop runs these tests on new ones."""
+    return Cluster(COMMITTED)
+
+
+@pytest.fixture(scope="module")
+def rows(cluster: Cluster) -> list[Row]:
     """Every record of every file, control records too, in the order of the files."""
-    return list(read())
+    return list(read(cluster))
 
 
-def read() -> Iterator[Row]:
-    files = sorted(path for path in CLUSTER.logs.rglob("*") if path.is_file())
+def read(cluster: Cluster) -> Iterator[Row]:
+    files = sorted(path for path in cluster.logs.rglob("*") if path.is_file())
     with read_segments(files, batch_metadata=True) as batches:
         for batch in batches:
             for row in batch.to_pylist():
                 yield row | {"file": row["file"].split("/logs/")[-1]}
 
 
-def test_there_is_something_to_see() -> None:
+def test_there_is_something_to_see(cluster: Cluster) -> None:
     """The cluster has what the tests are about, or they would say nothing: all compressions, controls, snapshots."""
-    batches = CLUSTER.batches
+    batches = cluster.batches
     assert {batch["compression"] for batch in batches} == {"none", "gzip", "snappy", "lz4", "zstd"}
     assert {batch["timestampType"] for batch in batches} == {"CreateTime", "LogAppendTime"}
     assert any(batch["deleteHorizon"] for batch in batches)
     assert len({batch["file"] for batch in batches if batch["file"].endswith(".checkpoint")}) >= 3
-    assert {state["state"] for state in CLUSTER.answers["transactions"].values()} == {
+    assert {state["state"] for state in cluster.answers["transactions"].values()} == {
         "CompleteAbort",
         "CompleteCommit",
         "Empty",
         "Ongoing",
     }
-    types = {record.type for topic in COORDINATORS for record in CLUSTER.decoded(topic)}
+    types = {record.type for topic in COORDINATORS for record in cluster.decoded(topic)}
     assert types >= {0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15}
-    assert len({record.type for record in CLUSTER.decoded(METADATA)}) >= 15
+    assert len({record.type for record in cluster.decoded(METADATA)}) >= 15
 
 
-def test_records_are_those_of_a_consumer(rows: list[Row]) -> None:
+def test_records_are_those_of_a_consumer(cluster: Cluster, rows: list[Row]) -> None:
     """Keys, values, headers and timestamps of all compressions are what Kafka's consumer hands out, and nothing more."""
     found = {}
     for row in rows:
@@ -80,10 +85,10 @@ def test_records_are_those_of_a_consumer(rows: list[Row]) -> None:
             "headers": headers,
         }
     assert len(found) > 300
-    assert found == CLUSTER.records
+    assert found == cluster.records
 
 
-def test_batches_are_those_of_the_dump_tool(rows: list[Row]) -> None:
+def test_batches_are_those_of_the_dump_tool(cluster: Cluster, rows: list[Row]) -> None:
     """Every fact of every batch of every file, snapshots and the deleted topic too, is what Kafka's dump tool prints."""
     found = [
         (
@@ -101,7 +106,7 @@ def test_batches_are_those_of_the_dump_tool(rows: list[Row]) -> None:
             *(batch["magic"], batch["compression"], batch["isTransactional"], batch["isControl"]),
             *(["CreateTime", "LogAppendTime"].index(batch["timestampType"]), batch["deleteHorizon"]),
         )
-        for batch in CLUSTER.batches
+        for batch in cluster.batches
         for record in batch["records"]
     ]
     assert found == want
@@ -119,12 +124,12 @@ CONTROL_NAMES = {
 """Names of control records in the dump tool's text, and in Kafka's ControlRecordType."""
 
 
-def test_control_records(rows: list[Row]) -> None:
+def test_control_records(cluster: Cluster, rows: list[Row]) -> None:
     """Markers of transactions and the control records of the quorum are told as what they are."""
     found = [(row["file"], row["offset"], row["control_type"]) for row in rows if row["is_control"]]
     want = [
         (batch["file"], record["offset"], CONTROL_NAMES[record["control"]["type"]])
-        for batch in CLUSTER.batches
+        for batch in cluster.batches
         if batch["isControl"]
         for record in batch["records"]
     ]
@@ -133,9 +138,9 @@ def test_control_records(rows: list[Row]) -> None:
 
 
 @pytest.mark.parametrize("topic", COORDINATORS)
-def test_coordinators_records(rows: list[Row], topic: str) -> None:
+def test_coordinators_records(cluster: Cluster, rows: list[Row], topic: str) -> None:
     """Each record of an internal topic gives the very JSON that the dump tool's decoder prints, of key and value."""
-    want = CLUSTER.decoded(topic)
+    want = cluster.decoded(topic)
     chosen = [row for row in rows if row["topic"] == topic and not row["is_control"]]
     assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
     for row, record in zip(chosen, want, strict=True):
@@ -145,9 +150,9 @@ def test_coordinators_records(rows: list[Row], topic: str) -> None:
         assert as_printed(found.value and to_json(found.value, found.value_version or 0)) == record.value
 
 
-def test_metadata_records(rows: list[Row]) -> None:
+def test_metadata_records(cluster: Cluster, rows: list[Row]) -> None:
     """The metadata log and its snapshots, which no consumer can read: each record is the dump tool's JSON."""
-    want = CLUSTER.decoded(METADATA)
+    want = cluster.decoded(METADATA)
     chosen = [row for row in rows if row["topic"] == METADATA and not row["is_control"]]
     assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
     for row, record in zip(chosen, want, strict=True):
@@ -156,9 +161,9 @@ def test_metadata_records(rows: list[Row]) -> None:
         assert to_json(found.message, found.version) == record.value
 
 
-def test_ends_of_partitions(rows: list[Row]) -> None:
+def test_ends_of_partitions(cluster: Cluster, rows: list[Row]) -> None:
     """Where the files end is what the admin client calls the end offset of each partition."""
-    with read_segments(sorted(CLUSTER.logs.rglob("*.log"))) as reader:
+    with read_segments(sorted(cluster.logs.rglob("*.log"))) as reader:
         for _ in reader:
             pass
         ends: dict[str, int] = {}
@@ -170,12 +175,12 @@ def test_ends_of_partitions(rows: list[Row]) -> None:
                 ends[place] = max(ends.get(place, 0), report.next_offset or 0)
     assert ends == {
         f"{topic}-{each['partition']}": each["end"]
-        for topic, facts in CLUSTER.answers["topics"].items()
+        for topic, facts in cluster.answers["topics"].items()
         for each in facts["partitions"]
     }
 
 
-def test_committed_offsets(rows: list[Row]) -> None:
+def test_committed_offsets(cluster: Cluster, rows: list[Row]) -> None:
     """Commits, resets, tombstones, and commits in transactions come to what the admin client says of each group."""
     commits = []
     for row in rows:
@@ -194,6 +199,6 @@ def test_committed_offsets(rows: list[Row]) -> None:
                 "metadata": value["metadata"],
             }
             commits.append(Commit(*facts, str(key["group"]), f"{key['topic']}-{key['partition']}", what))
-    answers = {group: facts["offsets"] for group, facts in CLUSTER.answers["groups"].items() if facts["offsets"]}
+    answers = {group: facts["offsets"] for group, facts in cluster.answers["groups"].items() if facts["offsets"]}
     assert committed_offsets(commits) == answers
     assert {"billing", "audit", "chatty", "exactly-once"} == answers.keys()

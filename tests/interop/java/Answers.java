@@ -123,7 +123,8 @@ public final class Answers {
         Map<String, Object> all = new TreeMap<>();
         admin.describeConfigs(resources).all().get().forEach((resource, config) -> {
             Map<String, String> chosen = new TreeMap<>();
-            config.entries().stream().filter(entry -> entry.source().name().startsWith("DYNAMIC_"))
+            config.entries().stream().filter(entry -> entry.source().name().matches(
+                    resource.type() == ConfigResource.Type.TOPIC ? "DYNAMIC_TOPIC_CONFIG" : "DYNAMIC_.*"))
                 .forEach(entry -> chosen.put(entry.name(), entry.value()));
             if (!chosen.isEmpty()) {
                 all.put(resource.type() + " " + resource.name(), chosen);

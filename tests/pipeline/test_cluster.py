@@ -1,0 +1,248 @@
+"""A real broker's files as tables: every record as Kafka's own tools have it, and what they come to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka_messages_spark import (
+    cluster_metadata,
+    consumer_offsets,
+    latest,
+    register,
+    share_group_state,
+    transaction_state,
+)
+from kafka_messages_spark.jobs.transactions import main as transactions_job
+from kafka_messages_spark.transactions import coordinator_states
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.support.cluster import (
+    COMMITTED,
+    METADATA,
+    Cluster,
+    Commit,
+    committed_offsets,
+    differences,
+    milliseconds,
+)
+
+Row = dict[str, Any]
+TABLES = {
+    METADATA: cluster_metadata,
+    "__consumer_offsets": consumer_offsets,
+    "__share_group_state": share_group_state,
+    "__transaction_state": transaction_state,
+}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    """The committed files; tests/interop runs these tests on new ones."""
+    return Cluster(COMMITTED)
+
+
+def log(spark: SparkSession, cluster: Cluster, pattern: str = "*") -> DataFrame:
+    """Folders of the broker as rows."""
+    register(spark)
+    df = spark.read.format("kafka_log").option("includeBatchMetadata", True).option("includeHeaders", True)
+    return df.load(f"{cluster.logs}/{pattern}").withColumn("file", F.substring_index("file", "/logs/", -1))
+
+
+def table(spark: SparkSession, cluster: Cluster, topic: str) -> DataFrame:
+    """An internal topic, decoded."""
+    return log(spark, cluster, f"{topic}-*").transform(TABLES[topic])
+
+
+def test_rows_are_those_of_a_consumer(spark: SparkSession, cluster: Cluster) -> None:
+    """The source hands out what Kafka's consumer does, record by record, with headers, and nothing more."""
+    df = log(spark, cluster).where(f"NOT is_control AND topic <> '{METADATA}' AND file NOT LIKE '%-delete/%'")
+    found = {
+        (row.topic, row.partition, row.offset): {
+            **{name: row[name] for name in ("topic", "partition", "offset", "timestampType")},
+            "timestamp": milliseconds(row.timestamp),
+            "key": row.key and bytes(row.key),
+            "value": None if row.value is None else bytes(row.value),
+            "headers": row.headers and [(header.key, header.value) for header in row.headers],
+        }
+        for row in df.collect()
+    }
+    assert found == cluster.records
+
+
+@pytest.mark.parametrize("topic", TABLES)
+def test_tables_are_what_the_dump_tool_prints(spark: SparkSession, cluster: Cluster, topic: str) -> None:
+    """Each row of each table of an internal topic is the dump tool's record: type, version, and every field of it."""
+    rows = table(spark, cluster, topic).where("NOT is_control").orderBy("file", "offset").collect()
+    want = cluster.decoded(topic)
+    assert len(want) > 20
+    assert [(row.file, row.offset, row.problem) for row in rows] == [(each.file, each.offset, None) for each in want]
+    for row, record in zip(rows, want, strict=True):
+        assert (row.record_type_id, row.record_version) == (record.type, record.version)
+        assert row.is_tombstone == (record.value is None)
+        struct = row[row.record_type].asDict(recursive=True)
+        key, value = record.messages(topic)
+        if topic == METADATA:
+            assert list(differences(record.value, struct, value, row.record_type)) == []
+        else:
+            assert list(differences(record.key, struct["key"], key, f"{row.record_type}.key")) == []
+            assert list(differences(record.value, struct["value"], value, f"{row.record_type}.value")) == []
+
+
+def test_committed_offsets(spark: SparkSession, cluster: Cluster) -> None:
+    """The offsets that the admin client tells of each group, from the commits, tombstones and markers of the table."""
+    df = table(spark, cluster, "__consumer_offsets").where("is_control OR record_type = 'offset_commit'")
+    commits = []
+    for row in df.collect():
+        facts = row.partition, row.offset, row.producer_id, row.is_transactional, row.control_type
+        if row.is_control:
+            commits.append(Commit(*facts))
+            continue
+        key, value = row.offset_commit
+        what = value and {"offset": value.offset, "leader_epoch": value.leader_epoch, "metadata": value.metadata}
+        commits.append(Commit(*facts, key.group, f"{key.topic}-{key.partition}", what))
+    answers = {group: facts["offsets"] for group, facts in cluster.answers["groups"].items() if facts["offsets"]}
+    assert committed_offsets(commits) == answers
+
+
+def test_transactional_ids(spark: SparkSession, cluster: Cluster) -> None:
+    """The compaction view of ``__transaction_state`` is what the admin client tells of each transactional id."""
+    rows = table(spark, cluster, "__transaction_state").transform(coordinator_states).collect()
+    latest_rows = table(spark, cluster, "__transaction_state").transform(latest)
+    values = {row.transaction_log.key.transactional_id: row.transaction_log.value for row in latest_rows.collect()}
+    found = {
+        name: {
+            "state": next(row.state for row in rows if row.transactional_id == name),
+            "producer_id": value.producer_id,
+            "producer_epoch": value.producer_epoch,
+            "timeout_ms": value.transaction_timeout_ms,
+            "start_ms": None if value.transaction_start_timestamp_ms < 0 else value.transaction_start_timestamp_ms,
+            "partitions": sorted(
+                f"{of.topic}-{n}" for of in value.transaction_partitions or () for n in of.partition_ids
+            ),
+        }
+        for name, value in values.items()
+    }
+    assert found == cluster.answers["transactions"]
+
+
+def test_share_groups(spark: SparkSession, cluster: Cluster) -> None:
+    """Start offsets of share groups: the newest snapshot of a share partition, or an update of it that came later."""
+    records = table(spark, cluster, "__share_group_state").orderBy("partition", "offset").collect()
+    topics = {facts["id"]: name for name, facts in cluster.answers["topics"].items()}
+    starts: dict[str, dict[str, int]] = {}
+    for row in records:
+        key, value = row.share_snapshot or row.share_update
+        group = starts.setdefault(key.group_id, {})
+        place = f"{topics[key.topic_id]}-{key.partition}"
+        if value is None:
+            del group[place]
+        elif value.start_offset >= 0:  # -1 in an update: as it was
+            group[place] = value.start_offset
+    answers = {group: facts["start_offsets"] for group, facts in cluster.answers["share_groups"].items()}
+    assert {group: offsets for group, offsets in starts.items() if offsets} == answers
+
+
+def replayed(rows: list[Any]) -> dict[str, Any]:
+    """What metadata records come to, in the form of the admin client's answers."""
+    topics: dict[str, Row] = {}
+    names: dict[str, str] = {}
+    features, configs, acls, quotas = dict[str, int](), dict[tuple[int, str], Row](), dict[str, Row](), dict[str, Row]()
+    users = set[str]()
+    for row in rows:
+        record: Any = row[row.record_type]
+        match row.record_type:
+            case "topic_record":
+                topics[record.name] = {"id": record.topic_id, "partitions": set()}
+                names[record.topic_id] = record.name
+            case "partition_record":
+                topics[names[record.topic_id]]["partitions"].add(record.partition_id)
+            case "remove_topic_record":
+                gone = names.pop(record.topic_id)
+                del topics[gone]
+                configs.pop((TOPIC, gone), None)
+            case "feature_level_record":
+                features[record.name] = record.feature_level
+            case "config_record":
+                of = configs.setdefault((record.resource_type, record.resource_name), {})
+                of[record.name] = record.value
+                if record.value is None:
+                    del of[record.name]
+            case "access_control_entry_record":
+                acls[record.id] = record.asDict()
+            case "remove_access_control_entry_record":
+                del acls[record.id]
+            case "user_scram_credential_record":
+                users.add(record.name)
+            case "remove_user_scram_credential_record":
+                users.remove(record.name)
+            case "client_quota_record":
+                entity = quotas.setdefault(str(record.entity), {"entity": record.entity, "values": {}})
+                entity["values"][record.key] = record.value
+                if record.remove:
+                    del entity["values"][record.key]
+    return {
+        "topics": topics,
+        "features": features,
+        "configs": {f"{RESOURCES[kind]} {name}": values for (kind, name), values in configs.items() if values},
+        "acls": sorted((acl["resource_name"], acl["principal"], acl["host"]) for acl in acls.values()),
+        "quotas": [
+            {"entity": {of.entity_type: of.entity_name for of in quota["entity"]}, "values": quota["values"]}
+            for quota in quotas.values()
+            if quota["values"]
+        ],
+        "scram": users,
+    }
+
+
+TOPIC, BROKER = 2, 4
+RESOURCES = {TOPIC: "TOPIC", BROKER: "BROKER", 16: "CLIENT_METRICS", 32: "GROUP"}
+"""Numbers of ConfigResource.Type."""
+
+
+def test_metadata_comes_to_the_answers(spark: SparkSession, cluster: Cluster) -> None:
+    """The metadata log alone, and each snapshot with what the log has after it, come to what the admin client says."""
+    rows = table(spark, cluster, METADATA).where("NOT is_control").orderBy("file", "offset").collect()
+    answers = cluster.answers
+    of_log = [row for row in rows if row.file.endswith(".log")]
+    snapshots = sorted({row.file for row in rows if row.file.endswith(".checkpoint")})
+    assert len(snapshots) >= 3
+    for snapshot in (None, *snapshots):
+        end = 0 if snapshot is None else int(Path(snapshot).name.split("-")[0])
+        begin = [row for row in rows if row.file == snapshot]
+        found = replayed(begin + [row for row in of_log if row.offset >= end])
+        # kraft.version has control records of its own.
+        assert found["features"] | {"kraft.version": 1} == answers["features"]
+        assert {name: (facts["id"], facts["partitions"]) for name, facts in found["topics"].items()} == {
+            name: (facts["id"], {each["partition"] for each in facts["partitions"]})
+            for name, facts in answers["topics"].items()
+        }
+        # Cluster-wide configurations of brokers are told as those of each broker.
+        configs = {name.replace("BROKER ", "BROKER 1"): values for name, values in found["configs"].items()}
+        assert configs == answers["configs"]
+        assert found["acls"] == sorted((acl[1], acl[3], acl[4]) for acl in answers["acls"])
+        assert found["quotas"] == answers["quotas"]
+        assert found["scram"] == answers["scram"].keys()
+
+
+def test_hanging_transaction(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+    """The job finds the open transactions that the leaders of the partitions have, and knows which of them hangs."""
+    status = transactions_job([str(cluster.logs), "--output", str(tmp_path)])
+    found = spark.read.parquet(str(tmp_path / "open_transactions")).collect()
+    leaders = {
+        (partition, each["producer_id"], each["producer_epoch"], each["transaction_start_offset"])
+        for partition, producers in cluster.answers["producers"].items()
+        for each in producers
+        if each["transaction_start_offset"] is not None
+    }
+    opened = {(f"{row.topic}-{row.partition}", row.producer_id, row.producer_epoch, row.first_offset) for row in found}
+    assert opened == leaders
+    late = cluster.answers["late"]
+    hanging = [row for row in found if row.verdict == "hanging"]
+    assert [(row.transactional_id, row.topic, row.partition, row.first_offset) for row in hanging] == [
+        (late["transactional_id"], late["topic"], late["partition"], late["offset"])
+    ]
+    assert {row.transactional_id for row in found if row.verdict == "ongoing"} == {"pay-ongoing"}
+    assert status != 0
