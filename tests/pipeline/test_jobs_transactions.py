@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from job_files import at, coordinator, data, marker, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
-from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.records import write_coordinator_record
 from kafka_messages_spark import register, transactions
 from kafka_messages_spark.batches import batches_of, read_batches
 from kafka_messages_spark.jobs.transactions import main
 from pyspark.sql import SparkSession
-
-from job_files import at, coordinator, data, marker, segment
 
 PRODUCERS = range(100, 113)
 STATES = {name: number for number, name in enumerate(transactions.STATES)}
@@ -113,7 +112,7 @@ def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: py
     assert fine.note is None
     assert "open               8 hanging, 2 late, 3 ongoing" in report
     assert report.index("hanging  orders") < report.index("late     orders") < report.index("ongoing  orders")
-    assert report.partition("committed data wait")[2].splitlines()[3].split() == ["orders", "0", "10", "41", "31", "13"]
+    assert report.partition("committed data wait")[2].splitlines()[4].split() == ["orders", "0", "10", "41", "31", "13"]
 
     done = spark.read.parquet(str(out / "completed_transactions")).orderBy("topic", "marker_offset").collect()
     facts = [(row.topic, row.producer_id, row.status, row.first_offset, row.last_offset, row.records) for row in done]

@@ -194,5 +194,5 @@ def _message(error: Exception) -> str | None:
     if isinstance(error, AnalysisException):
         return str(error).partition("\n")[0]
     # Spark classic has no class of its own for a format that is not known, and some other errors of its planner.
-    found = _SPARKS.search(str(error))
-    return found[0] if found else None
+    planned = _SPARKS.search(str(error))
+    return planned[0] if planned else None

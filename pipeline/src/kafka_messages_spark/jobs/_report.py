@@ -78,10 +78,11 @@ class Report:
         rows = df.select(*(_plain(df, name) for name in df.columns)).limit(limit + 1).collect()
         count = len(rows) if len(rows) <= limit else df.count()
         right = [at for at, each in enumerate(df.schema.fields) if isinstance(each.dataType, NumericType)]
-        formats = (formats or {}) | {
+        by_name: dict[str, Callable[[Any], str]] = {
             each.name: timestamp for each in df.schema.fields if isinstance(each.dataType, TimestampType)
         }
-        words = [[formats.get(name, shown)(row[name]) for name in df.columns] for row in rows[:limit]]
+        by_name |= formats or {}
+        words = [[by_name.get(name, shown)(row[name]) for name in df.columns] for row in rows[:limit]]
         titles = [name.replace("_", " ") for name in df.columns]
         self.parts.append(Table(titles, words, frozenset(right), count - len(words)))
         return count

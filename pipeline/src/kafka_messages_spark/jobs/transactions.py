@@ -66,8 +66,8 @@ def _report(
     states: DataFrame | None,
 ) -> None:
     report, limit = job.report, job.args.limit
-    verdicts = dict(opened.groupBy("verdict").count().collect())
-    ends = dict(found.groupBy("status").count().collect())
+    verdicts: dict[str, int] = dict(opened.groupBy("verdict").count().collect())
+    ends: dict[str, int] = dict(found.groupBy("status").count().collect())
     total = stable.agg(F.count("*"), F.sum("files"), F.sum("batches")).collect()[0]
     words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
     report.facts(

@@ -1,0 +1,76 @@
+"""The integrity of log segments, over many files: checksums, gaps, order, sequences, names.
+
+spark-submit segments.py s3://tier/orders-* --output /tables/integrity
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from pyspark.sql import functions as F
+
+from kafka_messages_spark import segments
+from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs._report import size
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check, report, and write tables if there is an output; returns the exit status."""
+    return _cli.run("Integrity of log segments", _parser(), argv, work)
+
+
+def work(job: _cli.Job) -> None:
+    """Findings are those with the severity warning or error."""
+    report, limit = job.report, job.args.limit
+    checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments"), job.args.depth))
+    found = job.keep(segments.findings(checks))
+    files = job.keep(segments.files(checks))
+    total = files.agg(
+        F.count("*"), F.sum("size"), F.sum("batches"), F.sum("records"), F.count_if(F.col("verdict") == "ok")
+    ).collect()[0]
+    report.facts(
+        {
+            "files": f"{total[0]}, {total[4]} without a finding",
+            "size": size(total[1]),
+            "batches": total[2],
+            "records": total[3],
+            "checked": "headers, checksums and all records" if job.args.depth == "records" else "headers and checksums",
+        }
+    )
+    worst = -F.array_position(F.array(*map(F.lit, segments.SEVERITIES)), F.col("severity"))
+    by_check = found.groupBy("severity", "check").agg(
+        F.count_distinct("file").alias("files"), F.count("*").alias("findings"), F.sum("count").alias("count")
+    )
+    kinds = by_check.orderBy(worst, "check").collect()
+    job.findings += sum(row["findings"] for row in kinds if row["severity"] != "info")
+    if kinds:
+        report.section("Findings by kind")
+        rows = [(*row, segments.CHECKS[row["check"]]) for row in kinds]
+        report.table([*by_check.columns, "what it is"], rows)
+        report.section("Findings, the worst first")
+        shown = found.orderBy(worst, "file", "position", "check")
+        report.frame(shown.select("severity", "check", "file", "position", "offset", "detail"), limit)
+        report.section("Files with findings")
+        broken = files.where("verdict <> 'ok'").orderBy(F.desc("error_findings"), F.desc("warning_findings"), "file")
+        columns = ("verdict", "file", "size", "first_offset", "next_offset", "batches", "records", "corrupt")
+        report.frame(broken.select(*columns), limit, {"size": size})
+    job.write("files", files)
+    job.write("findings", found)
+
+
+def _parser() -> ArgumentParser:
+    parser = _cli.parser("segments", "The integrity of log segments: checksums, gaps, order, sequences, names.")
+    parser.add_argument("paths", nargs="+", help="segments, or folders with segments below them; paths or URIs")
+    parser.add_argument(
+        "--depth",
+        choices=segments.DEPTHS,
+        default="records",
+        help="records (default): also decode all records; batches: headers and checksums alone, in half the time",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""The job ``segments``: what is wrong within files, and between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from job_files import at, data, marker, segment
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages_spark import segments
+from kafka_messages_spark._ranges import shares
+from kafka_messages_spark._segment_checks import MOST_FINDINGS, RangeCheck, sequence_fault
+from kafka_messages_spark.jobs.segments import main
+from pyspark.sql import SparkSession
+
+Found = tuple[str, str, int | None, int | None, int, str]
+
+
+def broken(batch: bytes) -> bytes:
+    """A batch whose last byte is another one."""
+    return batch[:-1] + bytes((batch[-1] ^ 1,))
+
+
+def sized(*batches: bytes) -> list[int]:
+    """Where batches begin, and where the last one ends."""
+    ends = [0]
+    for batch in batches:
+        ends.append(ends[-1] + len(batch))
+    return ends
+
+
+def check(path: Path, *, with_records: bool = True) -> list[Found]:
+    """The findings within one file."""
+    rows = RangeCheck(str(path), path.stat().st_size, 0, None, with_records).rows().to_pylist()
+    names = ("check", "severity", "position", "offset", "count", "detail")
+    return [tuple(row["finding"][name] for name in names) for row in rows if row["finding"]]  # type: ignore[misc]
+
+
+def test_offsets(tmp_path: Path) -> None:
+    """Offsets that are missing, or there twice; behind a corrupt place a gap has an explanation."""
+    batches = [data(5), data(8, count=2), data(9), broken(data(10)), data(11)]
+    places = sized(*batches)
+    assert check(segment(tmp_path, "t-0", *batches, base=5)) == [
+        ("corrupt", "error", places[3], None, 1, f"{len(batches[3])} bytes: {reason(batches[3])}"),
+        ("overlap", "error", places[2], 9, 1, "begins at offset 9, but offsets up to 9 were there before"),
+        ("gap", "warning", places[1], 8, 2, "2 offsets from 6 are missing"),
+        ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, behind a corrupt place"),
+    ]
+
+
+def reason(batch: bytes) -> str:
+    from kafka_messages.arrow.batches import padded, sum_text
+
+    return sum_text(padded(batch), 0, len(batch))
+
+
+def test_epochs_and_times(tmp_path: Path) -> None:
+    """Leader epochs only rise; so do log append times, but not the times that producers give."""
+    appended = {"timestamp_type": 1}
+    batches = [
+        data(0, 9, leader_epoch=3),
+        data(1, 5, leader_epoch=4),
+        data(2, 9, leader_epoch=2),
+        data(3, 7, leader_epoch=4, log_append_time=at(20), **appended),
+        data(4, 7, leader_epoch=4, log_append_time=at(19), **appended),
+    ]
+    places = sized(*batches)
+    file = segment(tmp_path, "t-0", *batches)
+    assert check(file) == [
+        ("leader_epoch", "error", places[2], 2, 1, "leader epoch 2 behind 4"),
+        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(19)} behind {at(20)}"),
+    ]
+    (row,) = (
+        row["summary"]
+        for row in RangeCheck(str(file), 1, 0, None, False).rows().to_pylist()
+        if row["summary"] is not None
+    )
+    assert row["unordered_timestamps"] == 2
+    assert (row["first_timestamp"], row["last_timestamp"], row["records"]) == (at(9), at(20), 5)
+
+
+def test_sequences(tmp_path: Path) -> None:
+    """Each idempotent producer counts its records; a new epoch begins at zero, also after a marker."""
+    batches = [
+        data(0, producer=1, count=2, transactional=False),
+        data(2, producer=2, sequence=7, transactional=False),
+        data(3, producer=1, sequence=2),
+        data(4, producer=1, sequence=2),
+        data(5, producer=1, sequence=9),
+        data(6, producer=1, sequence=4),
+        marker("ABORT", 7, 0, 1, epoch=1),
+        data(8, producer=1, epoch=1),
+        data(9, producer=1, epoch=2, sequence=3),
+        data(10, producer=1, epoch=1, sequence=1),
+        data(11, producer=2, sequence=8),
+    ]
+    found = check(segment(tmp_path, "t-0", *batches))
+    assert [(each[0], each[1], each[3], each[5]) for each in found] == [
+        ("sequence_duplicate", "error", 4, "producer 1: sequence 2 comes twice"),
+        ("sequence_gap", "warning", 5, "producer 1: sequence 9, where 3 comes next"),
+        ("sequence_back", "error", 6, "producer 1: sequence 4 again, where 10 comes next"),
+        ("sequence_gap", "warning", 9, "producer 1: epoch 2 begins with sequence 3"),
+        ("producer_epoch", "error", 10, "producer 1: epoch 1 behind 2"),
+    ]
+    last = (1 << 31) - 1
+    assert sequence_fault(0, 0, 0, 0, last) is None
+    assert sequence_fault(0, last, 0, 0) == ("sequence_gap", "warning", f"sequence 0, where {last} comes next")
+    assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"sequence {last} again, where 1 comes next")
+
+
+def test_records(tmp_path: Path) -> None:
+    """What headers cannot tell: records that cannot be decoded although the checksum agrees."""
+    from kafka_messages.arrow._crc import crc32c
+
+    good = data(0, count=3)
+    bad = bytearray(data(3, count=3))
+    bad[61] = 0x7F  # the first record says that it is longer than the batch
+    bad[17:21] = crc32c(bytes(bad[21:])).to_bytes(4, "big")
+    file = segment(tmp_path, "t-0", good, bytes(bad), data(6))
+    assert check(file, with_records=False) == []
+    ((kind, severity, position, _, _, detail),) = check(file)
+    assert (kind, severity, position) == ("corrupt_records", "error", len(good))
+    assert detail
+
+
+def test_many_findings(tmp_path: Path) -> None:
+    """Of a kind of finding some are rows, and the others are counted: none is lost, none fills the memory."""
+    batches = [data(3 * number) for number in range(MOST_FINDINGS + 11)]
+    found = check(segment(tmp_path, "t-0", *batches))
+    assert len(found) == MOST_FINDINGS + 1
+    assert found[-1][:5] == ("gap", "warning", None, None, 20)
+    assert sum(each[4] for each in found) == 2 * (MOST_FINDINGS + 10)
+
+
+def test_shares() -> None:
+    """Large files are split, small ones read together; every byte is in one range."""
+    found = shares([("a", 25), ("b", 1), ("c", 0)], 10)
+    assert [each for share in found for each in share] == [
+        ("a", 25, 0, 10),
+        ("a", 25, 10, 20),
+        ("a", 25, 20, None),
+        ("b", 1, 0, None),
+        ("c", 0, 0, None),
+    ]
+    small = shares([(str(number), 1 << 20) for number in range(100)], 128 << 20)
+    assert [len(share) for share in small] == [26, 26, 26, 22]
+
+
+REPORT_HEAD = """\
+Integrity of log segments
+=========================
+
+files    11, 4 without a finding
+"""
+
+
+def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is wrong between files, with names, tails and foreign files; compaction explains a gap, and no other."""
+    logs = tmp_path / "logs"
+    segment(logs, "a-0", data(0, count=5, leader_epoch=2, producer=7))
+    segment(logs, "a-0", data(5, count=5, leader_epoch=2, producer=7, sequence=5), base=5)
+    segment(logs, "a-0", data(20, leader_epoch=1, producer=7, sequence=10), b"\0" * 100, base=20)
+    segment(logs, "a-0", data(19, leader_epoch=2, producer=7, sequence=30), data(21)[:-3], base=21)
+    segment(logs, "b-0", write_batches([{"value": b"x", "offset": 3}, {"value": b"x", "offset": 9}]), base=3)
+    segment(logs, "b-0", data(50), base=40)
+    segment(logs, "c-0", b"PK\x03\x04 something else entirely" * 10)
+    segment(logs, "c-0", b"\0" * 4096, base=7)
+    segment(logs, "c-0", base=8)
+    segment(logs, "d-0", broken(data(0)), data(1))
+    segment(logs, "__cluster_metadata-0", data(0), name="00000000000000000123-0000000004.checkpoint")
+    out = tmp_path / "out"
+    assert main([str(logs), "--output", str(out), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    assert report.startswith(REPORT_HEAD)
+    rows = spark.read.parquet(str(out / "findings")).orderBy("file", "check").collect()
+    short = {(row.file[len(str(logs)) + 1 :].replace("0" * 17, ""), row.check): row for row in rows}
+    facts = {place: (row.severity, row["offset"], row["count"]) for place, row in short.items() if row.topic != "b"}
+    assert facts == {
+        ("a-0/020.log", "gap"): ("warning", 20, 10),
+        ("a-0/020.log", "leader_epoch"): ("error", 20, 1),
+        ("a-0/020.log", "zero_tail"): ("warning", None, 1),
+        ("a-0/021.log", "name"): ("error", 19, 1),
+        ("a-0/021.log", "overlap"): ("error", 19, 1),
+        ("a-0/021.log", "sequence_gap"): ("warning", 19, 1),
+        ("a-0/021.log", "incomplete_tail"): ("info", None, 1),
+        ("c-0/000.log", "corrupt"): ("error", None, 1),
+        ("c-0/000.log", "foreign"): ("error", None, 1),
+        ("c-0/007.log", "empty"): ("info", None, 1),
+        ("c-0/008.log", "empty"): ("info", None, 1),
+        ("d-0/000.log", "corrupt"): ("error", None, 1),
+        ("d-0/000.log", "gap"): ("warning", 1, 1),
+    }
+    gaps = [(row["offset"], row["count"], row.severity) for row in rows if row.check == "gap" and row.topic == "b"]
+    assert sorted(gaps) == [(50, 10, "info"), (50, 30, "info")]
+    assert short["a-0/020.log", "gap"].detail == "10 offsets from 10 are missing before it"
+    assert short["a-0/021.log", "sequence_gap"].detail == "producer 7: sequence 30, where 11 comes next"
+    assert short["c-0/007.log", "empty"].detail == "nothing but 4096 zero bytes"
+    assert short["b-0/040.log", "gap"].detail.endswith("; the log was compacted")
+
+    files = {row.file[len(str(logs)) + 1 :]: row for row in spark.read.parquet(str(out / "files")).collect()}
+    assert len(files) == 11
+    first = files["a-0/00000000000000000000.log"]
+    assert (first.verdict, first.topic, first.partition, first.records, first.batches) == ("ok", "a", 0, 5, 1)
+    assert (first.first_offset, first.next_offset, first.compressions, first.magic) == (0, 5, ["none"], 2)
+    last = files["a-0/00000000000000000021.log"]
+    assert (last.verdict, last.error_findings, last.warning_findings, last.info_findings) == ("error", 2, 1, 1)
+    assert files["b-0/00000000000000000003.log"].missing_in_batches == 5
+
+
+def test_ranges(spark: SparkSession, tmp_path: Path) -> None:
+    """A file in many ranges has the findings that it has as a whole, at the borders of ranges too."""
+    batches = [data(number, producer=1, sequence=number, leader_epoch=1) for number in range(40)]
+    again = [(50, 45), (51, 51), (51, 51), (52, 40)]
+    batches += [data(number, producer=1, sequence=sequence, leader_epoch=0) for number, sequence in again]
+    segment(tmp_path, "t-0", *batches)
+
+    def found(most: int) -> list[tuple[object, ...]]:
+        checks = segments.check_segments(spark, [str(tmp_path)], max_partition_bytes=most)
+        rows = segments.findings(checks).select("check", "severity", "offset", "count").orderBy("offset", "check")
+        return [tuple(row) for row in rows.collect()]
+
+    want = [
+        ("gap", "warning", 50, 10),
+        ("leader_epoch", "error", 50, 1),
+        ("sequence_gap", "warning", 50, 1),
+        ("overlap", "error", 51, 1),
+        ("sequence_duplicate", "error", 51, 1),
+        ("sequence_gap", "warning", 51, 1),
+        ("sequence_back", "error", 52, 1),
+    ]
+    assert found(1 << 20) == want
+    assert found(70) == want  # a batch has 71 bytes: each is in a range of its own
+    with pytest.raises(ValueError, match=r"^check_segments: depth is one of records, batches, not 'deep'$"):
+        segments.check_segments(spark, [str(tmp_path)], depth="deep")
