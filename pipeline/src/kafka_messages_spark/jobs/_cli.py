@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark import register
 from kafka_messages_spark._errors import wrong
 from kafka_messages_spark._ranges import ranges
+from kafka_messages_spark.java import ensure_java
 from kafka_messages_spark.jobs._report import Report, size
 from kafka_messages_spark.sources._files import open_filesystem
 
@@ -161,6 +162,7 @@ def positive(text: str) -> int:
 def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Callable[[Job], None]) -> int:
     """Parse the arguments, get the session, do the work, print the report; returns the exit status."""
     args = parser.parse_args(argv)
+    ensure_java()
     spark = SparkSession.builder.appName(f"kafka {parser.prog}").getOrCreate()
     register(spark)
     job = Job(parser.prog, spark, args, Report(title))
