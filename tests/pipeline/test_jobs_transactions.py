@@ -243,7 +243,7 @@ def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     assert error(missing) == f"transactions: error: [PATH_NOT_FOUND] Path does not exist: {missing}."
     assert error(empty) == f"transactions: error: there are no segments in {empty}"
     assert error(there, "--transaction-state", there) == (
-        "transactions: error: --transaction-state is for segments of __transaction_state, and there are some of t"
+        f"transactions: error: there are no segments of __transaction_state in {there}; there are some of t"
     )
     assert error(there, "--output", str(tmp_path), "--format", "nonsense").startswith(
         "transactions: error: [DATA_SOURCE_NOT_FOUND]"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from kafka_messages.arrow._segment_names import topic_of
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ._errors import wrong
@@ -32,9 +33,10 @@ SCHEMA = pa.schema(
         pa.field("size", pa.int64()),
         pa.field("start", pa.int64()),
         pa.field("end", pa.int64()),
+        pa.field("topic", pa.string()),
     ]
 )
-"""A file and its bytes, and a range of it; ``end`` is null in the last range of a file."""
+"""A file and its bytes, a range of it, of which ``end`` is null in the last one, and the topic that its folder says."""
 _FORMAT = "kafka_segment_ranges"
 
 Range = tuple[str, int, int, int | None]
@@ -89,6 +91,7 @@ class _RangesReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if isinstance(partition, _Share):  # where there is no file, Spark comes with a partition of nothing
             columns = [pa.array(list(column)) for column in zip(*partition.ranges, strict=True)]
+            columns.append(pa.array([topic_of(path)[0] for path, *_ in partition.ranges], pa.string()))
             yield pa.RecordBatch.from_arrays(
                 [column.cast(field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
             )

@@ -342,7 +342,7 @@ def _note() -> Column:
         F.lit(0).cast("long"),
         lambda total, gap: total + gap["end"] - gap["start"],
     )
-    newer = F.col("last_update_time") > F.col("partition_last")
+    newer = (F.col("verdict") == "hanging") & (F.col("last_update_time") > F.col("partition_last"))
     note = F.concat_ws(
         "; ",
         F.when(missing > 0, F.concat(missing.cast("string"), F.lit(" later offsets are not in these files"))),

@@ -13,7 +13,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pyspark.errors import AnalysisException, PySparkValueError
+from pyspark.errors import PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -78,24 +78,28 @@ class Job:
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
         if not total[0]:
             raise wrong(f"{self.name}: there are no segments in {', '.join(paths)}")
-        self.say(f"reading {what}: {total[0]} file{'s' if total[0] != 1 else ''}, {size(total[1])}")
+        self._reading(what, *total)
         return found
 
-    def log(self, paths: Sequence[str], what: str, *, batch_metadata: bool = False) -> DataFrame:
-        """The records of segments, corrupt batches as rows that say so."""
-        self.files(paths, what)
-        options = {"mode": "PERMISSIVE", "recursiveFileLookup": "true", "paths": json.dumps(list(paths))}
+    def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
+        """The records of the segments of one topic, corrupt batches as rows that say so.
+
+        Paths may also be folders with other topics in them, such as all of a broker's; those are left out.
+        """
+        found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob).where("start = 0")
+        of_topic = F.col("topic").isNull() | (F.col("topic") == topic)
+        files = found.where(of_topic).select("path", "size").orderBy("path").collect()
+        if not files:
+            others = found.select("topic").distinct().orderBy("topic").limit(3).collect()
+            names = f"; there are some of {', '.join(row['topic'] for row in others)}" if others else ""
+            raise wrong(f"{self.name}: there are no segments of {topic} in {', '.join(paths)}{names}")
+        self._reading(topic, len(files), sum(row["size"] for row in files))
+        options = {"mode": "PERMISSIVE", "paths": json.dumps([row["path"] for row in files])}
         options["includeBatchMetadata"] = str(batch_metadata).lower()
-        if self.args.glob:
-            options["pathGlobFilter"] = self.args.glob
         return self.spark.read.format("kafka_log").options(**options).load()
 
-    def require_topic(self, records: DataFrame, topic: str, option: str) -> None:
-        """End the job if segments of other topics were named; where the folder does not say the topic, it may be right."""
-        others = records.where(F.col("topic") != topic).select("topic").distinct().orderBy("topic").limit(3).collect()
-        if others:
-            names = ", ".join(row["topic"] for row in others)
-            raise wrong(f"{self.name}: {option} is for segments of {topic}, and there are some of {names}")
+    def _reading(self, what: str, files: int, total: int) -> None:
+        self.say(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
         """Report, count as findings, and write what could not be read; the columns are those of ``UNREADABLE``."""
@@ -193,8 +197,6 @@ def _message(error: Exception) -> str | None:
         return str(error)
     if found := _OURS.findall(str(error)):
         return str(found[-1])
-    if isinstance(error, AnalysisException):
-        return str(error).partition("\n")[0]
-    # Spark classic has no class of its own for a format that is not known, and some other errors of its planner.
+    # Not every one of these has a class of its own in PySpark.
     planned = _SPARKS.search(str(error))
     return planned[0] if planned else None

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Count the records of each type, and write their tables. Findings are records that cannot be read."""
     args = job.args
-    log = job.log(args.paths, args.topic)
+    log = job.log(args.paths, f"__{args.topic}")
     if args.latest:
         log = internal_topics.latest(log)
     records = job.keep(TOPICS[args.topic](log))

@@ -37,7 +37,6 @@ def work(job: _cli.Job) -> None:
     states, unreadable = None, _cli.corrupt_batches(batches)
     if paths := args.transaction_state or _state_files(files):
         records = job.keep(transaction_state(job.log(paths, STATE_TOPIC)))
-        job.require_topic(records, STATE_TOPIC, "--transaction-state")
         states = job.keep(txn.coordinator_states(records))
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
         unreadable = of_data.unionByName(_cli.unreadable_records(records))
@@ -117,8 +116,8 @@ _FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": si
 
 def _state_files(files: DataFrame) -> list[str]:
     """Segments of the coordinators' topic among the files; with all logs of a broker they are there too."""
-    found = files.where(F.col("path").rlike(rf"/{STATE_TOPIC}-\d+/[^/]+$")).select("path").distinct()
-    return [row[0] for row in found.orderBy("path").collect()]
+    found = files.where(F.col("topic") == STATE_TOPIC).select("path").distinct().orderBy("path")
+    return [row[0] for row in found.collect()]
 
 
 def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int:

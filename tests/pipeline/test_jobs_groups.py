@@ -1,0 +1,181 @@
+"""The job ``groups``: how offsets moved, who reset them, what was removed, and what is left to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import kafka_messages
+import pytest
+from job_files import START, at, coordinator, data, marker, segment
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.messages.group_metadata_value import MemberMetadata
+from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark import groups
+from kafka_messages_spark.jobs.groups import main
+from pyspark.sql import SparkSession
+
+
+def commit(group: str, offset: int | None, seconds: float, partition: int = 0) -> tuple[bytes, bytes | None]:
+    """Key and value of a commit for the topic orders; without an offset its removal."""
+    key = kafka_messages.OffsetCommitKey(group=group, topic="orders", partition=partition)
+    if offset is None:
+        return write_coordinator_record(key)
+    value = kafka_messages.OffsetCommitValue(offset=offset, metadata=f"m{offset}", commit_timestamp=at(seconds))
+    return write_coordinator_record(key, value, 4)
+
+
+def members(group: str, *names: str) -> tuple[bytes, bytes | None]:
+    """A classic group with some members."""
+    some = [MemberMetadata(member_id=name) for name in names]
+    value = kafka_messages.GroupMetadataValue(protocol_type="consumer", generation=3, members=some)
+    return write_coordinator_record(kafka_messages.GroupMetadataKey(group=group), value, 3)
+
+
+def member(group: str, name: str, *, there: bool = True) -> tuple[bytes, bytes | None]:
+    """A member of a consumer group that comes or goes."""
+    key = kafka_messages.ConsumerGroupMemberMetadataKey(group_id=group, member_id=name)
+    if not there:
+        return write_coordinator_record(key)
+    return write_coordinator_record(key, kafka_messages.ConsumerGroupMemberMetadataValue(client_id="c"), 0)
+
+
+def epoch(group: str, number: int) -> tuple[bytes, bytes | None]:
+    key = kafka_messages.ConsumerGroupMetadataKey(group_id=group)
+    return write_coordinator_record(key, kafka_messages.ConsumerGroupMetadataValue(epoch=number), 0)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two partitions of __consumer_offsets, and the partitions that the commits are for."""
+    folder = tmp_path_factory.mktemp("groups")
+
+    def batch(offset: int, *records: tuple[float, tuple[bytes, bytes | None]]) -> bytes:
+        rows = [{"key": key, "value": value, "timestamp": at(seconds)} for seconds, (key, value) in records]
+        return write_batches(rows, base_offset=offset)
+
+    first = [
+        (0.0, members("billing", "one", "two")),
+        (1.0, commit("billing", 10, 1)),
+        (2.0, commit("billing", 25, 2)),
+        (3.0, commit("billing", 20, 3)),
+        (4.0, members("billing")),
+        (5.0, commit("billing", 24, 5)),
+        (6.0, commit("billing", 24, 6)),
+        (7.0, commit("billing", 5000, 7)),
+        (90.0, commit("billing", None, 0)),
+        (100.0, commit("billing", 7, 100)),
+    ]
+    in_transactions = [
+        data_commit(10, commit("exact", 4, 200), producer=1),
+        data_commit(11, commit("exact", 99, 201), producer=2),
+        marker("COMMIT", 12, 202, 1),
+        marker("ABORT", 13, 203, 2),
+        data_commit(14, commit("exact", 50, 204), producer=1),
+    ]
+    segment(folder, "__consumer_offsets-0", batch(0, *first), *in_transactions)
+    second = [
+        (0.0, member("audit", "a")),
+        (1.0, member("audit", "b")),
+        (2.0, epoch("audit", 2)),
+        (3.0, member("audit", "a", there=False)),
+        (4.0, member("audit", "a", there=False)),
+        *((10 + each, commit("audit", 100 + each, 10 + each, 1)) for each in range(40)),
+        (60.0, (b"\0\x63", b"?")),
+    ]
+    legacy = kafka_messages.LegacyOffsetCommitKey(group="old", topic="orders", partition=1)
+    value = kafka_messages.LegacyOffsetCommitValue(offset=1, commit_timestamp=at(0))
+    segment(folder, "__consumer_offsets-1", batch(0, *second), coordinator(50, 70, legacy, value, 0))
+    segment(folder, "orders-0", data(8, count=30), base=8)
+    segment(folder, "orders-1", data(0, count=120))
+    return folder
+
+
+def data_commit(offset: int, record: tuple[bytes, bytes | None], producer: int) -> bytes:
+    rows = [{"key": record[0], "value": record[1], "timestamp": START}]
+    more = {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0}
+    return write_batches(rows, base_offset=offset, is_transactional=True, **more)  # type: ignore[arg-type]  # integers
+
+
+def test_groups(spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every move of an offset has its kind, and what is odd about it is in the report and in the tables."""
+    out = str(tmp_path / "out")
+    assert main([str(log), "--data", str(log), "--output", out, "--jump", "1000", "--quiet"]) == 1
+    report = capsys.readouterr().out
+    rows = spark.read.parquet(f"{out}/history").where("group = 'billing'").orderBy("log_offset").collect()
+    assert [(row.kind, row.committed_offset, row.previous_offset, row.members, row.is_reset) for row in rows] == [
+        ("first", 10, None, 2, False),
+        ("forward", 25, 10, 2, False),
+        ("backward", 20, 25, 2, True),
+        ("forward", 24, 20, 0, True),
+        ("same", 24, 24, 0, False),
+        ("jump", 5000, 24, 0, True),
+        ("removed", None, 5000, 0, False),
+        ("first", 7, None, 0, False),
+    ]
+    assert (rows[2].change, rows[2].interval_ms, rows[2].metadata, rows[2].leader_epoch) == (-5, 1000, "m20", -1)
+
+    found = spark.read.parquet(f"{out}/resets").orderBy("time").collect()
+    assert [row.what for row in found] == [
+        "went back",
+        "was set ahead while the group had no members",
+        "jumped ahead while the group had no members",
+    ]
+    (gone,) = spark.read.parquet(f"{out}/removed_offsets").collect()
+    assert (gone.group, gone.previous_offset, gone.idle_ms) == ("billing", 5000, 83_000)
+    (storm,) = spark.read.parquet(f"{out}/storms").collect()
+    assert (storm.group, storm.partition, storm.commits, storm.peak) == ("audit", 1, 40, 40)
+    assert (storm.end - storm.start).total_seconds() == 39
+
+    exact = spark.read.parquet(f"{out}/commits").where("group = 'exact'").orderBy("log_offset").collect()
+    assert [(row.committed_offset, row.transaction) for row in exact] == [
+        (4, "committed"),
+        (99, "aborted"),
+        (50, "open"),
+    ]
+    offsets = {row.group: row for row in spark.read.parquet(f"{out}/offsets").collect()}
+    assert {name: (row.committed_offset, row.lag, row.place) for name, row in offsets.items()} == {
+        "audit": (139, 0, "beyond the log"),
+        "billing": (7, 31, "below the log"),
+        "exact": (4, 34, "below the log"),
+        "old": (1, 119, "within"),
+    }
+    by_name = {row.group: row for row in spark.read.parquet(f"{out}/groups").collect()}
+    audit, billing = by_name["audit"], by_name["billing"]
+    assert (audit.type, audit.generation, audit.members, audit.removed, audit.storms) == ("consumer", 2, 1, False, 1)
+    assert (billing.type, billing.protocol_type, billing.members, billing.resets) == ("classic", "consumer", 0, 3)
+    (bad,) = spark.read.parquet(f"{out}/unreadable").collect()
+    assert (bad.topic, bad.partition, bad.offset, bad.reason) == (
+        "__consumer_offsets",
+        1,
+        45,
+        "group-coordinator has no record type 99",
+    )
+    for line in ("resets           3\n", "removed offsets  1\n", "outside the log  3\n", "Commit storms\n-----"):
+        assert line in report
+
+
+def test_one_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One group alone, without data segments: nothing is said of lags."""
+    assert main([str(log), "--group", "old", "--quiet", "--exit-zero"]) == 0
+    report = capsys.readouterr().out
+    assert "groups           1\n" in report
+    assert "outside the log  data segments were not read" in report
+    assert "billing" not in report
+
+
+def test_other_topic(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Segments of another topic are no history of groups."""
+    assert main([str(log / "orders-0"), "--quiet"]) == 2
+    place = log / "orders-0"
+    want = f"groups: error: there are no segments of __consumer_offsets in {place}; there are some of orders\n"
+    assert capsys.readouterr().err.endswith(want)
+
+
+def test_storms(spark: SparkSession) -> None:
+    """A storm is found wherever its minute begins; two of them are two, and slow commits are none."""
+    times = [*range(50_000, 70_000, 1000), *range(200_000, 220_000, 1000), *range(400_000, 900_000, 5000)]
+    rows = [("g", "t", 0, False, at(0) + time) for time in times]
+    commits = spark.createDataFrame(rows, "group string, topic string, partition int, is_tombstone boolean, at long")
+    commits = commits.selectExpr("group", "topic", "partition", "is_tombstone", "timestamp_millis(at) AS time")
+    found = groups.commit_storms(commits, least=20).orderBy("start").collect()
+    assert [(row.commits, row.peak, (row.end - row.start).total_seconds()) for row in found] == [(20, 20, 19)] * 2
