@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import random
 from collections.abc import Iterator
-from uuid import UUID
 
 import pytest
 
@@ -19,31 +17,13 @@ from kafka_messages import (
     OffsetCommitValue,
     UnsupportedVersionError,
 )
-from kafka_messages._facts import FieldFacts, MessageFacts, facts_of
+from kafka_messages._facts import facts_of
 from kafka_messages.arrow import EncodeRowError, RowError, decode, encode, schema
 
+from tests.support.columns import expected
 from tests.support.vectors import committed
 
 MESSAGES = committed()
-
-
-def expected(facts: MessageFacts, fields: tuple[FieldFacts, ...], obj: object, version: int) -> dict[str, object]:
-    """An object as the columns have it: null where the version has no such field."""
-    return {f.name: value(facts, f, getattr(obj, f.name), version) if version in f.versions else None for f in fields}
-
-
-def value(facts: MessageFacts, field: FieldFacts, found: object, version: int) -> object:
-    if found is None:
-        return None
-    if field.is_array:
-        return [element(facts, field, each, version) for each in found]  # type: ignore[attr-defined]
-    return element(facts, field, found, version)
-
-
-def element(facts: MessageFacts, field: FieldFacts, found: object, version: int) -> object:
-    if field.is_struct:
-        return expected(facts, facts.structs[field.type], found, version)
-    return base64.urlsafe_b64encode(found.bytes).decode()[:22] if isinstance(found, UUID) else found
 
 
 def repeats() -> Iterator[int]:

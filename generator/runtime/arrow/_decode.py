@@ -61,7 +61,9 @@ class Decoder:
         """The value of a field for every lane, which ends up behind it."""
         number = NUMBERS.get(id(kind))
         if number is not None:
-            return pa.array(self.source.fixed(lanes, number[0], WIDTHS[id(kind)]).astype(number[1]))
+            values = pa.array(self.source.fixed(lanes, number[0], WIDTHS[id(kind)]).astype(number[1]))
+            wanted = SCALARS[field.type]  # a proposed encoding may be narrower than its type
+            return values if values.type == wanted else values.cast(wanted)
         if kind is types.BOOLEAN:
             return pa.array(self.source.fixed(lanes, ">u1", 1) != 0)
         if kind is types.UUID:

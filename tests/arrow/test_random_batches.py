@@ -1,0 +1,39 @@
+"""The column codec against the object codec on random messages of both packages, all versions in one array.
+
+The vectors of Kafka's classes have what Kafka has; these have more: unknown tagged fields, repeated keys, long values, and
+what the proposals add.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+from tests.support.columns import expected, with_maps
+from tests.support.random_messages import PACKAGES, Package, messages, versions_of
+
+CASES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
+
+
+@pytest.mark.parametrize(("package", "name"), CASES, ids=[f"{package.name}-{name}" for package, name in CASES])
+def test_random_batches_that_mix_versions(package: Package, name: str) -> None:
+    """Decoded, every row is what the object codec reads; encoded, version by version, the bytes are the same again."""
+    cls, arrow = package.message(name), package.module("arrow")
+    facts = package.facts_of(cls)
+    rows = [(version, each.write(version)) for version in versions_of(cls) for each in messages(cls, version, seed=7)]
+    random.Random(name).shuffle(rows)
+    versions, data = [version for version, _ in rows], [data for _, data in rows]
+
+    columns = arrow.decode(pa.array(data, pa.binary()), cls, pa.array(versions), unknown_tagged_fields=True)
+
+    columns.validate(full=True)
+    wanted = [expected(facts, facts.fields, cls.read(each, version), version, unknown=True) for version, each in rows]
+    assert repr(with_maps(columns.to_pylist())) == repr(wanted)  # repr, for the sake of NaN
+    for version in sorted(set(versions)):
+        of_version = pa.array([each == version for each in versions])
+        again = arrow.encode(columns.filter(of_version), cls, version)
+        assert again.to_pylist() == [each for number, each in rows if number == version]

@@ -1,0 +1,44 @@
+"""What the column codec must give, made from objects that the object codec read."""
+
+from __future__ import annotations
+
+import base64
+from uuid import UUID
+
+from kafka_messages._facts import FieldFacts, MessageFacts
+
+UNKNOWN = "_unknown_tagged_fields"
+
+
+def expected(
+    facts: MessageFacts, fields: tuple[FieldFacts, ...], obj: object, version: int, *, unknown: bool = False
+) -> dict[str, object]:
+    """An object as the columns have it: null where the version has no such field; ``unknown``: with the map of tags."""
+    row = {
+        f.name: _value(facts, f, getattr(obj, f.name), version, unknown) if version in f.versions else None
+        for f in fields
+    }
+    if unknown:
+        row[UNKNOWN] = [(each.tag, each.data) for each in getattr(obj, "unknown_tagged_fields", ())]
+    return row
+
+
+def with_maps(row: object) -> object:
+    """A row of columns in which structs without tagged fields, and those at their default, have an empty map, not null."""
+    if isinstance(row, dict):
+        return {name: (each or []) if name == UNKNOWN else with_maps(each) for name, each in row.items()}
+    return [with_maps(each) for each in row] if isinstance(row, list) else row
+
+
+def _value(facts: MessageFacts, field: FieldFacts, found: object, version: int, unknown: bool) -> object:
+    if found is None:
+        return None
+    if field.is_array:
+        return [_element(facts, field, each, version, unknown) for each in found]  # type: ignore[attr-defined]
+    return _element(facts, field, found, version, unknown)
+
+
+def _element(facts: MessageFacts, field: FieldFacts, found: object, version: int, unknown: bool) -> object:
+    if field.is_struct:
+        return expected(facts, facts.structs[field.type], found, version, unknown=unknown)
+    return base64.urlsafe_b64encode(found.bytes).decode()[:22] if isinstance(found, UUID) else found
