@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from ._errors import MODES, near, unsupported_mode, wrong
 
@@ -58,6 +60,54 @@ class Options:
             raise wrong(f"{self._owner}: the option {name!r} is a size such as 128m, not {value!r}")
         return int(found[1]) * _UNITS[found[2]]
 
+    def count(self, name: str) -> int | None:
+        """A number of things, at least 1."""
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if not re.fullmatch(r"\s*\d{1,18}\s*", value) or not int(value):
+            raise wrong(f"{self._owner}: the option {name!r} is a number of at least 1, not {value!r}")
+        return int(value)
+
+    def time(self, name: str) -> float | None:
+        """A time as seconds since 1970; one without an offset is in UTC, whatever time zone the session has."""
+        value = self._values.get(name)
+        if value is None:
+            return None
+        try:
+            found = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise wrong(
+                f"{self._owner}: the option {name!r} is a time such as 2026-03-31T08:00:00Z, not {value!r}"
+            ) from None
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+    def paths(self) -> tuple[str, ...]:
+        """What ``path`` and ``paths`` name together; one of them is needed."""
+        paths = [] if (path := self.text("path")) is None else [path]
+        if (text := self.text("paths")) is not None:
+            try:
+                several = json.loads(text)
+            except ValueError:
+                several = None
+            if not isinstance(several, list) or not all(isinstance(each, str) for each in several):
+                raise wrong(f"{self._owner}: the option 'paths' is a JSON list of paths, not {text!r}")
+            paths += several
+        if not paths:
+            raise wrong(f"{self._owner}: name what to read, with load(path) or the option 'path' or 'paths'")
+        return tuple(paths)
+
+    def corrupt_column(self, mode: str) -> str | None:
+        """The option ``columnNameOfCorruptRecord``, which only PERMISSIVE mode has."""
+        name = self.text("columnNameOfCorruptRecord")
+        if name is not None and not name.strip():
+            raise wrong(f"{self._owner}: the option 'columnNameOfCorruptRecord' is the name of a column, not {name!r}")
+        if name is not None and mode != "PERMISSIVE":
+            raise wrong(
+                f"{self._owner}: 'columnNameOfCorruptRecord' needs the option 'mode' to be PERMISSIVE, not {mode}"
+            )
+        return name
+
 
 DECODE_OPTIONS = ("mode", "columnNameOfCorruptRecord", "fields", "unknownTaggedFields", "trailingBytes", "validateUtf8")
 
@@ -76,19 +126,14 @@ class DecodeOptions:
     @classmethod
     def parse(cls, owner: str, options: Mapping[str, str] | None) -> DecodeOptions:
         given = Options(owner, options, DECODE_OPTIONS)
-        corrupt = given.text("columnNameOfCorruptRecord")
         fields = given.text("fields")
         names = () if fields is None else tuple(name.strip() for name in fields.split(","))
         if fields is not None and not all(names):
             raise wrong(f"{owner}: the option 'fields' is a list of names with commas between, not {fields!r}")
-        if corrupt is not None and not corrupt.strip():
-            raise wrong(f"{owner}: the option 'columnNameOfCorruptRecord' is the name of a column, not {corrupt!r}")
         mode = given.mode()
-        if corrupt is not None and mode != "PERMISSIVE":
-            raise wrong(f"{owner}: 'columnNameOfCorruptRecord' needs the option 'mode' to be PERMISSIVE, not {mode}")
         return cls(
             mode=mode,
-            corrupt_column=corrupt,
+            corrupt_column=given.corrupt_column(mode),
             fields=names,
             unknown_tagged_fields=given.flag("unknownTaggedFields", False),
             trailing=given.choice("trailingBytes", "error", ("error", "ignore")),

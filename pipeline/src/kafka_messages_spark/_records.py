@@ -13,7 +13,13 @@ import pyarrow as pa
 from kafka_messages import arrow
 from kafka_messages._tables import RECORD_TYPES
 from kafka_messages.errors import KafkaMessageError
-from kafka_messages.records import FRAME_VERSION, KEY_VERSION, read_coordinator_record, read_metadata_record
+from kafka_messages.records import (
+    FRAME_VERSION,
+    KEY_VERSION,
+    LOGS,
+    read_coordinator_record,
+    read_metadata_record,
+)
 
 from ._messages import message_of
 
@@ -258,6 +264,12 @@ def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
         elif shift > 28:
             break
     return numbers, len(data)
+
+
+def decoder_of(topic: str, columns: Sequence[str], failfast: bool) -> LogDecoder:
+    """The decoder of an internal topic, or of a log; the metadata logs have no keys."""
+    log = LOGS.get(topic, topic)
+    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast)
 
 
 def columns_of(log: str) -> Sequence[str]:

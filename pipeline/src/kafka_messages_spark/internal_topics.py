@@ -19,7 +19,7 @@ from pyspark.sql.types import BinaryType, StructType
 
 from ._errors import near, wrong
 from ._options import Options
-from ._records import CONTROL, LogDecoder, columns_of
+from ._records import CONTROL, columns_of, decoder_of
 from ._types import struct_type
 from .frames import require
 
@@ -118,8 +118,7 @@ def _decoded(
                 f"{owner}: there is no record type {name!r}{near(name, known) or '.'} There are {', '.join(known)}."
             )
     failfast = Options(owner, options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
-    has_keys = log not in ("metadata", "storage")
-    decoder = LogDecoder(log, has_keys, tuple(chosen), failfast)
+    decoder = decoder_of(topic, chosen, failfast)
     for name in ("key", "value"):
         require(df, name, owner)
         if not isinstance(df.schema[name].dataType, BinaryType):

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, unquote
 
+import pyarrow as pa
 from pyarrow import fs
 
 from .._errors import wrong
@@ -16,53 +18,147 @@ DEFAULT_GLOB = "*.{log,checkpoint}"
 """In a folder: segments and KRaft snapshots, and not the indexes and notes that lie beside them."""
 _MAGIC = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
+_NO_URI = re.compile(r"[\s{}\[\]<>|\\^`\"]")
+"""What patterns and names have, and URIs may not."""
+_SECRET = re.compile(r"(?<=://)[^/@]*@")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file as it is named to readers, and its size in bytes."""
+    """A file that was found."""
 
+    name: str
+    """As it is shown: a path or URI, without credentials and without what stands behind ``?``."""
     path: str
+    """In its file system."""
+    root: str
+    """The path or URI that led to it; it opens the file system."""
     size: int
+    """Bytes."""
+    modified: float
+    """Seconds since 1970; 0 where the file system does not say."""
+    is_named: bool
+    """Whether the user gave this very file, and no folder or pattern."""
+
+    @property
+    def folder(self) -> str:
+        return self.name.rpartition("/")[0]
+
+    @property
+    def base_name(self) -> str:
+        return self.name.rpartition("/")[2]
 
 
-def open_filesystem(path: str) -> tuple[Any, str, str]:
-    """The file system of a path or URI, the path in it, and what to put in front to name its files again."""
-    if not _SCHEME.match(path):
-        return fs.LocalFileSystem(), path, ""
-    filesystem, inner = fs.FileSystem.from_uri(path)
-    front, found, _ = path.partition(inner) if inner else (path, "", "")
-    return filesystem, inner, front if found else path[: path.index("://") + 3]
+@dataclass(frozen=True)
+class Selection:
+    """Which files: paths or URIs of files, folders and patterns, and a pattern for the names of files."""
+
+    paths: tuple[str, ...]
+    glob: str | None = None
+    default_glob: str = DEFAULT_GLOB
+    recursive: bool = False
+    modified_after: float | None = None
+    modified_before: float | None = None
+
+    def list(self, owner: str, *, lenient: bool = False) -> list[File]:
+        """The files, each once, in the order of their names.
+
+        A path is a file, a folder, or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). The glob is for names of files,
+        and without one folders give what ``default_glob`` says. Names that begin with ``_`` are no exception, unlike
+        in Spark's own sources: Kafka's internal topics begin so. A path that does not exist is an error, but with
+        ``lenient`` a pattern that matches nothing (yet) is not.
+        """
+        found: dict[str, File] = {}
+        for root in self.paths:
+            filesystem, inner, front = open_filesystem(owner, root)
+            places = _expand(filesystem, inner)
+            if not places and not (lenient and _MAGIC.search(inner)):
+                raise wrong(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {shown(root)}.")
+            for place in places:
+                is_file = place.type == fs.FileType.File
+                inside = [place] if is_file else self._inside(filesystem, place.path)
+                pattern = self.default_glob if self.glob is None and not is_file else self.glob
+                for info in inside:
+                    if info.type == fs.FileType.File and (pattern is None or matches(info.base_name, pattern)):
+                        file = File(front + info.path, info.path, root, info.size, _seconds(info), info.path == inner)
+                        if self._in_time(file):
+                            found[file.name] = file
+        return [found[name] for name in sorted(found)]
+
+    def _inside(self, filesystem: Any, folder: str) -> Any:
+        # A folder that is deleted between its listing and this one has no files.
+        return filesystem.get_file_info(fs.FileSelector(folder, recursive=self.recursive, allow_not_found=True))
+
+    def _in_time(self, file: File) -> bool:
+        after, before = self.modified_after, self.modified_before
+        return (after is None or file.modified > after) and (before is None or file.modified < before)
+
+    def places(self, owner: str) -> list[Place]:
+        """What the paths are in their file systems."""
+        return [Place(root, *open_filesystem(owner, root)[1:]) for root in self.paths]
 
 
-def list_files(owner: str, paths: Iterable[str], glob: str | None, recursive: bool) -> list[File]:
-    """The files that some paths mean, each once, in the order of their names.
+@dataclass(frozen=True)
+class Place:
+    """A path or URI of the user: ``path`` in its file system, and ``front`` before that in the names of files."""
 
-    A path is a file, a folder, or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). The glob is for names of files, and
-    without one folders give what ``DEFAULT_GLOB`` says. Names that begin with ``_`` are no exception, unlike in
-    Spark's own sources: Kafka's internal topics begin so.
-    """
-    found: dict[str, int] = {}
-    for path in paths:
-        filesystem, inner, front = open_filesystem(path)
-        places = _expand(filesystem, inner)
-        if not places:
-            raise wrong(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {path}.")
-        for place in places:
-            if place.type == fs.FileType.File:
-                inside, pattern = [place], glob
-            else:
-                inside = filesystem.get_file_info(fs.FileSelector(place.path, recursive=recursive))
-                pattern = DEFAULT_GLOB if glob is None else glob
-            for info in inside:
-                if info.type == fs.FileType.File and (pattern is None or matches(info.base_name, pattern)):
-                    found[front + info.path] = info.size
-    return [File(path, size) for path, size in sorted(found.items())]
+    root: str
+    path: str
+    front: str
+
+    def fits(self, name: str) -> int:
+        """How many characters of a file's name this place says; 0 if the file is none of its own."""
+        plain = self.front + _MAGIC.split(self.path, maxsplit=1)[0]
+        return len(plain) if name.startswith(plain) else 0
+
+
+def locate(owner: str, places: Iterable[Place], name: str) -> tuple[str, str]:
+    """The root that a file of this name is found by, and its path in that file system."""
+    best = max(places, key=lambda place: place.fits(name))
+    if not best.fits(name):
+        raise wrong(f"{owner}: the checkpoint names {name}, which is not below any of the paths of this stream")
+    return best.root, name[len(best.front) :]
+
+
+def open_filesystem(owner: str, root: str) -> tuple[Any, str, str]:
+    """The file system of a path or URI, the path in it, and what to put in front to show the names of its files."""
+    if not _SCHEME.match(root):
+        return fs.LocalFileSystem(), root, ""
+    before, mark, query = root.partition("?")
+    uri = _NO_URI.sub(lambda found: quote(found[0]), before) + mark + query
+    plain = unquote(shown(root))
+    try:
+        filesystem, inner = fs.FileSystem.from_uri(uri)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        reason = str(error).replace(uri, plain)
+        raise wrong(f"{owner}: no file system opens {plain}: {reason}") from None
+    front, found, _ = plain.partition(inner) if inner else (plain, "", "")
+    return filesystem, inner, front if found else plain[: plain.index("://") + 3]
+
+
+def open_file(owner: str, root: str, path: str) -> Any:
+    """A binary file to be read from any place. Raises OSError."""
+    filesystem, _, _ = open_filesystem(owner, root)
+    return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
+
+
+def is_local(filesystem: Any) -> bool:
+    return isinstance(filesystem, fs.LocalFileSystem)
+
+
+def shown(path: str) -> str:
+    """A path or URI without what nobody should read in an error: credentials, and all behind ``?``."""
+    return _SECRET.sub("", path).partition("?")[0] if _SCHEME.match(path) else path
 
 
 def matches(name: str, pattern: str) -> bool:
     """Whether a name is of a pattern; ``{a,b}`` is one of several."""
     return any(fnmatch.fnmatchcase(name, each) for each in _alternatives(pattern))
+
+
+def _seconds(info: Any) -> float:
+    nanoseconds = info.mtime_ns
+    return 0.0 if nanoseconds is None else nanoseconds / 1e9
 
 
 def _alternatives(pattern: str) -> list[str]:
@@ -73,7 +169,7 @@ def _alternatives(pattern: str) -> list[str]:
     return [each for middle in found[1].split(",") for each in _alternatives(before + middle + after)]
 
 
-def _expand(filesystem: Any, path: str) -> list[Any]:
+def _expand(filesystem: Any, path: str) -> Iterable[Any]:
     """The files and folders that a path means; a pattern is for one level of folders at a time."""
     if not _MAGIC.search(path) or filesystem.get_file_info(path).type != fs.FileType.NotFound:
         infos = [filesystem.get_file_info(path)]
@@ -87,7 +183,9 @@ def _expand(filesystem: Any, path: str) -> list[Any]:
                 inside
                 for info in infos
                 if info.type == fs.FileType.Directory
-                for inside in filesystem.get_file_info(fs.FileSelector(info.path, recursive=False))
+                for inside in filesystem.get_file_info(
+                    fs.FileSelector(info.path, recursive=False, allow_not_found=True)
+                )
                 if matches(inside.base_name, part)
             ]
     return [info for info in infos if info.type in (fs.FileType.File, fs.FileType.Directory)]

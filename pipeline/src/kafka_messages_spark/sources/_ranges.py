@@ -1,0 +1,165 @@
+"""Reads ranges of log segments: what runs in the workers, for batches and for streams."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from kafka_messages.arrow.batches import CorruptSegmentError
+from kafka_messages.arrow.segments import read_segments
+from pyspark.sql.datasource import InputPartition
+
+from ._files import open_file
+from ._log_options import CORRUPT, NAME, LogColumns, LogOptions
+
+MAX_ROWS = 10000
+"""Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Range(InputPartition):
+    """Some bytes of a file: the batches that begin in them."""
+
+    name: str
+    """The file, as it is shown."""
+    root: str
+    path: str
+    """What opens it."""
+    start: int
+    end: int | None
+    """None: all there is when it is read."""
+    base: int = 0
+    """A byte at which a batch is known to begin, at ``start`` or before it."""
+    planned: int | None = None
+    """Bytes that the file had, at least, when the range was planned; None: it may have fewer, or be gone."""
+    from_offset: int | None = None
+    """Leave out records below this offset."""
+
+
+def split(whole: Range, size: int, most: int) -> list[InputPartition]:
+    """A range of so many bytes as ranges of at most ``most`` each; the last one ends where the whole does."""
+    starts = range(whole.start, max(whole.start + size, whole.start + 1), most)
+    ends = [*starts[1:], whole.end]
+    return [
+        Range(whole.name, whole.root, whole.path, low, high, whole.base, whole.planned, whole.from_offset)
+        for low, high in zip(starts, ends, strict=True)
+    ]
+
+
+class View:
+    """A file from a byte on, under a name of ours. Closing it closes the file."""
+
+    def __init__(self, file: Any, name: str, base: int) -> None:
+        self._file = file
+        self._base = base
+        self.name = name
+        self.readinto = file.readinto
+        self.close = file.close
+        file.seek(base)
+
+    def read(self, size: int = -1, /) -> bytes:
+        data: bytes = self._file.read(size)
+        return data
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, position: int) -> None:
+        self._file.seek(self._base + position)
+
+    def size(self) -> int:
+        return int(self._file.seek(0, 2))
+
+
+def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterator[pa.RecordBatch]:
+    """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
+    try:
+        with closing(View(open_file(NAME, part.root, part.path), part.name, part.base)) as file:
+            if part.planned is not None and (size := file.size()) < part.planned:
+                lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
+            yield from _batches(options, columns, part, file)
+    except FileNotFoundError:
+        if part.planned is None and not options.ignore_corrupt:
+            raise
+        if part.planned is not None:
+            lost(options, f"{part.name} is gone since this batch was planned")
+    except (CorruptSegmentError, OSError) as error:
+        if not options.ignore_corrupt:
+            raise
+        _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", part.name, error)
+
+
+def lost(options: LogOptions, what: str) -> None:
+    """Records that a stream should have had may be gone: an error, or a warning if the user prefers that."""
+    if options.fail_on_data_loss:
+        raise DataLossError(what)
+    _log.warning("Some data may have been lost: %s", what)
+
+
+class DataLossError(ValueError):
+    """Records of a stream may be lost; worded as Spark's Kafka source does it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{NAME}: {what}. Some data may have been lost: it may have been deleted by retention, or the topic may "
+            "have been deleted, before it was read. If you do not want the streaming query to fail on this, set the "
+            "option 'failOnDataLoss' to 'false'."
+        )
+
+
+def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) -> Iterator[pa.RecordBatch]:
+    names = columns.read
+    with_offset = part.from_offset is not None and "offset" not in names
+    file.seek(0)
+    try:
+        with read_segments(
+            file,
+            columns=[*names, "offset"] if with_offset else list(names),
+            mode=options.mode,
+            check_crcs=options.check_crcs,
+            control_records=options.batch_metadata,
+            start=part.start - part.base,
+            end=None if part.end is None else part.end - part.base,
+            max_rows=MAX_ROWS,
+        ) as batches:
+            for batch in batches:
+                found = _moved(batch, part.base) if part.base else batch
+                if part.from_offset is not None:
+                    found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
+                if with_offset:
+                    found = found.drop_columns("offset")
+                yield _made(columns, part, found)
+    except CorruptSegmentError as error:
+        raise CorruptSegmentError(error.file, error.position + part.base, error.reason) from None
+
+
+def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch) -> pa.RecordBatch:
+    if columns.decoder is None:
+        return columns.made(batch)
+    try:
+        return columns.made(batch)
+    except ValueError as error:
+        raise ValueError(f"{part.name}: {error}") from None
+
+
+def _moved(batch: pa.RecordBatch, base: int) -> pa.RecordBatch:
+    """The batch with its positions in the file, where they were read in a view of it."""
+    names = batch.schema.names
+    if "position" in names:
+        at = names.index("position")
+        batch = batch.set_column(at, batch.schema.field(at), pc.add(batch.column(at), base))
+    if CORRUPT in names and (column := batch.column(CORRUPT)).null_count < len(column):
+        fields = list(column.type)
+        children = [column.field(each.name) for each in fields]
+        children[0] = pc.add(children[0], base)
+        moved = pa.StructArray.from_arrays(children, fields=fields, mask=column.is_null())
+        at = names.index(CORRUPT)
+        batch = batch.set_column(at, batch.schema.field(at), moved)
+    return batch
