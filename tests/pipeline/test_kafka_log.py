@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +178,26 @@ def test_sql_view(spark: SparkSession, read: Any, folder: Path) -> None:
     """SQL alone is enough once the source is registered."""
     spark.sql(f"CREATE OR REPLACE TEMP VIEW segments USING kafka_log OPTIONS (path '{folder}/*')")
     assert spark.sql("SELECT count(*) FROM segments").collect() == [(200,)]
+
+
+def test_name_of_the_corrupt_column(read: Any, folder: Path) -> None:
+    """The option of Spark's own readers; another column of that name, or FAILFAST, would make it meaningless."""
+    df = read(damage(folder), mode="PERMISSIVE", columnNameOfCorruptRecord="_corrupt_record")
+    assert df.columns[7:] == ["_corrupt_record"]
+    (row,) = df.where("_corrupt_record is not null").collect()
+    assert row._corrupt_record.position > 0
+    with pytest.raises(PySparkException, match="'columnNameOfCorruptRecord' is 'key', but there is a column of this"):
+        read(mode="PERMISSIVE", columnNameOfCorruptRecord="key")
+    with pytest.raises(PySparkException, match="needs the option 'mode' to be PERMISSIVE, not FAILFAST"):
+        read(columnNameOfCorruptRecord="bad")
+
+
+def test_modification_times(read: Any, folder: Path) -> None:
+    """As Spark's file sources have it; a time without an offset is UTC."""
+    old = folder / "_orders-0" / f"{0:020}.log"
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    assert read(modifiedBefore="2001-09-09T01:46:41").select("partition").distinct().collect() == [(0,)]
+    assert read(modifiedAfter="2001-09-09T03:46:40+02:00").select("partition").distinct().collect() == [(1,)]
+    assert read(modifiedBefore="2001-09-09T01:46:40Z").count() == 0
+    with pytest.raises(PySparkException, match="'modifiedAfter' is a time such as 2026-03-31T08:00:00Z, not 'today'"):
+        read(modifiedAfter="today")

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 from ._files import File
 from ._progress import Folder, Progress
@@ -122,6 +123,8 @@ class _Group:
             dict(start.files) if self._in_order else {n: at for n, at in start.files.items() if n in self._files}
         )
         self._again: dict[str, tuple[int, int]] = {}
+        self._rewritten: set[str] = set()
+        self._undecided: set[str] = set()
         self._next = start.next_offset
         self.has_news = False
         self._queue = self._ready()
@@ -154,7 +157,8 @@ class _Group:
             return False
         if size:
             self._read[file.base_name] = found.end
-            self._next = found.next_offset
+            if file.base_name == max(self._read):
+                self._next = found.next_offset
             self._note(limit, size)
         if found.is_cut:
             self._queue = iter(())
@@ -193,7 +197,7 @@ class _Group:
         for name in sorted(self._read):
             if self._read[name] != self._start.files.get(name) or not self._is_superseded(name):
                 return
-            file = self._files.get(name)
+            file = None if name in self._rewritten else self._files.get(name)
             if file is not None and (not self._is_settled(file) or file.size > self._read[name]):
                 return
             del self._read[name]
@@ -204,7 +208,7 @@ class _Group:
             yield from self._mended()
         for name in self.names:
             file, position = self._files[name], self._read.get(name, 0)
-            if self.is_done(name) or file.size <= position:
+            if self.is_done(name) or name in self._rewritten | self._undecided or file.size <= position:
                 if file.size < position and not self._in_order:
                     self._lost(f"{file.name} has {file.size} bytes, but {position} of it have been read")
                 continue
@@ -215,17 +219,16 @@ class _Group:
         if not self._read:
             return
         last = max(self._read)
+        for name, after in pairwise(sorted(self._read)):
+            # These were complete, with a later file beside them: what is new was copied late, or compaction wrote it.
+            if name in self._files:
+                goes_on = self._goes_on(name, None, _base(after))
+                (self._undecided if goes_on is None else self._rewritten if not goes_on else set()).add(name)
         file, position = self._files.get(last), self._read[last]
-        for name, at in list(self._read.items()):
-            # Files before the last were complete when they were read; what changed since is what compaction did.
-            if (
-                name != last
-                and (each := self._files.get(name))
-                and each.size != at
-                and not self._goes_on(each, at, None)
-            ):
-                self._read[name] = each.size
-        if file is not None and file.size >= position and self._goes_on(file, position, self._next):
+        goes_on = file is not None and self._goes_on(last, self._next, None)
+        if goes_on is None:
+            self._undecided.update(self.names)
+        if goes_on is not False:
             return
         later = [name for name in self.names if name > last]
         if not later:
@@ -233,7 +236,7 @@ class _Group:
                 self._lost(f"{file.name} was truncated or replaced after {position} bytes of it had been read")
                 self._read[last] = self._walk(file, 0, None).end
             return
-        self._read.pop(last)
+        self._read.clear()
         self._through = last
         following = _base(later[0])
         if self._next is not None and following <= self._next:
@@ -247,16 +250,21 @@ class _Group:
             f"{self.name_of(last)} is gone; {expected} was to be read, and {self.name_of(later[0])} begins later"
         )
 
-    def _goes_on(self, file: File, position: int, next_offset: int | None) -> bool:
-        """Is what is behind the position what was written behind it, and not another file of the same name?"""
-        if file.size == position:
-            return True
-        if file.size < position:
-            return False
+    def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
+        """Is what follows in a file what was written behind what was read of it, and not another file by its name?
+
+        Its offset should be at least ``lowest`` and below ``limit``. None: that cannot be told yet.
+        """
+        file, position = self._files[name], self._read[name]
+        if file.size <= position:
+            return file.size == position
         found = self._walk(file, position, 1)
-        if next_offset is None or found.first_offset is None:
-            return found.is_batch or not self._is_superseded(file.base_name)
-        return found.first_offset >= next_offset
+        if found.first_offset is not None:
+            first = found.first_offset
+            return (lowest is None or first >= lowest) and (limit is None or first < limit)
+        if not self._is_superseded(name):
+            return True  # an incomplete batch, or damage, which its reader will tell
+        return False if self._is_settled(file) else None
 
     def _is_superseded(self, name: str) -> bool:
         return bool(self.names) and name < self.names[-1]

@@ -1,0 +1,239 @@
+"""kafka_log in real streaming queries: checkpoints, restarts, a sink that fails; and typed rows of internal topics."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark import consumer_offsets, register
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+
+SECONDS = 120
+HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None
+"""Since Spark 4.2."""
+
+
+def segment(folder: Path, base: int, batches: int, rows: int = 5) -> Path:
+    """A segment of so many batches, each with so many records."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{base:020}.log"
+    write = batch_writer.write_batches
+    starts = range(base, base + batches * rows, rows)
+    data = (write([{"value": b"v", "timestamp": at} for at in range(n, n + rows)], base_offset=n) for n in starts)
+    file.write_bytes(b"".join(data))
+    return file
+
+
+class Query:
+    """One query over the same checkpoint, run again and again; it remembers what each batch had."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        register(spark)
+        self.spark = spark
+        self.folder = folder
+        self.batches: list[list[int]] = []
+        self.fails_at: int | None = None
+
+    def _sink(self, df: DataFrame, number: int) -> None:
+        rows = sorted(row.offset for row in df.select("offset").collect())
+        if number == self.fails_at:
+            self.fails_at = None
+            raise RuntimeError("the sink is full")
+        self.batches.append(rows)
+
+    def run(self, **options: str) -> list[list[int]]:
+        """What the batches had that came by now."""
+        self.batches = []
+        stream = self.spark.readStream.format("kafka_log").options(**options).load(str(self.folder / "log" / "*"))
+        writer = stream.writeStream.foreachBatch(self._sink).trigger(availableNow=True)
+        query = writer.option("checkpointLocation", str(self.folder / "checkpoint")).start()
+        try:
+            assert query.awaitTermination(SECONDS)
+        finally:
+            query.stop()
+        return self.batches
+
+
+@pytest.fixture
+def query(spark: SparkSession, tmp_path: Path) -> Query:
+    return Query(spark, tmp_path)
+
+
+def test_restarted_query(query: Query) -> None:
+    """A query that is started again goes on where it stopped: in grown and in new segments, and in new partitions."""
+    log = query.folder / "log"
+    file = segment(log / "orders-0", 0, 4)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2 + 7])
+    assert query.run() == [list(range(10))]
+    assert query.run() == []
+    file.write_bytes(whole)
+    segment(log / "orders-0", 20, 1)
+    segment(log / "orders-1", 100, 1)
+    assert query.run() == [[*range(10, 25), *range(100, 105)]]
+    assert query.run() == []
+
+
+def test_sink_that_fails(query: Query) -> None:
+    """The batch that failed is read again with exactly the same rows, though the segment has grown since."""
+    file = segment(query.folder / "log" / "orders-0", 0, 2)
+    query.fails_at = 0
+    with pytest.raises(PySparkException, match="the sink is full"):
+        query.run()
+    segment(file.parent, 0, 4)
+    found = query.run()
+    found += query.run()  # before Spark 4.2 a run with availableNow ends with the batch that had failed
+    assert found == [list(range(10)), list(range(10, 20))]
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
+def test_limits(query: Query) -> None:
+    """Batches are as small as asked for, and availableNow reads all of them and ends."""
+    log = query.folder / "log"
+    for base in (0, 5, 10):
+        os.utime(segment(log / "orders-0", base, 1), (base, base))
+    assert query.run(maxFilesPerTrigger="1") == [list(range(5)), list(range(5, 10)), list(range(10, 15))]
+    size = segment(log / "orders-0", 15, 1).stat().st_size
+    segment(log / "orders-0", 15, 6)
+    assert query.run(maxBytesPerTrigger=str(2 * size)) == [list(range(at, at + 10)) for at in (15, 25, 35)]
+
+
+def test_running_query(query: Query) -> None:
+    """A query that keeps running finds what is appended; stopped and started, it repeats nothing."""
+    folder = query.folder / "log" / "orders-0"
+    segment(folder, 0, 1)
+    stream = query.spark.readStream.format("kafka_log").load(str(query.folder / "log" / "*"))
+    checkpoint = str(query.folder / "checkpoint")
+    writer = stream.writeStream.foreachBatch(query._sink).trigger(processingTime="0 seconds")
+    running = writer.option("checkpointLocation", checkpoint).start()
+    try:
+        running.processAllAvailable()
+        segment(folder, 0, 2)
+        running.processAllAvailable()
+        segment(folder, 10, 1)
+        running.processAllAvailable()
+    finally:
+        running.stop()
+    assert query.batches == [list(range(5)), list(range(5, 10)), list(range(10, 15))]
+    assert query.run() == []
+
+
+COMMIT = kafka_messages.OffsetCommitKey(group="g", topic="orders", partition=1)
+
+
+def commits(folder: Path, base: int, count: int, *more: tuple[bytes, bytes | None]) -> None:
+    """A segment of __consumer_offsets."""
+    folder.mkdir(parents=True, exist_ok=True)
+    values = (kafka_messages.OffsetCommitValue(offset=at) for at in range(base, base + count))
+    records = [write_coordinator_record(COMMIT, value, 4) for value in values] + [*more]
+    rows = [{"key": key, "value": value, "timestamp": 1} for key, value in records]
+    (folder / f"{base:020}.log").write_bytes(batch_writer.write_batches(rows, base_offset=base))
+
+
+@pytest.fixture
+def offsets(spark: SparkSession, tmp_path: Path) -> Path:
+    """Two partitions of __consumer_offsets, with a tombstone and a record of an unknown type."""
+    register(spark)
+    tombstone = write_coordinator_record(COMMIT)
+    commits(tmp_path / "log" / "__consumer_offsets-7", 0, 3, tombstone)
+    commits(tmp_path / "log" / "__consumer_offsets-9", 0, 1, (b"\x00\x63x", b"\x00\x01"))
+    return tmp_path / "log"
+
+
+def test_decode_internal(spark: SparkSession, offsets: Path) -> None:
+    """Same columns and rows as the function on the bytes gives; it is only one pass less."""
+    reader = spark.read.format("kafka_log").option("mode", "PERMISSIVE")
+    want = reader.load(str(offsets / "__consumer_offsets-*")).transform(consumer_offsets)
+    found = reader.option("decode", "internal").load(str(offsets / "__consumer_offsets-*"))
+    assert found.schema == want.schema
+    by = ("partition", "offset")
+    assert found.orderBy(*by).collect() == want.orderBy(*by).collect()
+    problems = found.where("problem is not null").select("problem").collect()
+    assert problems == [("group-coordinator has no record type 99",)]
+    assert found.where("is_tombstone").count() == 1
+
+
+def test_decode_internal_chosen_columns(spark: SparkSession, offsets: Path) -> None:
+    """A schema of the user prunes here too: bytes that only the decoding needs do not come out."""
+    reader = spark.read.format("kafka_log").option("decode", "internal").option("includeBatchMetadata", "true")
+    kind = reader.load(str(offsets / "__consumer_offsets-7")).schema["offset_commit"]
+    df = reader.schema(f"offset bigint, offset_commit {kind.dataType.simpleString()}, is_control boolean")
+    rows = df.load(str(offsets / "__consumer_offsets-7")).select("offset", "offset_commit.value.offset", "is_control")
+    assert sorted(map(tuple, rows.collect()))[:3] == [(0, 0, False), (1, 1, False), (2, 2, False)]
+    plain = reader.schema("offset bigint").load(str(offsets / "__consumer_offsets-7"))
+    assert sorted(plain.collect()) == [(at,) for at in range(4)]
+
+
+def test_decode_internal_failfast(spark: SparkSession, offsets: Path) -> None:
+    """With FAILFAST a record that cannot be read ends the query, with its file."""
+    df = spark.read.format("kafka_log").option("decode", "internal").load(str(offsets / "__consumer_offsets-9"))
+    with pytest.raises(
+        PySparkException, match=r"__consumer_offsets-9/0+\.log: Malformed records .* row 1: group-coord"
+    ):
+        df.collect()
+
+
+def test_decode_internal_stream(query: Query, offsets: Path) -> None:
+    """The stream has the columns too; a partition of another topic that appears later ends it."""
+    stream = query.spark.readStream.format("kafka_log").options(decode="internal", mode="PERMISSIVE")
+    found: list[Any] = []
+    typed = stream.load(str(offsets / "*")).select("partition", "offset", "offset_commit.value.offset")
+    writer = typed.writeStream.foreachBatch(lambda df, _: found.extend(df.collect())).trigger(availableNow=True)
+    writer = writer.option("checkpointLocation", str(query.folder / "checkpoint"))
+    running = writer.start()
+    assert running.awaitTermination(SECONDS)
+    assert sorted(map(tuple, found))[:2] == [(7, 0, 0), (7, 1, 1)]
+    assert len(found) == 6
+    file = segment(offsets / "orders-0", 0, 1)
+    running = writer.start()
+    with pytest.raises(PySparkException, match=rf"decode=internal: 'orders' \({file}\) is no topic to decode"):
+        running.awaitTermination(SECONDS)
+
+
+def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
+    """Which topic it is must be plain; two of them are named both."""
+    commits(offsets / "__transaction_state-1", 0, 1)
+    commits(offsets / "copy", 0, 1)
+    known = "__cluster_metadata, __consumer_offsets, __remote_log_metadata, __share_group_state, __transaction_state"
+
+    def error(path: str, **options: str) -> str:
+        with pytest.raises(PySparkException) as caught:
+            spark.read.format("kafka_log").options(decode="internal", **options).load(str(offsets / path)).collect()
+        return str(caught.value)
+
+    one, two = offsets / "__consumer_offsets-7", offsets / "__transaction_state-1"
+    name = f"{0:020}.log"
+    assert (
+        f"kafka_log: decode=internal decodes one topic, but there are '__consumer_offsets' ({one}/{name}) "
+        f"and '__transaction_state' ({two}/{name}); read each by itself"
+    ) in error("__*")
+    assert (
+        f"kafka_log: decode=internal decodes one topic, but there are '__share_group_state' (the option 'topic') "
+        f"and '__consumer_offsets' ({one}/{name}); read each by itself"
+    ) in error("__consumer_offsets-7", topic="__share_group_state")
+    assert (
+        f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not tell its topic; "
+        "name it with the option 'topic'"
+    ) in error("copy")
+    assert (
+        "kafka_log: decode=internal: there is no file that tells the topic; name it with the option 'topic'"
+    ) in error("copy", pathGlobFilter="*.nothing")
+    assert (
+        f"kafka_log: '__consumer_offset' is no topic to decode; did you mean __consumer_offsets? There are {known}."
+    ) in error("copy", topic="__consumer_offset")
+    with pytest.raises(PySparkException, match="the option 'topic' says what decode=internal decodes; it needs that"):
+        spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy"))
+    copy = (
+        spark.read.format("kafka_log")
+        .options(decode="internal", topic="__consumer_offsets")
+        .load(str(offsets / "copy"))
+    )
+    assert [row.offset_commit.key.group for row in copy.collect()] == ["g"]

@@ -1,0 +1,558 @@
+"""The stream of kafka_log by its own interface: what a batch reads is said by two offsets, and nothing twice or never."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kafka_messages_spark.sources._planner import Limit
+from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+
+batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+
+EMPTY = {"version": 1, "folders": {}}
+HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None
+"""Since Spark 4.2."""
+LONG_AGO = 1_000_000_000
+
+
+def batch(first: int, count: int) -> bytes:
+    """A record batch with the offsets from ``first`` on."""
+    rows = [{"key": b"k", "value": b"v%d" % at, "timestamp": at} for at in range(first, first + count)]
+    return bytes(batch_writer.write_batches(rows, base_offset=first))
+
+
+class Log:
+    """A partition's folder as a broker writes it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.next = 0
+        self.pending = b""
+        self.active = self._file(0)
+        self.active.touch()
+
+    def _file(self, base: int) -> Path:
+        return self.folder / f"{base:020}.log"
+
+    def segments(self) -> list[Path]:
+        return sorted(self.folder.glob("*.log"))
+
+    def append(self, count: int = 1, part: float = 1.0) -> None:
+        """Write a batch; of its bytes only a part, until something else is written."""
+        self.finish()
+        data = batch(self.next, count)
+        self.next += count
+        cut = int(len(data) * part)
+        self._write(data[:cut])
+        self.pending = data[cut:]
+
+    def finish(self) -> None:
+        self._write(self.pending)
+        self.pending = b""
+
+    def _write(self, data: bytes) -> None:
+        with self.active.open("ab") as file:
+            file.write(data)
+
+    def roll(self) -> None:
+        """Begin a new segment, which is empty."""
+        self.finish()
+        if self.active.stat().st_size:
+            self.active = self._file(self.next)
+            self.active.touch()
+
+    def age(self) -> None:
+        """Let the files look as if nobody had written to them for long."""
+        for file in self.segments():
+            os.utime(file, (LONG_AGO, LONG_AGO))
+
+    def merge(self, same_batches: bool = False) -> None:
+        """What the cleaner does: rewrite old segments as one, under the name of the first. Every record stays."""
+        old = self.segments()[:-1]
+        if len(old) < 2:
+            return
+        count = int(old[2].stem) if len(old) > 2 else int(self.active.stem)
+        first = int(old[0].stem)
+        swap = old[0].with_suffix(".swap")
+        swap.write_bytes(b"".join(map(Path.read_bytes, old[:2])) if same_batches else batch(first, count - first))
+        old[1].unlink()
+        swap.rename(old[0])
+
+    def retain(self) -> None:
+        """Delete the oldest segment."""
+        if len(self.segments()) > 1:
+            self.segments()[0].unlink()
+
+
+def open_stream(path: object, **options: str) -> Any:
+    """A stream reader, as a restarted query makes a new one."""
+    source = KafkaLogDataSource({"path": str(path), **options})
+    return source.streamReader(source.schema())
+
+
+def read(stream: Any, start: dict[str, Any], end: dict[str, Any]) -> list[int]:
+    """The record offsets of a batch between two offsets."""
+    found: list[int] = []
+    for part in stream.partitions(start, end):
+        for each in stream.read(part):
+            found += each.column("offset").to_pylist()
+    return found
+
+
+def again(offset: dict[str, Any]) -> dict[str, Any]:
+    """The offset as it comes back from a checkpoint."""
+    found: dict[str, Any] = json.loads(json.dumps(offset))
+    return found
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    return Log(tmp_path / "orders-0")
+
+
+def follow(stream: Any, start: dict[str, Any], limit: Limit | None = None) -> tuple[dict[str, Any], list[int]]:
+    end = stream.planned(start, limit or Limit())
+    return again(end), read(stream, start, end)
+
+
+def test_growing_segment(log: Log) -> None:
+    """What is complete is read at once, the batch at the end when all of it is there, and nothing twice."""
+    stream = open_stream(log.folder)
+    log.append(3)
+    log.append(2, part=0.5)
+    at, rows = follow(stream, EMPTY)
+    assert rows == [0, 1, 2]
+    assert stream.planned(at, Limit()) is at
+    log.finish()
+    log.append(1, part=0.1)
+    at, rows = follow(stream, at)
+    assert rows == [3, 4]
+    log.roll()
+    log.append(4)
+    at, rows = follow(stream, at)
+    assert rows == [5, 6, 7, 8, 9]
+
+
+def test_offset_names_what_is_read(log: Log) -> None:
+    """The form that is in checkpoints: later releases must read it. Old files are one name, however many they were."""
+    for _ in range(20):
+        log.append(1)
+        log.roll()
+    log.age()
+    at, rows = follow(open_stream(log.folder), EMPTY)
+    assert rows == list(range(20))
+    log.append(5)
+    at, rows = follow(open_stream(log.folder), at)
+    assert rows == list(range(20, 25))
+    size = log.active.stat().st_size
+    assert at == {
+        "version": 1,
+        "folders": {
+            f"{log.folder}/*.log": {"through": f"{19:020}.log", "files": {f"{20:020}.log": size}, "next": 25},
+        },
+    }
+
+
+def test_replay(log: Log) -> None:
+    """After a crash between plan and commit the same two offsets give the same rows, whatever came meanwhile."""
+    log.append(3)
+    log.append(2, part=0.7)
+    stream = open_stream(log.folder)
+    end = again(stream.planned(EMPTY, Limit()))
+    assert read(stream, EMPTY, end) == [0, 1, 2]
+    log.finish()
+    log.append(5)
+    log.roll()
+    log.append(1)
+    restarted = open_stream(log.folder)
+    assert read(restarted, EMPTY, end) == [0, 1, 2]
+    assert follow(restarted, end)[1] == [3, 4, 5, 6, 7, 8, 9, 10]
+
+
+def test_large_range_is_split(log: Log) -> None:
+    """Ranges of a batch are split like files, also those that begin in the middle of a file."""
+    log.append(10)
+    stream = open_stream(log.folder, maxPartitionBytes="100b", includeBatchMetadata="true")
+    at, _ = follow(stream, EMPTY)
+    begin = log.active.stat().st_size
+    for _ in range(20):
+        log.append(1)
+    end = stream.planned(at, Limit())
+    parts = stream.partitions(at, end)
+    assert len(parts) > 5
+    found = [
+        row for part in parts for each in stream.read(part) for row in each.select(["offset", "position"]).to_pylist()
+    ]
+    assert [row["offset"] for row in found] == list(range(10, 30))
+    assert found[0]["position"] == begin
+
+
+def test_max_files(tmp_path: Path) -> None:
+    """So many files in each batch, those first that were written longest ago, whatever folder they are in."""
+    logs = [Log(tmp_path / f"orders-{number}") for number in range(3)]
+    for each in logs:
+        for _ in range(2):
+            each.append(1)
+            each.roll()
+        each.age()
+    stream, at, found = open_stream(tmp_path / "*"), EMPTY, []
+    while True:
+        end = stream.planned(at, Limit(files=2))
+        if end is at:
+            break
+        found.append(len(stream.partitions(at, end)))
+        at = again(end)
+    assert found == [2, 2, 2]
+
+
+def test_max_bytes(log: Log) -> None:
+    """A large segment is cut between batches; one batch is read at least, or nothing would go on."""
+    for _ in range(10):
+        log.append(1)
+    size = len(batch(0, 1))
+    stream, at = open_stream(log.folder), EMPTY
+    at, rows = follow(stream, at, Limit(bytes=3 * size + 5))
+    assert rows == [0, 1, 2]
+    log.roll()
+    log.append(1)
+    log.age()
+    at, rows = follow(stream, at, Limit(bytes=1))
+    assert rows == [3]
+    at, rows = follow(stream, at, Limit(bytes=6 * size))
+    assert rows == [4, 5, 6, 7, 8, 9]
+    at, rows = follow(stream, at, Limit(bytes=6 * size))
+    assert rows == [10]
+
+
+def test_available_now(log: Log) -> None:
+    """What is written after the start of such a query is for the next one, or it might never end."""
+    log.append(1)
+    stream = open_stream(log.folder)
+    stream.stop_at_present()
+    log.append(1)
+    log.roll()
+    log.append(1)
+    at, rows = follow(stream, EMPTY, Limit(files=1))
+    assert rows == [0]
+    assert stream.planned(at, Limit(files=1)) is at
+    assert follow(open_stream(log.folder), at)[1] == [1, 2]
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
+def test_limits_as_spark_says_them(log: Log) -> None:
+    """Spark hands the limits of the options back, and may say that there is none."""
+    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
+
+    for _ in range(3):
+        log.append(1)
+        log.roll()
+    assert open_stream(log.folder).getDefaultReadLimit() == ReadAllAvailable()
+    assert open_stream(log.folder, maxBytesPerTrigger="1k").getDefaultReadLimit() == ReadMaxBytes(1024)
+    stream = open_stream(log.folder, maxFilesPerTrigger="2")
+    assert stream.getDefaultReadLimit() == ReadMaxFiles(2)
+    assert read(stream, EMPTY, stream.latestOffset(EMPTY, ReadMaxFiles(2))) == [0, 1]
+    assert read(stream, EMPTY, stream.latestOffset(EMPTY, ReadMaxBytes(1))) == [0]
+    assert read(stream, EMPTY, stream.latestOffset(EMPTY, ReadAllAvailable())) == [0, 1, 2]
+
+
+@pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 there are limits")
+@pytest.mark.parametrize("name", ["maxFilesPerTrigger", "maxBytesPerTrigger"])
+def test_limits_before_spark_4_2(log: Log, name: str) -> None:
+    """Spark 4.1 does not say where the stream is, so that it cannot be limited: an error, not a larger batch."""
+    with pytest.raises(
+        ValueError, match=rf"^kafka_log: the option '{name}' needs Spark 4.2 or later; before, a batch "
+    ):
+        open_stream(log.folder, **{name: "7"})
+
+
+def test_starting_offsets(log: Log) -> None:
+    """``latest``: only what is written from now on, as Spark's Kafka source means it."""
+    log.append(2)
+    log.roll()
+    log.append(2, part=0.5)
+    at = again(open_stream(log.folder, startingOffsets="latest").initialOffset())
+    log.finish()
+    log.append(1)
+    assert follow(open_stream(log.folder), at)[1] == [2, 3, 4]
+    assert open_stream(log.folder).initialOffset() == EMPTY
+
+
+LOST = (
+    "Some data may have been lost: it may have been deleted by retention, or the topic may have been deleted, before it "
+    "was read. If you do not want the streaming query to fail on this, set the option 'failOnDataLoss' to 'false'."
+)
+
+
+def test_planned_file_is_gone(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+    """A restarted batch whose file was deleted meanwhile ends the query, or is a warning if the user said so."""
+    log.append(1)
+    log.roll()
+    log.append(1)
+    stream = open_stream(log.folder)
+    end = stream.planned(EMPTY, Limit())
+    gone, _ = log.segments()
+    gone.unlink()
+    with pytest.raises(ValueError, match="is gone since") as caught:
+        read(open_stream(log.folder), EMPTY, end)
+    assert str(caught.value) == f"kafka_log: {gone} is gone since this batch was planned. {LOST}"
+    assert read(open_stream(log.folder, failOnDataLoss="false"), EMPTY, end) == [1]
+    assert caplog.messages == [f"Some data may have been lost: {gone} is gone since this batch was planned"]
+
+
+def test_planned_file_is_shorter(log: Log) -> None:
+    """The same for a file that was cut: what is left of it is no answer."""
+    log.append(1)
+    log.append(1)
+    end = open_stream(log.folder).planned(EMPTY, Limit())
+    size = len(batch(0, 1))
+    os.truncate(log.active, size)
+    with pytest.raises(ValueError, match="when this batch was planned") as caught:
+        read(open_stream(log.folder), EMPTY, end)
+    what = f"{log.active} had {2 * size} bytes when this batch was planned, and has {size} now"
+    assert str(caught.value) == f"kafka_log: {what}. {LOST}"
+    assert read(open_stream(log.folder, failOnDataLoss="false"), EMPTY, end) == [0]
+
+
+def test_retention_overtakes(log: Log) -> None:
+    """A segment that was deleted before it was read is noticed: the file that should be next is in the offset."""
+    for _ in range(4):
+        log.append(1)
+        log.roll()
+    log.age()
+    at, rows = follow(open_stream(log.folder), EMPTY, Limit(files=1))
+    assert rows == [0]
+    names = [file.name for file in log.segments()]
+    log.retain()
+    assert follow(open_stream(log.folder), at)[1] == [1, 2, 3]
+    log.retain()
+    with pytest.raises(ValueError, match="begins later") as caught:
+        open_stream(log.folder).planned(at, Limit())
+    what = f"{log.folder}/{names[1]} is gone; offset 1 was to be read, and {log.folder}/{names[2]} begins later"
+    assert str(caught.value) == f"kafka_log: {what}. {LOST}"
+    assert follow(open_stream(log.folder, failOnDataLoss="false"), at)[1] == [2, 3]
+
+
+def test_idle_partition(log: Log) -> None:
+    """Retention of a partition that nobody writes to leaves an empty segment: all was read, so nothing is lost."""
+    log.append(3)
+    at, _ = follow(open_stream(log.folder), EMPTY)
+    log.roll()
+    log.retain()
+    assert open_stream(log.folder).planned(at, Limit()) is at
+    log.append(1)
+    assert follow(open_stream(log.folder), at)[1] == [3]
+
+
+def test_compacted_before_it_was_read(log: Log) -> None:
+    """The cleaner rewrote a segment whose end was not read yet: its new records are found by their offsets."""
+    log.append(2)
+    log.roll()
+    log.append(2)
+    at, rows = follow(open_stream(log.folder), EMPTY)
+    assert rows == [0, 1, 2, 3]
+    log.append(2)
+    log.roll()
+    log.append(1)
+    log.merge()
+    assert [file.name for file in log.segments()] == [f"{0:020}.log", f"{6:020}.log"]
+    end, rows = follow(open_stream(log.folder), at)
+    assert rows == [4, 5, 6]
+    assert end["folders"][f"{log.folder}/*.log"]["again"][f"{0:020}.log"]["from"] == 4
+    assert read(open_stream(log.folder), at, end) == [4, 5, 6]
+    log.append(1)
+    assert follow(open_stream(log.folder), end)[1] == [7]
+
+
+def test_truncated(log: Log) -> None:
+    """A follower may have to take records back; which ones were seen already nobody can say then."""
+    log.append(1)
+    log.append(1)
+    at, _ = follow(open_stream(log.folder), EMPTY)
+    size = len(batch(0, 1))
+    os.truncate(log.active, size)
+    with pytest.raises(ValueError, match="truncated") as caught:
+        open_stream(log.folder).planned(at, Limit())
+    what = f"{log.active} was truncated or replaced after {2 * size} bytes of it had been read"
+    assert str(caught.value) == f"kafka_log: {what}. {LOST}"
+
+
+def test_late_segment(log: Log) -> None:
+    """Files are done by the order of their names; one that comes late is not read, and that is said."""
+    log.append(1)
+    log.roll()
+    log.append(1)
+    log.roll()
+    log.append(1)
+    first = log.segments()[0]
+    data = first.read_bytes()
+    first.unlink()
+    log.age()
+    stream = open_stream(log.folder)
+    at, _ = follow(stream, EMPTY)
+    log.append(1)
+    at, _ = follow(stream, at)
+    first.write_bytes(data)
+    with pytest.raises(ValueError, match="appeared after later segments") as caught:
+        stream.planned(at, Limit())
+    what = f"{first} appeared after later segments of its folder had been read; it is not"
+    assert str(caught.value) == f"kafka_log: {what}. {LOST}"
+
+
+def test_folders_of_a_broker(tmp_path: Path) -> None:
+    """New partitions are found; a folder that Kafka moves or deletes is not read again under its new name."""
+    first = Log(tmp_path / "orders-0")
+    first.append(1)
+    stream = open_stream(tmp_path / "orders-*")
+    at, rows = follow(stream, EMPTY)
+    assert rows == [0]
+    first.folder.rename(tmp_path / ("orders-0." + 32 * "a" + "-delete"))
+    second = Log(tmp_path / "orders-1")
+    second.append(2)
+    at, rows = follow(stream, at)
+    assert rows == [0, 1]
+    assert open_stream(tmp_path / "nothing-*").planned(EMPTY, Limit()) == EMPTY
+
+
+def test_files_of_other_names(tmp_path: Path) -> None:
+    """Files that are not named like segments are followed one by one, in whatever order they come."""
+    (tmp_path / "b.log").write_bytes(batch(0, 2))
+    stream = open_stream(tmp_path)
+    at, rows = follow(stream, EMPTY)
+    (tmp_path / "a.log").write_bytes(batch(5, 1))
+    with (tmp_path / "b.log").open("ab") as file:
+        file.write(batch(2, 1))
+    at, rows = follow(stream, at)
+    assert sorted(rows) == [2, 5]
+    assert at["folders"] == {
+        f"{tmp_path}/": {"files": {name: (tmp_path / name).stat().st_size for name in ("b.log", "a.log")}}
+    }
+
+
+def test_damage(log: Log) -> None:
+    """Damage in a segment that is being written does not stop the stream in PERMISSIVE mode, nor pass unnoticed."""
+    log.append(1)
+    begin = log.active.stat().st_size
+    log._write(b"\xff" * 100)
+    log.append(1)
+    log.append(1, part=0.5)
+    at, rows = follow(open_stream(log.folder), EMPTY)
+    assert rows == [0]
+    with pytest.raises(ValueError, match=rf"{log.active}: batch at byte {begin}: "):
+        follow(open_stream(log.folder), at)
+    stream, at = open_stream(log.folder, mode="PERMISSIVE", columnNameOfCorruptRecord="bad"), EMPTY
+    rows, bad = [], []
+    for _ in range(3):
+        end = stream.planned(at, Limit())
+        for part in stream.partitions(at, end):
+            for each in stream.read(part):
+                rows += each.column("offset").to_pylist()
+                bad += [row for row in each.column("bad").to_pylist() if row]
+        at = again(end)
+    assert rows == [0, None, 1]
+    assert [(row["position"], row["size"]) for row in bad] == [(begin, 100)]
+    log.finish()
+    assert follow(stream, at)[1] == [2]
+
+
+def test_preallocated(log: Log) -> None:
+    """The zeros of a preallocated file are no batches, and what is written over them is read then."""
+    log.append(2)
+    size = log.active.stat().st_size
+    os.truncate(log.active, 10000)
+    stream = open_stream(log.folder)
+    at, rows = follow(stream, EMPTY)
+    assert rows == [0, 1]
+    with log.active.open("r+b") as file:
+        file.seek(size)
+        file.write(batch(2, 3))
+    assert follow(stream, at)[1] == [2, 3, 4]
+
+
+REFUSED = {
+    "both limits": (
+        {"maxFilesPerTrigger": "1", "maxBytesPerTrigger": "1g"},
+        "kafka_log: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot be both set",
+    ),
+    "no files": (
+        {"maxFilesPerTrigger": "0"},
+        "kafka_log: the option 'maxFilesPerTrigger' is a number of at least 1, not '0'",
+    ),
+    "modified": (
+        {"modifiedAfter": "2026-01-01"},
+        "kafka_log: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams",
+    ),
+    "starting": (
+        {"startingOffsets": "newest"},
+        "kafka_log: the option 'startingOffsets' is one of earliest, latest, not 'newest'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
+def test_refused_options(tmp_path: Path, options: dict[str, str], text: str) -> None:
+    """Before the first batch, and in words that say what would do."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        open_stream(tmp_path, **options)
+    assert str(caught.value) == text
+
+
+def test_foreign_checkpoints(log: Log) -> None:
+    """Offsets of another release, and of other paths, are not guessed at."""
+    stream = open_stream(log.folder)
+    with pytest.raises(ValueError, match=r"^kafka_log: the checkpoint has offsets of version 2, only 1 is known$"):
+        stream.planned({"version": 2}, Limit())
+    other = {"version": 1, "folders": {"/elsewhere/*.log": {"files": {"x.log": 1}}}}
+    text = r"^kafka_log: the checkpoint names /elsewhere/x.log, which is not below any of the paths of this stream$"
+    with pytest.raises(ValueError, match=text):
+        stream.partitions(EMPTY, other)
+
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("append"), st.integers(1, 4), st.sampled_from((0.0, 0.3, 0.9, 1.0))),
+    st.tuples(st.sampled_from(("roll", "finish", "age"))),
+    st.tuples(st.just("merge"), st.booleans()),
+    st.tuples(st.just("plan"), st.sampled_from((None, 1, 2)), st.sampled_from((None, 1, 150, 400))),
+    st.tuples(st.just("restart")),
+    st.tuples(st.just("replay")),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(ACTIONS, max_size=40))
+def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
+    """Whatever a broker and a crashing query do in whatever order: each record comes once, and by the end all did."""
+    with tempfile.TemporaryDirectory() as place:
+        log = Log(Path(place) / "orders-0")
+        stream, start, at, found = open_stream(log.folder), EMPTY, EMPTY, list[int]()
+        for name, *arguments in actions:
+            if name == "plan":
+                limit = Limit(*arguments)
+                start, end = at, stream.planned(at, limit)
+                found += read(stream, at, end)
+                at = again(end)
+            elif name == "restart":
+                stream = open_stream(log.folder)
+            elif name == "replay":
+                assert not (rows := read(stream, start, at)) or rows == found[-len(rows) :]
+            else:
+                getattr(log, name)(*arguments)
+                if name == "merge":
+                    start = at  # what was rewritten cannot be read as it was
+        log.finish()
+        log.age()
+        for _ in range(100):
+            end = open_stream(log.folder).planned(at, Limit(files=1))
+            if end == at:
+                break
+            found += read(stream, at, end)
+            at = again(end)
+        assert sorted(found) == list(range(log.next))
