@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ._errors import wrong
 from ._types import struct_type
-from .sources._files import list_files
+from .sources._files import Selection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -85,8 +85,8 @@ class _RangesReader(DataSourceReader):
         self._owner, self._paths, self._glob, self._recursive, self._most = owner, paths, glob, recursive, most
 
     def partitions(self) -> Sequence[InputPartition]:
-        files = list_files(self._owner, self._paths, self._glob, self._recursive)
-        return [_Share(share) for share in shares([(file.path, file.size) for file in files], self._most)]
+        files = Selection(tuple(self._paths), self._glob, recursive=self._recursive).find(self._owner)
+        return [_Share(share) for share in shares([(file.uri, file.size) for file in files], self._most)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if isinstance(partition, _Share):  # where there is no file, Spark comes with a partition of nothing

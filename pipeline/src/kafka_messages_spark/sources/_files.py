@@ -41,6 +41,16 @@ class File:
     """Whether the user gave this very file, and no folder or pattern."""
 
     @property
+    def uri(self) -> str:
+        """What opens it wherever there is no root: like ``root``, with credentials and all."""
+        if not _SCHEME.match(self.root):
+            return self.path
+        secret = _SECRET.search(self.root)
+        _, mark, query = self.root.partition("?")
+        scheme, rest = quote(self.name, safe="/:@!$&'()*+,;=").split("://", 1)
+        return f"{scheme}://{secret[0] if secret else ''}{rest}{mark}{query}"
+
+    @property
     def folder(self) -> str:
         return self.name.rpartition("/")[0]
 
@@ -60,7 +70,7 @@ class Selection:
     modified_after: float | None = None
     modified_before: float | None = None
 
-    def list(self, owner: str, *, lenient: bool = False) -> list[File]:
+    def find(self, owner: str, *, lenient: bool = False) -> list[File]:
         """The files, each once, in the order of their names.
 
         A path is a file, a folder, or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). The glob is for names of files,
@@ -70,7 +80,7 @@ class Selection:
         """
         found: dict[str, File] = {}
         for root in self.paths:
-            filesystem, inner, front = open_filesystem(owner, root)
+            filesystem, inner, front = open_filesystem(root, owner)
             places = _expand(filesystem, inner)
             if not places and not (lenient and _MAGIC.search(inner)):
                 raise wrong(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {shown(root)}.")
@@ -95,7 +105,7 @@ class Selection:
 
     def places(self, owner: str) -> list[Place]:
         """What the paths are in their file systems."""
-        return [Place(root, *open_filesystem(owner, root)[1:]) for root in self.paths]
+        return [Place(root, *open_filesystem(root, owner)[1:]) for root in self.paths]
 
 
 @dataclass(frozen=True)
@@ -120,8 +130,11 @@ def locate(owner: str, places: Iterable[Place], name: str) -> tuple[str, str]:
     return best.root, name[len(best.front) :]
 
 
-def open_filesystem(owner: str, root: str) -> tuple[Any, str, str]:
-    """The file system of a path or URI, the path in it, and what to put in front to show the names of its files."""
+def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]:
+    """The file system of a path or URI, the path in it, and what to put in front to show the names of its files.
+
+    Raises PySparkValueError, which begins with ``owner``, if nothing knows such a URI.
+    """
     if not _SCHEME.match(root):
         return fs.LocalFileSystem(), root, ""
     before, mark, query = root.partition("?")
@@ -131,14 +144,14 @@ def open_filesystem(owner: str, root: str) -> tuple[Any, str, str]:
         filesystem, inner = fs.FileSystem.from_uri(uri)
     except (pa.ArrowException, ValueError, OSError) as error:
         reason = str(error).replace(uri, plain)
-        raise wrong(f"{owner}: no file system opens {plain}: {reason}") from None
+        raise wrong(f"{owner + ': ' if owner else ''}no file system opens {plain}: {reason}") from None
     front, found, _ = plain.partition(inner) if inner else (plain, "", "")
     return filesystem, inner, front if found else plain[: plain.index("://") + 3]
 
 
-def open_file(owner: str, root: str, path: str) -> Any:
-    """A binary file to be read from any place. Raises OSError."""
-    filesystem, _, _ = open_filesystem(owner, root)
+def open_file(root: str, path: str) -> Any:
+    """A binary file to be read from any place, by a root of its file system and its path there. Raises OSError."""
+    filesystem, _, _ = open_filesystem(root)
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
 
 

@@ -113,7 +113,7 @@ class LogColumns:
         out = [pa.field(options.corrupt_column, each.type) if each.name == CORRUPT else each for each in raw]
         decoder = None
         if options.decode:
-            topic = topic_to_decode(options, options.files.list(NAME, lenient=True) if files is None else files)
+            topic = topic_to_decode(options, options.files.find(NAME, lenient=True) if files is None else files)
             decoder = decoder_of(topic, columns_of(LOGS[topic]), options.mode == "FAILFAST")
             out += decoder.fields()
         names = [each.name for each in out]

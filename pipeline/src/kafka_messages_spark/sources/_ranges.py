@@ -81,7 +81,7 @@ class View:
 def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterator[pa.RecordBatch]:
     """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
     try:
-        with closing(View(open_file(NAME, part.root, part.path), part.name, part.base)) as file:
+        with closing(View(open_file(part.root, part.path), part.name, part.base)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
                 lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
             yield from _batches(options, columns, part, file)

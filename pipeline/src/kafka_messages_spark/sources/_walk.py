@@ -40,12 +40,12 @@ class Walk:
     """Whether a batch begins where one should; nothing at all is well, too."""
 
 
-def walk(owner: str, file: File, position: int, most: int | None = None) -> Walk:
+def walk(file: File, position: int, most: int | None = None) -> Walk:
     """Walk from batch to batch over at most so many bytes, but at least over one batch. Raises OSError."""
-    filesystem, _, _ = open_filesystem(owner, file.root)
+    filesystem, _, _ = open_filesystem(file.root)
     if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
         most = None  # too much to read here: the file is taken as a whole
-    with closing(open_file(owner, file.root, file.path)) as opened:
+    with closing(open_file(file.root, file.path)) as opened:
         if is_local(filesystem):
             return _over(_reader(opened, _LOCAL_CHUNK), file.size, position, most)
         if file.size - position <= _REMOTE_WALK or most is not None:
@@ -54,9 +54,9 @@ def walk(owner: str, file: File, position: int, most: int | None = None) -> Walk
         return found or _over(_reader(opened, 8 * _REMOTE_CHUNK), file.size, position, None)
 
 
-def beyond_damage(owner: str, file: File, position: int) -> Walk:
+def beyond_damage(file: File, position: int) -> Walk:
     """How far the reader of segments comes from a place that is no batch, finding its way again behind it."""
-    with closing(View(open_file(owner, file.root, file.path), file.name, position)) as view:
+    with closing(View(open_file(file.root, file.path), file.name, position)) as view:
         found = _scan(view, 0, file.size - position)
     if found is None:
         return Walk(file.size)

@@ -41,7 +41,7 @@ class KafkaLogReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         options = self._options
-        files = options.files.list(NAME)
+        files = options.files.find(NAME)
         if options.decode:
             topic_to_decode(options, files)
         # The last range of a file has no end, so that what is written meanwhile is read once, by it.

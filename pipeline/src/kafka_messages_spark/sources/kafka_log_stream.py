@@ -10,12 +10,12 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from .._errors import wrong
-from . import _walk
 from ._files import File, locate, shown
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._planner import Limit, Planner, Ways
 from ._progress import Folder, Progress
 from ._ranges import Range, lost, read_range, split
+from ._walk import Walk, beyond_damage, walk
 
 _MOVING = re.compile(r"\.[0-9a-f]{32}-(?:delete|future|stray)(?:/|$)")
 """Folders that Kafka deletes or moves; what is in them is, or was, in another folder too."""
@@ -82,20 +82,20 @@ class LogStream:
         return Range(name, root, path, start, end, start, end, from_offset)
 
     def _files(self) -> list[File]:
-        files = self._options.files.list(NAME, lenient=True)
+        files = self._options.files.find(NAME, lenient=True)
         files = [each for each in files if not _MOVING.search(each.folder) or _MOVING.search(shown(each.root))]
         if self._options.decode:
             topic_to_decode(self._options, files)
         return files
 
-    def _walk(self, file: File, position: int, most: int | None) -> _walk.Walk:
+    def _walk(self, file: File, position: int, most: int | None) -> Walk:
         try:
-            return _walk.walk(NAME, file, position, most)
+            return walk(file, position, most)
         except FileNotFoundError:
-            return _walk.Walk(position)  # gone since it was listed; the next look at the folder will tell
+            return Walk(position)  # gone since it was listed; the next look at the folder will tell
 
-    def _beyond_damage(self, file: File, position: int) -> _walk.Walk:
-        return _walk.beyond_damage(NAME, file, position)
+    def _beyond_damage(self, file: File, position: int) -> Walk:
+        return beyond_damage(file, position)
 
     def _lost(self, what: str) -> None:
         lost(self._options, what)
@@ -127,7 +127,7 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
             self._known = super().initialOffset()
             return self._known
 
-        def latestOffset(self) -> dict[str, Any]:
+        def latestOffset(self) -> dict[str, Any]:  # type: ignore[override]  # as Spark 4.1 calls it
             return self.planned(self._known, Limit())
 
         def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:

@@ -1,0 +1,218 @@
+"""kafka_log on what is no local disk: an S3 server on loopback, and other file systems of pyarrow."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka_messages_spark import register
+from kafka_messages_spark.sources import _files, _walk
+from kafka_messages_spark.sources._files import File, Selection
+from kafka_messages_spark.sources._walk import walk
+from pyarrow import fs
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+
+SECRET = "se%2Fcret"
+SECONDS = 120
+
+
+def batches(first: int, count: int, size: int = 10) -> bytes:
+    """So many batches of ten records."""
+    rows = [
+        [{"value": bytes(50), "timestamp": at} for at in range(n, n + 10)] for n in range(first, first + 10 * count, 10)
+    ]
+    return b"".join(batch_writer.write_batches(each, base_offset=first + 10 * n) for n, each in enumerate(rows))
+
+
+@dataclass
+class Store:
+    """A bucket on a server of the test's own."""
+
+    port: int
+    bucket: str
+
+    @property
+    def options(self) -> str:
+        return f"endpoint_override=127.0.0.1:{self.port}&scheme=http&region=us-east-1"
+
+    def uri(self, path: str) -> str:
+        return f"s3://me:{SECRET}@{self.bucket}/{path}?{self.options}"
+
+    def write(self, path: str, data: bytes) -> None:
+        filesystem, inner = fs.FileSystem.from_uri(self.uri(path) + "&allow_bucket_creation=true")
+        if filesystem.get_file_info(self.bucket).type == fs.FileType.NotFound:
+            filesystem.create_dir(self.bucket)
+        with filesystem.open_output_stream(inner) as file:
+            file.write(data)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of an S3 server, in a process that ends with these tests."""
+    if find_spec("moto") is None:
+        pytest.skip("there is no S3 server: it needs moto[server]")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    log = (tmp_path_factory.mktemp("server") / "log").open("wb")
+    with log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+        try:
+            until = time.monotonic() + SECONDS
+            while time.monotonic() < until and process.poll() is None:
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.2)
+            else:
+                pytest.fail(f"the S3 server did not begin: {Path(log.name).read_text()}")
+            yield port
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def store(server: int, request: pytest.FixtureRequest) -> Store:
+    return Store(server, request.node.name.replace("_", "-"))
+
+
+def test_s3_rows(spark: SparkSession, store: Store) -> None:
+    """Patterns, ranges of large objects, and the folder's topic; no credentials in what is shown."""
+    register(spark)
+    store.write(f"logs/orders-0/{0:020}.log", batches(0, 100))
+    store.write(f"logs/orders-0/{0:020}.index", b"no segment")
+    store.write(f"logs/orders-1/{0:020}.log", batches(0, 1))
+    store.write(f"logs/other-1/{0:020}.log", batches(0, 1))
+    reader = spark.read.format("kafka_log").options(includeBatchMetadata="true", maxPartitionBytes="10k")
+    df = reader.load(store.uri("logs/orders-{0,1}"))
+    assert df.rdd.getNumPartitions() > 5
+    rows = df.select("topic", "partition", "offset", "file").collect()
+    assert sorted(row[:3] for row in rows) == [("orders", 0, at) for at in range(1000)] + [
+        ("orders", 1, at) for at in range(10)
+    ]
+    assert {row.file for row in rows} == {f"s3://{store.bucket}/logs/orders-{n}/{0:020}.log" for n in (0, 1)}
+
+
+def test_s3_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+    """A stream of objects, one of which is replaced by a longer one; the checkpoint has no credentials."""
+    register(spark)
+    found: list[int] = []
+
+    def run() -> list[int]:
+        found.clear()
+        stream = spark.readStream.format("kafka_log").load(store.uri("logs/*"))
+        writer = stream.writeStream.foreachBatch(lambda df, _: found.extend(row.offset for row in df.collect()))
+        query = writer.trigger(availableNow=True).option("checkpointLocation", str(tmp_path)).start()
+        try:
+            assert query.awaitTermination(SECONDS)
+        finally:
+            query.stop()
+        return sorted(found)
+
+    data = batches(0, 5)
+    store.write(f"logs/orders-0/{0:020}.log", data[:-100])
+    assert run() == list(range(40))
+    store.write(f"logs/orders-0/{0:020}.log", data)
+    store.write(f"logs/orders-0/{50:020}.log", batches(50, 1))
+    assert run() == list(range(40, 60))
+    assert run() == []
+    told = "".join(file.read_text() for file in (tmp_path / "offsets").iterdir() if file.name.isdecimal())
+    assert f"s3://{store.bucket}/logs/orders-0/*.log" in told
+    assert SECRET not in told
+
+
+def test_s3_errors(spark: SparkSession, store: Store) -> None:
+    """What is not there, and what no file system opens, is said without credentials."""
+    register(spark)
+    store.write("here", b"")
+    reader = spark.read.format("kafka_log")
+    with pytest.raises(PySparkException) as caught:
+        reader.load(store.uri("nowhere")).collect()
+    assert f"[PATH_NOT_FOUND] Path does not exist: s3://{store.bucket}/nowhere." in str(caught.value)
+    assert SECRET not in str(caught.value)
+    with pytest.raises(PySparkException) as caught:
+        reader.load(store.uri("here") + "&colour=red").collect()
+    assert f"kafka_log: no file system opens s3://{store.bucket}/here: " in str(caught.value)
+    assert "colour" in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_other_uris(tmp_path: Path) -> None:
+    """URIs of pyarrow's other file systems; names with spaces and patterns need no escapes."""
+    folder = tmp_path / "a b" / "orders-0"
+    folder.mkdir(parents=True)
+    (folder / f"{0:020}.log").write_bytes(b"")
+    for path in (f"file://{tmp_path}/a b/orders-[0-9]", f"file://{tmp_path}/a%20b/*", f"{tmp_path}/a b/orders-{{0,1}}"):
+        (file,) = Selection((path,)).find("kafka_log")
+        assert (file.path, file.base_name) == (str(folder / file.base_name), f"{0:020}.log")
+        assert _files.open_file(file.root, file.path).read() == b""
+        assert [each.path for each in Selection((file.uri,)).find("kafka_log")] == [file.path]
+    with pytest.raises(ValueError, match=r"^kafka_log: no file system opens nope://a/b: .*nope"):
+        Selection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
+    with pytest.raises(ValueError, match=r"^kafka_log: \[PATH_NOT_FOUND\] Path does not exist: mock:///nothing\.$"):
+        Selection(("mock:///nothing",)).find("kafka_log")
+
+
+class Remote:
+    """Local files that look as if they were far away; counts the bytes that are read."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.bytes = 0
+        self.folder = folder
+        self.filesystem = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+        for module in (_files, _walk):
+            monkeypatch.setattr(module, "open_filesystem", lambda root, owner=None: (self.filesystem, root, ""))
+        monkeypatch.setattr(_walk, "open_file", self._open)
+
+    def _open(self, root: str, path: str) -> Any:
+        remote = self
+
+        class Counted:
+            def __init__(self) -> None:
+                self._file = remote.filesystem.open_input_file(path)
+                self.readinto, self.close, self.seek = self._readinto, self._file.close, self._file.seek
+
+            def read(self, size: int) -> bytes:
+                data: bytes = self._file.read(size)
+                remote.bytes += len(data)
+                return data
+
+            def _readinto(self, place: Any) -> int:
+                size = int(self._file.readinto(place))
+                remote.bytes += size
+                return size
+
+        return Counted()
+
+    def file(self, name: str) -> File:
+        (found,) = Selection((name,)).find("kafka_log")
+        return found
+
+
+def test_end_of_a_large_object(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where a large object that is not local ends is found from its last few MiB, not by reading all of it."""
+    record = [{"value": bytes(1 << 20), "timestamp": 1}]
+    parts = [batch_writer.write_batches(record, base_offset=at) for at in range(48)]
+    whole = b"".join(parts)
+    (tmp_path / "x.log").write_bytes(whole + parts[0][:1000])
+    remote = Remote(monkeypatch, tmp_path)
+    found = walk(remote.file("x.log"), 0)
+    assert (found.end, found.next_offset) == (len(whole), 48)
+    assert 0 < remote.bytes < 12 << 20
+    remote.bytes = 0
+    near = len(b"".join(parts[:46]))
+    assert walk(remote.file("x.log"), near).end == len(whole)
+    assert remote.bytes < 5 << 20
+    cut = walk(remote.file("x.log"), 0, 3 << 20)
+    assert (cut.end, cut.next_offset, cut.is_cut) == (len(b"".join(parts[:2])), 2, True)
