@@ -108,6 +108,14 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/imports.py")
 
 
+@nox.session(name="bench-spark")
+def bench_spark(session: nox.Session) -> None:
+    """Measure side by side with Spark's from_avro and binaryFile; needs Maven, for the connector that has from_avro."""
+    # The newest release of Spark whose connectors Maven Central has.
+    session.install(*groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
+    session.run("python", "benchmarks/spark_functions.py", *session.posargs)
+
+
 @nox.session
 def encodings(session: nox.Session) -> None:
     """Measure the integer encodings and draw docs/img; options go to benchmarks/encodings.py."""
