@@ -13,6 +13,7 @@ pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 import kafka_messages as km
 from kafka_messages import (
     ListTransactionsRequest,
+    MetadataRequest,
     MetadataResponse,
     OffsetCommitValue,
     UnsupportedVersionError,
@@ -167,6 +168,28 @@ def test_values_that_a_version_cannot_write() -> None:
     )
     with pytest.raises(UnsupportedVersionError):
         encode(columns, MetadataResponse, 99)
+
+
+def test_columns_without_a_type() -> None:
+    """Arrow infers the type null where it sees nulls alone: in a column, in a struct, in a list, and of whole rows."""
+    request = {"topics": None, "allow_auto_topic_creation": True}
+    request |= {f"include_{what}_authorized_operations": False for what in ("topic", "cluster")}
+    rows = pa.array([request] * 2)
+    assert rows.field("topics").type == pa.null()
+    expected = MetadataRequest(topics=None).write(12)
+    assert encode(rows, MetadataRequest, 12).to_pylist() == [expected] * 2
+
+    topic = {"name": None, "topic_id": None}
+    with pytest.raises(EncodeRowError) as caught:
+        encode(pa.array([request | {"topics": [topic]}]), MetadataRequest, 9)
+    assert str(caught.value) == "row 0: MetadataRequest v9: topics[0].name: is None, but this version has no null here"
+
+    with pytest.raises(EncodeRowError) as caught:
+        encode(pa.array([request | {"topics": [None]}]), MetadataRequest, 9)
+    assert str(caught.value) == "row 0: MetadataRequest v9: topics[0]: is None, but this version has no null here"
+
+    assert encode(pa.nulls(3), MetadataRequest, 12).to_pylist() == [None, None, None]
+    assert encode(pa.nulls(3), MetadataRequest, 12).type == pa.binary()
 
 
 @pytest.mark.parametrize(

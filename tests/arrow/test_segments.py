@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import random
+import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,9 +15,12 @@ import pytest
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
+from kafka_messages import arrow
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.arrow.batches import CorruptSegmentError
 from kafka_messages.arrow.segments import read_segments
 
-from tests.support.segments import SEGMENTS, kafkas_rows, our_rows
+from tests.support.segments import SEGMENTS, crafted, crafted_record, kafkas_rows, our_rows, some_rows
 
 IDS = [f"{segment.parent.name}/{segment.name}" for segment in SEGMENTS]
 
@@ -44,3 +53,154 @@ def test_committed_segments(segment: Path) -> None:
     assert (report.incomplete_tail, report.zero_tail, report.corrupt_batches) == (0, 0, 0)
     topic, _, partition = segment.parent.name.rpartition("-")
     assert (report.topic, report.partition) == (topic, int(partition))
+
+
+FIELDS = "the fields of record 0 do not fill its length"
+HEADERS = "the headers of a record do not fill its length"
+RECORD = crafted_record(0, 0, -1, 12, b"twelve bytes", 0)
+LIES: list[tuple[str, bytes, str]] = [
+    ("magic", crafted(RECORD, 1, magic=3), "magic 3 is not known, formats 0 to 2 are"),
+    ("negative magic", crafted(RECORD, 1, magic=-1), "magic -1 is not known, formats 0 to 2 are"),
+    ("compression", crafted(RECORD, 1, attributes=5), "compression 5 is not known"),
+    ("negative count", crafted(RECORD, -1), "the record count -1 is negative"),
+    ("many records", crafted(RECORD, 1 << 30), "1073741824 records cannot be in 80 bytes"),
+    ("more records", crafted(RECORD * 4, 5), "record 4 has a length that cannot be"),
+    ("fewer records", crafted(RECORD * 4, 3), "19 bytes are left after its records"),
+    ("negative delta", crafted(RECORD, 1, last_offset_delta=-2), "the last offset delta -2 is negative"),
+    (
+        "negative offset",
+        crafted(RECORD, 1, base_offset=-5),
+        "the offset is negative: this is no log segment, or a damaged one",
+    ),
+    (
+        "negative length",
+        crafted(RECORD + crafted_record(0, 1, length=-9) + RECORD, 3),
+        "record 1 has a length that cannot be",
+    ),
+    (
+        "record too long",
+        crafted(RECORD + crafted_record(0, 1, -1, -1, 0, length=99), 2),
+        "record 1 has a length that cannot be",
+    ),
+    ("long varint", crafted(b"\xff" * 5 + RECORD + RECORD, 2), "record 0 has a length that cannot be"),
+    ("varint of 33 bits", crafted(b"\xff\xff\xff\xff\x1f" + RECORD, 1), "record 0 has a length that cannot be"),
+    ("timestamp of 11 bytes", crafted(crafted_record(b"\xff" * 10 + b"\1", 0, -1, -1, 0), 1), FIELDS),
+    ("key too long", crafted(crafted_record(0, 0, 1 << 30, -1, 0), 1), FIELDS),
+    ("value too long", crafted(RECORD + crafted_record(0, 0, -1, 9, b"short", 0), 2), FIELDS.replace("0", "1")),
+    ("bytes in a record", crafted(crafted_record(0, 0, -1, -1, 0, b"more"), 1), FIELDS),
+    ("negative headers", crafted(crafted_record(0, 0, -1, -1, -1), 1), FIELDS),
+    ("many headers", crafted(crafted_record(0, 0, -1, -1, 1 << 30), 1), FIELDS),
+    ("null header key", crafted(crafted_record(0, 0, -1, -1, 1, -1, -1), 1), HEADERS),
+    ("header too long", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", 7, b"v"), 1), HEADERS),
+    ("bytes after headers", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", -1, b"v"), 1), HEADERS),
+    ("no compressed data", crafted(b"", 1, attributes=1), "the gzip data ends too early"),
+    (
+        "short control key",
+        crafted(crafted_record(0, 0, 2, b"kk", -1, 0), 1, attributes=32),
+        "the key of a control record has fewer than 4 bytes",
+    ),
+    (
+        "negative control version",
+        crafted(crafted_record(0, 0, 4, b"\xff\xff\0\0", -1, 0), 1, attributes=32),
+        "the key of a control record has a negative version",
+    ),
+]
+SOUND = write_batches(some_rows(3, 1), base_offset=100)
+
+
+@pytest.mark.parametrize(("damaged", "reason"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES])
+@pytest.mark.parametrize("copies", [1, 100])
+def test_batches_that_lie(damaged: bytes, reason: str, copies: int) -> None:
+    """One alone, and many side by side, which are read in another way: corrupt rows, and those around them are read."""
+    data = SOUND + damaged * copies + SOUND
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True) as reader:
+        rows = [row for batch in reader for row in batch.to_pylist()]
+    corrupt = [row["corrupt"] for row in rows if row["corrupt"]]
+    assert [row["offset"] for row in rows if not row["corrupt"]] == [100, 101, 102] * 2
+    if len(corrupt) == 1:  # what is wrong with the header is found first, and the next sound batch is looked for
+        copies = 1
+        assert corrupt[0]["size"] == len(data) - 2 * len(SOUND)
+    assert [place["position"] for place in corrupt] == [len(SOUND) + len(damaged) * copy for copy in range(copies)]
+    assert {place["reason"] for place in corrupt} == {reason}
+    with read_segments(io.BytesIO(data), batch_metadata=True) as reader, pytest.raises(CorruptSegmentError) as caught:
+        list(reader)
+    assert str(caught.value) == f"<segment>: batch at byte {len(SOUND)}: {reason}"
+
+
+BOMB = 64 << 20
+
+
+@pytest.mark.parametrize("compression", ["gzip", "snappy", "lz4", "zstd"])
+def test_decompression_bombs(compression: str) -> None:
+    """A batch that grows beyond the bound is corrupt, and no more than the bound is taken for it."""
+    data = write_batches([{"value": bytes(BOMB)}], compression=compression) + SOUND
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE", max_batch_bytes=BOMB // 8) as reader:
+        rows = [row for batch in reader for row in batch.to_pylist()]
+    assert rows[0]["corrupt"]["reason"] == (
+        f"the {compression} data grows beyond the bound of {BOMB // 8} bytes (max_batch_bytes)"
+    )
+    assert [row["offset"] for row in rows] == [None, 100, 101, 102]
+    with read_segments(io.BytesIO(data), max_batch_bytes=2 * BOMB) as reader:
+        assert reader.__next__()["value"][0].as_py() == bytes(BOMB)
+
+
+FOREIGN: list[tuple[str, bytes, str]] = [
+    (
+        "png",
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(200)),
+        "a length of 13 bytes, where 14 to 134217716 are possible",
+    ),
+    (
+        "text",
+        b"In the beginning was the log, and the log was with the broker.\n" * 9,
+        "a length of 1701276014 bytes, where 14 to 134217716 are possible",
+    ),
+    ("gzip", gzip.compress(bytes(range(256)) * 9, mtime=0), "magic 101 is not known, formats 0 to 2 are"),
+    ("index", struct.pack(">ii", 70, 4096) * 200, "the checksum is 0x00001000, but that of its 82 bytes is 0x0494f0dc"),
+    ("noise", random.Random(5).randbytes(5000), "a length of -1715411523 bytes, where 14 to 134217716 are possible"),
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"), [foreign[1:] for foreign in FOREIGN], ids=[foreign[0] for foreign in FOREIGN]
+)
+def test_foreign_files(data: bytes, reason: str) -> None:
+    """What is no segment is one corrupt row with its beginning, and an error that says so."""
+    reason += "; this does not look like a log segment"
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE") as reader:
+        rows = [row for batch in reader for row in batch.to_pylist()]
+    assert [row["corrupt"] for row in rows] == [{"position": 0, "size": len(data), "reason": reason, "bytes": data}]
+    with read_segments(io.BytesIO(data)) as reader, pytest.raises(CorruptSegmentError) as caught:
+        list(reader)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("size", [0, 1, 11, 12, 61, 5000, 20 << 20])
+def test_zeros_and_nothing(size: int) -> None:
+    """Empty files and preallocated ones have no records, and are not corrupt; the report says what was there."""
+    for mode in ("PERMISSIVE", "FAILFAST"):
+        with read_segments(io.BytesIO(bytes(size)), mode=mode) as reader:
+            assert list(reader) == []
+        (report,) = reader.reports
+        assert (report.zero_tail, report.incomplete_tail, report.next_position, report.done) == (size, 0, 0, True)
+
+
+def test_segment_code_is_imported_when_it_is_used() -> None:
+    """Who decodes columns does not wait for the reader of segments; and what is exported is what the modules have."""
+    code = (
+        "import sys; from kafka_messages.arrow import decode\n"
+        "assert not [name for name in sys.modules if 'kafka_messages.arrow' in name and 'segment' in name]\n"
+        "from kafka_messages import arrow\n"
+        "assert set(arrow.__all__) <= set(dir(arrow))\n"
+        "assert arrow.read_segments is __import__('kafka_messages.arrow.segments', fromlist=['_']).read_segments\n"
+        "print(*(getattr(arrow, name).__name__ for name in arrow.__all__))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert done.stderr == ""
+    assert done.stdout.split() == arrow.__all__
+
+
+def test_names_that_are_not_exported() -> None:
+    """A misspelt name is an ordinary error."""
+    with pytest.raises(AttributeError, match=r"module 'kafka_messages\.arrow' has no attribute 'read_segment'"):
+        arrow.read_segment  # noqa: B018

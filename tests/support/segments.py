@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import struct
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from kafka_messages.arrow._crc import crc32c
 
 DATA = Path(__file__).parents[1] / "arrow" / "data"
 SEGMENTS = sorted([*DATA.glob("*/*.log"), *DATA.glob("*/*.checkpoint")])
@@ -62,3 +66,80 @@ def some_rows(count: int, seed: int, *, headers: bool = True, widest: int = 40) 
         }
         for _ in range(count)
     ]
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Bytes ``start`` to ``end`` of a segment were replaced by ``data``."""
+
+    start: int
+    end: int
+    data: bytes
+
+    @property
+    def grown(self) -> int:
+        return len(self.data) - (self.end - self.start)
+
+    def of(self, segment: bytes) -> bytes:
+        """The damaged segment."""
+        return segment[: self.start] + self.data + segment[self.end :]
+
+
+def alike(one: bytes, other: bytes) -> int:
+    """How many bytes at the beginning of both are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def extents(segment: bytes) -> list[tuple[int, int]]:
+    """Where the batches of a sound segment begin and end, by their lengths."""
+    found = []
+    at = 0
+    while at < len(segment):
+        end = at + 12 + int.from_bytes(segment[at + 8 : at + 12], "big")
+        found.append((at, end))
+        at = end
+    assert at == len(segment)
+    return found
+
+
+def unsummed(segment: bytes, at: int) -> set[int]:
+    """Bytes of the batch at ``at`` that no checksum of Kafka's formats covers: offset and, in format 2, leader epoch."""
+    return {*range(at, at + 8), *(range(at + 12, at + 16) if segment[at + 16] == 2 else ())}
+
+
+def crafted(body: bytes, count: int, **header: int) -> bytes:
+    """A batch of format 2 whose checksum agrees, whatever is in it. ``header`` replaces fields of the header."""
+    fields = {
+        "base_offset": 0,
+        "length": 49 + len(body),
+        "leader_epoch": 0,
+        "magic": 2,
+        "attributes": 0,
+        "last_offset_delta": max(count - 1, 0),
+        "base_timestamp": 0,
+        "max_timestamp": 0,
+        "producer_id": -1,
+        "producer_epoch": -1,
+        "base_sequence": -1,
+        "count": count,
+    } | header
+    values = list(fields.values())
+    summed = struct.pack(">hiqqqhii", *values[4:]) + body
+    return struct.pack(">qiibI", *values[:4], crc32c(summed)) + summed
+
+
+def crafted_record(*fields: int | bytes, length: int | None = None) -> bytes:
+    """A record of varints and bytes, in that order, after its length and attributes."""
+    body = b"\0" + b"".join(field if isinstance(field, bytes) else varint(field) for field in fields)
+    return varint(len(body) if length is None else length) + body
+
+
+def varint(value: int) -> bytes:
+    """Zig-zag, seven bits a byte."""
+    value = value << 1 ^ value >> 63
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes((*out, value))

@@ -1,7 +1,7 @@
 """Varints of records (KIP-98): zig-zag, seven bits a byte, least significant first; many of them at a time.
 
-The numpy functions read at any positions, far enough from the end of the buffer. They do not stop at what is wrong, but
-mark it in ``wrong`` and go on with something harmless.
+``Varints`` reads at any positions within the buffer. It does not stop at what is wrong, but marks it in ``wrong`` and goes on
+with something harmless.
 """
 
 from __future__ import annotations
@@ -15,29 +15,61 @@ class VarintError(Exception):
     """A varint that is too long; the text says so."""
 
 
-def varints(data: Bytes, pos: Ints, wrong: Bools, size: int = 5) -> tuple[Ints, Ints]:
-    """The values at positions, and where they end. ``size``: the bytes one may have, 5 (int32) or 10 (int64)."""
-    first = data[pos]
-    value = first.astype(np.int64)
-    pos = pos + 1
-    more = np.flatnonzero(first > 127)
-    if len(more):
-        value[more] &= 127
-        shift = 7
-        while len(more):
-            at = pos[more]
-            byte = data[at].astype(np.int64)
-            pos[more] = at + 1
+class Varints:
+    """The varints in some bytes, behind the last of which there are 64 more."""
+
+    __slots__ = ("_pairs", "data")
+
+    def __init__(self, data: Bytes) -> None:
+        self.data = data
+        self._pairs = np.ndarray((len(data) - 1,), "<u2", data.data, 0, (1,))
+
+    def at(self, pos: Ints, wrong: Bools, size: int = 5) -> tuple[Ints, Ints]:
+        """The values at positions, and where they end. ``size``: the bytes one may have, 5 (int32) or 10 (int64).
+
+        Two bytes are enough for nearly all: they are looked up together.
+        """
+        entry = _SHORT[self._pairs[pos]]
+        length = entry & 3
+        entry >>= 2
+        end = pos + length
+        if length.max(initial=0) == _LONGER:
+            some = np.flatnonzero(length == _LONGER)
+            entry[some], end[some], wrong[some] = self._long(pos[some], size)
+        return entry, end
+
+    def _long(self, pos: Ints, size: int) -> tuple[Ints, Ints, Bools]:
+        """Values, ends, and which are too long; the value of those is -1."""
+        value = np.zeros(len(pos), np.int64)
+        end = pos.copy()
+        more = np.arange(len(pos))
+        for shift in range(0, 7 * size, 7):
+            byte = self.data[end[more]].astype(np.int64)
+            end[more] += 1
             value[more] |= (byte & 127) << shift
-            shift += 7
             more = more[byte > 127]
-            if shift == 7 * size:
-                wrong[more] = True
-                break
-        if size == 5 and shift == 35:
+        wrong = np.zeros(len(pos), np.bool_)
+        wrong[more] = True
+        if size == 5:
             wrong |= value > 0xFFFFFFFF
-    half = (value.view(np.uint64) >> np.uint64(1)).view(np.int64)
-    return half ^ -(value & 1), pos
+        half = (value.view(np.uint64) >> np.uint64(1)).view(np.int64)
+        value = half ^ -(value & 1)
+        value[wrong] = -1
+        return value, end, wrong
+
+
+def _short() -> Ints:
+    """For each little-endian pair of bytes, of the varint at its beginning: the value times 4, plus its bytes, or 3."""
+    pair = np.arange(1 << 16)
+    low, high = pair & 255, pair >> 8
+    one, two = low < 128, high < 128
+    value = np.where(one, low, low & 127 | high << 7)
+    signed = value >> 1 ^ -(value & 1)
+    return signed << 2 | np.where(one, 1, np.where(two, 2, _LONGER))
+
+
+_LONGER = 3
+_SHORT = _short()
 
 
 def varint(data: bytes, pos: int) -> tuple[int, int]:

@@ -41,16 +41,24 @@ class Encoder:
         by_name = {field.name: field for field in fields}
         for facts in fields:
             if self.version not in facts.versions and not facts.ignorable:
-                column = _child(array, facts.name)
+                column = self.child(array, facts)
                 self.fail(row, ~(self.is_default(facts, column) | _mask(column.is_null())))
         pieces = []
         if schema.optional is not None:
             pieces.append(self.section(schema.optional, by_name, array, row))
         for field in schema.fields:
-            pieces.append(self.value(field.type, by_name[field.name], _child(array, field.name), row))
+            pieces.append(self.value(field.type, by_name[field.name], self.child(array, by_name[field.name]), row))
         if schema.tags is not None:
             pieces.append(self.section(schema.tags, by_name, array, row))
         return joined(pieces, len(array)) if pieces else constant(len(array), b"")
+
+    def child(self, array: pa.StructArray, field: FieldFacts) -> pa.Array:
+        """The column of a field. One without a type, as Arrow infers it where all is null, has the field's type."""
+        index = array.type.get_field_index(field.name)
+        if index < 0:
+            raise KeyError(field.name)
+        column = array.field(index)
+        return pa.nulls(len(column), self.shape.column(field)) if pa.types.is_null(column.type) else column
 
     def value(self, kind: Type, field: FieldFacts, column: pa.Array, row: Ints) -> Piece:
         """The value of a field in every lane."""
@@ -90,7 +98,10 @@ class Encoder:
         count = np.where(null, 0, np.diff(bounds))
         offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
         within = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], count)
-        values = column.values.take(pa.array(np.repeat(bounds[:-1], count) + within))
+        values = column.values
+        if pa.types.is_null(values.type):
+            values = pa.nulls(len(values), self.shape.column(field).value_type)
+        values = values.take(pa.array(np.repeat(bounds[:-1], count) + within))
         elements = self.value(kind.element, field, values, np.repeat(row, count))
         return joined([_length(kind, np.where(null, -1, count)), grouped(elements, offsets)], len(column))
 
@@ -123,7 +134,8 @@ class Encoder:
         count = len(array)
         entries, sent = [], np.zeros(count, np.int64)
         for tag, field in section.fields.items():
-            facts, column = by_name[field.name], _child(array, field.name)
+            facts = by_name[field.name]
+            column = self.child(array, facts)
             present = np.flatnonzero(~self.is_default(facts, column))
             sent[present] += 1
             if len(present):
@@ -143,7 +155,7 @@ class Encoder:
             return np.asarray(valid & (np.diff(column.offsets.to_numpy()) == 0))
         if field.is_struct:
             for inner in self.shape.fields_of(field.type):
-                valid = valid & self.is_default(inner, _child(column, inner.name))
+                valid = valid & self.is_default(inner, self.child(column, inner))
             return valid
         default = pa.scalar(self.shape.default(field), column.type)
         return valid & _mask(pc.fill_null(pc.equal(column, default), False))
@@ -182,13 +194,6 @@ def _plain(kind: VarInt | TwosComplement, values: Ints) -> np.ndarray[tuple[int]
 def _length(kind: Text | Blob | ArrayOf, length: Ints) -> Piece:
     code = length_code(kind)
     return uvarint((length + 1).astype(np.uint64)) if code is None else number(length, code)
-
-
-def _child(array: pa.StructArray, name: str) -> pa.Array:
-    index = array.type.get_field_index(name)
-    if index < 0:
-        raise KeyError(name)
-    return array.field(index)
 
 
 def _mask(array: pa.Array) -> Bools:

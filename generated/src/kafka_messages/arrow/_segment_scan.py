@@ -20,6 +20,7 @@ from ._segment_window import Window
 from .batches import (
     FINE,
     HEADER,
+    MAX_BATCH_BYTES_LIMIT,
     OVERHEAD,
     PADDING,
     SMALLEST,
@@ -40,6 +41,8 @@ _FEWEST, _MOST = 1024, 1 << 18
 
 _OFFSETS = 1 << 31
 """Offsets of one segment differ by less than this: its index has them as int32."""
+
+_FOREIGN = "; this does not look like a log segment"
 
 _int32 = Struct(">i").unpack_from
 
@@ -69,6 +72,8 @@ class Scanner:
         self._max = max_batch_bytes
         self._most = _FEWEST
         self._gave_up = False
+        self._next_offset: int | None = None
+        """Behind the last sound batch, also of those before the range."""
 
     def __iter__(self) -> Iterator[Run | Gap]:
         start, end = self._report.start, self._report.end
@@ -148,6 +153,7 @@ class Scanner:
                 not self._raises(base + at)
                 and (fault[behind] == FINE).any()
                 and intact(log, start[behind], size[behind]).all()
+                and not self._swallows(base + at, length)
             ):
                 bad[number] = reason
                 continue
@@ -156,19 +162,44 @@ class Scanner:
         yield from self._run(Run(log, base, start, size, sums, bad))
         return base + stop
 
+    def _swallows(self, pos: int, size: int) -> bool:
+        """Are there sound batches within a bad one up to its very end, or across it? Then its length is wrong.
+
+        Those that are only quoted in the value of a record have something of that record behind them.
+        """
+        log, at = self._window.log, pos - self._window.base
+        stop = at + size
+        search = Search(self._max)
+        here, need = search.find(log, at + 1, stop, at_end=True)
+        while need == 0:
+            last = here
+            while here + OVERHEAD <= stop:
+                length = _int32(log.bytes.data, here + 8)[0]
+                if length < SMALLEST[0] - OVERHEAD:
+                    break
+                last, here = here, here + OVERHEAD + length
+            if here == stop or (stop < here <= log.size and search.sound(log, last, here - last)):
+                return True
+            here, need = search.find(log, min(last + 1, stop), stop, at_end=True)
+        return False
+
     def _bad(self, pos: int, size: int, reason: str) -> Generator[Run | Gap, None, int]:
         """Hand out one bad batch, if its length is believed; else what is bad around it."""
+        window = self._window
         if self._raises(pos) or not self._believed(pos, size):
             return (yield from self._damage(pos, reason))
-        window = self._window
+        window.move(pos, size + CORRUPT_BYTES)
+        if self._swallows(pos, size):
+            return (yield from self._damage(pos, reason))
         at = np.array([pos - window.base])
         yield from self._run(Run(window.log, window.base, at, np.array([size]), None, {0: reason}))
         return pos + size
 
-    def _believed(self, pos: int, size: int) -> bool:
-        """Is there a sound batch, or the end of the log, where a damaged batch says that it ends?
+    def _believed(self, pos: int, size: int, search: Search | None = None) -> bool:
+        """Is there a sound batch, or the end of the log, where a batch says that it ends?
 
-        A header alone would prove too little: where there are many zeros, much looks like one.
+        A header alone would prove too little: where there are many zeros, much looks like one. ``search`` is what this is
+        part of, whose work is bounded; a header of what may be an incomplete batch at the end is enough then.
         """
         window = self._window
         window.move(pos, size + HEADER + PADDING)
@@ -182,11 +213,17 @@ class Scanner:
         window.move(pos, size + int(length[0]) + PADDING)
         start = np.array([pos + size - window.base])
         if int(start[0] + length[0]) > window.log.size:
-            return bool(window.log.bytes[start[0] + 16] == 2)  # an incomplete one, at the end of the file
-        return bool(intact(window.log, start, length)[0])
+            incomplete = bool(window.log.bytes[start[0] + 16] == 2)
+            return incomplete and (search is not None or not self._later_batch(int(start[0])))
+        return (search or Search(self._max)).sound(window.log, int(start[0]), int(length[0]))
 
     def _run(self, run: Run) -> Iterator[Run]:
         """Hand out what of a run begins in the range."""
+        last = next((number for number in range(len(run.start) - 1, -1, -1) if number not in run.bad), None)
+        if last is not None:
+            at = run.start[last : last + 1]
+            delta = run.log.at(at + 23, ">i4") if run.log.bytes[at[0] + 16] == 2 else 0
+            self._next_offset = int((run.log.at(at, ">i8") + delta)[0]) + 1
         early = int(np.searchsorted(run.start, self._report.start - run.base))
         if early:
             bad = {number - early: reason for number, reason in run.bad.items() if number >= early}
@@ -209,86 +246,115 @@ class Scanner:
             length = _int32(window.log.bytes.data, at + 8)[0]
             most = self._max - OVERHEAD
             reason = f"a length of {length} bytes, where {SMALLEST[0] - OVERHEAD} to {most} are possible"
-            return (yield from self._damage(pos, reason + self._foreign(pos)))
+            if most < length <= MAX_BATCH_BYTES_LIMIT:
+                reason += " (or more with a larger max_batch_bytes)"
+            return (yield from self._damage(pos, reason))
         end = pos
         while True:
             found = np.flatnonzero(window.log.bytes[end - window.base : window.log.size] != 0)[:1]
             if len(found):
                 end += int(found[0])
                 search_from = max(pos + 1, end - OVERHEAD)  # offset and length may begin with zeros
-                reason = f"{end - pos} zero bytes, and then others"
-                return (yield from self._damage(pos, reason, search_from, bytes(min(CORRUPT_BYTES, end - pos))))
+                zeros = end - pos
+                others = self._bytes(search_from, CORRUPT_BYTES)[end - search_from :] if zeros < CORRUPT_BYTES else b""
+                data = bytes(min(CORRUPT_BYTES, zeros)) + others
+                return (yield from self._damage(pos, f"{zeros} zero bytes, and then others", search_from, data))
             end = window.base + window.log.size
             if window.at_end:
-                self._report.zero_tail = end - pos
+                self._is_tail(pos, zeros=end - pos)
+                return None
+            if pos < self._report.start and self._report.end is not None and end >= self._report.end:
                 return None
             window.move(end - OVERHEAD, OVERHEAD + 1)
 
-    def _foreign(self, pos: int) -> str:
-        return "; this does not look like a log segment" if pos == 0 else " (or more with a larger max_batch_bytes)"
-
     def _tail(self, pos: int) -> Generator[Gap, None, int | None]:
         """Go on where the file ends within a batch: None if that is all."""
-        window, report = self._window, self._report
+        window = self._window
         log, at = window.log, pos - window.base
         left = log.size - at
         if left == 0:
             return None
         if log.zeros(at, log.size):
-            report.zero_tail = left
+            self._is_tail(pos, zeros=left)
             return None
-        here = np.array([at])
-        offset = int(log.at(here, ">i8")[0])
         if left >= OVERHEAD:
+            here = np.array([at])
             size = log.at(here + 8, ">i4") + OVERHEAD
             fault = int(faults(log, here, size)[0])
             if fault:
                 return (yield from self._damage(pos, fault_text(log, at, int(size[0]), fault)))
-            if self._later_batch(at, offset):
+            if self._later_batch(at):
                 reason = f"its {int(size[0])} bytes reach beyond the end of the file, but a batch is found within"
                 return (yield from self._damage(pos, reason))
-        report.incomplete_tail = left
+        self._is_tail(pos, incomplete=left)
         return None
 
-    def _later_batch(self, at: int, offset: int) -> bool:
-        """Is there a batch of this log within what seems to be an incomplete batch at its end?
+    def _is_tail(self, pos: int, *, incomplete: int = 0, zeros: int = 0) -> None:
+        """Report the end of the file, unless it begins in another range."""
+        if pos >= self._report.start:
+            self._report.incomplete_tail, self._report.zero_tail = incomplete, zeros
 
-        Then its length is wrong. Batches that are only quoted in the value of a record have other offsets.
-        """
-        log, known = self._window.log, self._report.next_offset
-        lowest = offset + 1 if known is None or log.bytes[at + 16] < 2 else known
+    def _later_batch(self, at: int) -> bool:
+        """Is there a batch of this log within what seems to be an incomplete batch at its end? Then its length is wrong."""
+        window = self._window
         search = Search(self._max)
-        need = 0
-        while need == 0:
-            at, need = search.find(log, at + 1, log.size, at_end=True)
-            if need == 0 and 0 <= int(log.at(np.array([at]), ">i8")[0]) - lowest < _OFFSETS:
+        while True:
+            at, need = search.find(window.log, at + 1, window.log.size, at_end=True)
+            if need:
+                return False
+            pos = window.base + at
+            if self._in_order(pos) and self._followed(pos, search):
                 return True
-        return False
+
+    def _in_order(self, pos: int) -> bool:
+        """Could the batch be one of this log, by its offset? One that is quoted in the value of a record rarely is."""
+        if self._next_offset is None:
+            return True
+        offset = int(self._window.log.at(np.array([pos - self._window.base]), ">i8")[0])
+        return 0 <= offset - self._next_offset < _OFFSETS
+
+    def _followed(self, pos: int, search: Search) -> bool:
+        """Is something that belongs behind a batch behind that one?"""
+        return self._believed(
+            pos, _int32(self._window.log.bytes.data, pos - self._window.base + 8)[0] + OVERHEAD, search
+        )
 
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
     ) -> Generator[Gap, None, int]:
         """Raise, or hand out the gap from ``pos`` to the next batch; returns the position of that."""
+        window = self._window
         if self._raises(pos):
+            log = window.log
+            if pos == 0 and Search(self._max).find(log, 1, log.size, at_end=True)[1] != 0:
+                reason += _FOREIGN
             raise CorruptSegmentError(self._report.file, pos, reason)
         self._most = _FEWEST
-        window = self._window
         if data is None:
-            window.move(pos, CORRUPT_BYTES)
-            at = pos - window.base
-            data = window.log.bytes[at : min(at + CORRUPT_BYTES, window.log.size)].tobytes()
-        end = self._find(pos + 1 if search_from is None else search_from, None)
+            data = self._bytes(pos, CORRUPT_BYTES)
+        search = Search(self._max)
+        before = self._report.end if pos < self._report.start else None
+        end = self._find(search, pos + 1 if search_from is None else search_from, before)
+        while end is not None and not self._in_order(end) and not self._followed(end, search):
+            end = self._find(search, end + 1, before)
         if end is None:
             end = window.base + window.log.size
-            reason += "; no batch is found behind it"
+            reason += "; no batch is found behind it" if pos else _FOREIGN
         if pos >= self._report.start:
-            yield Gap(pos, end - pos, reason, data[: end - pos])
+            yield Gap(pos, end - pos, reason, data[: min(end - pos, CORRUPT_BYTES)])
         return end
+
+    def _bytes(self, pos: int, size: int) -> bytes:
+        """So many bytes from a position in the window on, or all up to the end of the file."""
+        window = self._window
+        window.move(pos, size)
+        at = pos - window.base
+        return window.log.bytes[at : min(at + size, window.log.size)].tobytes()
 
     def _get_in_step(self, pos: int) -> Generator[Gap, None, int | None]:
         """The first batch at ``pos`` or after it; None if none begins before the end of the range."""
         start, end = self._report.start, self._report.end
-        found = self._find(pos, end)
+        found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:
             reason = "no batch is found, among too many that only look like one"
             if self._failfast:
@@ -298,13 +364,12 @@ class Scanner:
             yield Gap(start, end - start, reason, b"")
         return found
 
-    def _find(self, pos: int, before: int | None) -> int | None:
+    def _find(self, search: Search, pos: int, before: int | None) -> int | None:
         """The next whole and sound batch at ``pos`` or after it, and before a position.
 
         Without such a position and such a batch the window is at the end of the file afterwards.
         """
         window = self._window
-        search = Search(self._max)
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)
         while True:
             low = pos - window.base

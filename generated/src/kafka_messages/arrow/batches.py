@@ -234,13 +234,17 @@ class Search:
                     if at_end:
                         continue
                     return at, size
-                self._left -= size
-                if self._left < 0:
-                    self.given_up = True
-                    return high, -1
-                if intact(log, np.array([at]), np.array([size]))[0]:
+                if self.sound(log, at, size):
                     return at, 0
+                if self.given_up:
+                    return high, -1
         return high, -1
+
+    def sound(self, log: Log, at: int, size: int) -> bool:
+        """Does the checksum of a batch agree? No, if the search was given up."""
+        self._left -= size
+        self.given_up |= self._left < 0
+        return not self.given_up and bool(intact(log, np.array([at]), np.array([size]))[0])
 
 
 def find_batch(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._segment_varints import VarintError, varint, varints
+from ._segment_varints import VarintError, Varints, varint
 from .batches import PADDING, Bools, Bytes, Ints
 
 SMALLEST_RECORD = 7
@@ -93,13 +93,14 @@ def read_records(lanes: Lanes, faults: Faults) -> Records:
     base = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
     total = int(base[-1])
     body, stop = np.zeros(total, np.int64), np.zeros(total, np.int64)
-    _places(lanes, count, base, body, stop, faults)
+    varints = Varints(lanes.data)
+    _places(lanes, varints, count, base, body, stop, faults)
     batch = np.repeat(np.arange(len(count)), count)
     fields = _Fields(total)
     for low in range(0, total, SLICE):
         some = slice(low, low + SLICE)
-        fields.read(lanes, batch, body, stop, some, faults)
-    headers = _headers(lanes.data, fields, stop, batch, faults)
+        fields.read(lanes, varints, batch, body, stop, some, faults)
+    headers = _headers(varints, fields, stop, batch, faults)
     records = Records(
         lanes.data,
         batch,
@@ -114,82 +115,93 @@ def read_records(lanes: Lanes, faults: Faults) -> Records:
     return without(records, faults) if faults.reasons else records
 
 
-def _places(lanes: Lanes, count: Ints, base: Ints, body: Ints, stop: Ints, faults: Faults) -> None:
-    """Follow the lengths: where each record's fields begin and end."""
+def _places(lanes: Lanes, varints: Varints, count: Ints, base: Ints, body: Ints, stop: Ints, faults: Faults) -> None:
+    """Follow the lengths: where each record's fields begin and end.
+
+    Nothing is checked on the way, only kept within the batch: where a length is wrong the last record does not end where
+    its batch does, or a record is too small.
+    """
     order = np.argsort(-count, kind="stable")
     left = count[order].tolist()
     pos, end, out = lanes.pos[order], lanes.end[order], base[:-1][order]
+    wrong = np.zeros(len(order), np.bool_)
     alive = len(left)
     number = 0
-    data = lanes.data
     while True:
         while alive and left[alive - 1] <= number:
             alive -= 1
         if alive < FEW:
             break
-        here = pos[:alive]
-        wrong = np.zeros(alive, np.bool_)
-        size, here = varints(data, here, wrong)
+        size, here = varints.at(pos[:alive], wrong[:alive])
         there = here + size
-        wrong |= (size < SMALLEST_RECORD - 1) | (there > end[:alive])
-        if wrong.any():
-            for lane in np.flatnonzero(wrong).tolist():
-                faults.add(int(order[lane]), f"record {number} has a length that cannot be")
-            there[wrong] = pos[:alive][wrong]  # the same again for the rest of a batch that is given up anyway
-            here[wrong] = there[wrong]
         at = out[:alive] + number
         body[at] = here
         stop[at] = there
-        pos[:alive] = there
+        np.maximum(here, there, out=here)
+        np.minimum(here, end[:alive], out=pos[:alive])
         number += 1
     for lane in range(alive):
         start = int(out[lane]) + number
         some = slice(start, start + left[lane] - number)
-        begin = int(pos[lane])
-        pos[lane] = _follow(
-            data[begin : int(end[lane])].tobytes(), begin, body[some], stop[some], faults, int(order[lane])
-        )
-    for lane in np.flatnonzero(pos != end).tolist():
-        batch = int(order[lane])
-        if count[batch] and count[batch] == lanes.count[batch]:  # without any, Kafka does not look
-            faults.add(batch, f"{int(end[lane] - pos[lane])} bytes are left after its records")
+        _follow(lanes.data, int(pos[lane]), int(end[lane]), body[some], stop[some])
+    _check_places(lanes, count, base, body, stop, faults)
 
 
-def _follow(data: bytes, begin: int, body: Ints, stop: Ints, faults: Faults, batch: int) -> int:
-    """Follow the lengths of one batch's records in a plain loop; ``data`` is at ``begin`` of what positions mean.
+def _check_places(lanes: Lanes, count: Ints, base: Ints, body: Ints, stop: Ints, faults: Faults) -> None:
+    """Find the batches whose records do not fill them."""
+    some = np.flatnonzero(count)  # without any, Kafka does not look at the bytes
+    suspects = some[stop[base[1:][some] - 1] != lanes.end[some]]
+    small = np.flatnonzero(stop - body < SMALLEST_RECORD - 1)
+    if len(small):
+        suspects = np.union1d(suspects, np.searchsorted(base, small, "right") - 1)
+    for batch in suspects.tolist():
+        records = slice(int(base[batch]), int(base[batch + 1]))
+        end = int(lanes.end[batch])
+        wrong = (stop[records] - body[records] < SMALLEST_RECORD - 1) | (stop[records] > end)
+        if wrong.any():
+            faults.add(batch, f"record {int(np.argmax(wrong))} has a length that cannot be")
+        else:
+            faults.add(batch, f"{end - int(stop[records][-1])} bytes are left after its records")
+        body[records] = stop[records] = end  # harmless to what reads the fields of all
 
-    Returns where the last record ends.
-    """
+
+def _follow(data: Bytes, begin: int, end: int, body: Ints, stop: Ints) -> None:
+    """Follow the lengths of one batch in a plain loop, as far as they lead on within it."""
+    raw = data[begin:end].tobytes()
+    varints = Varints(np.frombuffer(raw + bytes(PADDING), np.uint8))
     pos = done = 0
-    array = np.frombuffer(data + bytes(PADDING), np.uint8)
-    total = len(body)
-    while done < total:
-        ends: list[int] = [pos]
-        append = ends.append
+    body[:] = stop[:] = end
+    while done < len(body):
+        starts: list[int] = []
+        append = starts.append
         with suppress(IndexError, VarintError):
-            for _ in range(min(_FLUSH, total - done)):
-                byte = data[pos]
+            for _ in range(min(_FLUSH, len(body) - done)):
+                append(pos)
+                byte = raw[pos]
                 if byte < 128:
                     pos += 1 + (byte >> 1)
-                elif data[pos + 1] < 128:
-                    pos += 2 + (data[pos + 1] << 6) + (byte - 128 >> 1)
+                elif raw[pos + 1] < 128:
+                    pos += 2 + (raw[pos + 1] << 6) + (byte - 128 >> 1)
                 else:
-                    length, pos = varint(data, pos)
+                    length, pos = varint(raw, pos)
                     pos += abs(length)
-                append(pos)
-        # Whether these are lengths that can be is looked at afterwards: in the loop it only matters that it ends.
-        there = np.array(ends, np.int64)
-        wrong = np.zeros(len(ends) - 1, np.bool_)
-        size, here = varints(array, there[:-1], wrong)
-        wrong |= (size < SMALLEST_RECORD - 1) | (here + size != there[1:]) | (there[1:] > len(data))
-        if wrong.any() or len(wrong) < min(_FLUSH, total - done):
-            number = done + (int(np.argmax(wrong)) if wrong.any() else len(wrong))
-            faults.add(batch, f"record {number} has a length that cannot be")
-            return begin + len(data)
-        body[done : done + len(wrong)] = here + begin
-        stop[done : done + len(wrong)] = there[1:] + begin
-        done += len(wrong)
-    return begin + pos
+        # Odd numbers, which are negative lengths, lead on too: in the loop it only matters that it ends.
+        start = np.array(starts, np.int64)
+        start = start[start < len(raw)]
+        if len(start) == 0:
+            return
+        size, here = varints.at(start, np.zeros(len(start), np.bool_))
+        some = slice(done, done + len(start))
+        body[some] = here + begin
+        stop[some] = here + size + begin
+        done += len(start)
+
+
+def _behind(pos: Ints, size: Ints, end: Ints) -> Ints:
+    """Where the next field begins; at the end where a size is too large, so that the last field goes beyond it."""
+    behind = np.maximum(size, 0)
+    behind += pos
+    return np.minimum(behind, end, out=behind)
 
 
 class _Fields:
@@ -201,29 +213,30 @@ class _Fields:
         self.value_pos, self.value_size = np.empty(total, np.int64), np.empty(total, np.int64)
         self.header_pos, self.header_count = np.empty(total, np.int64), np.empty(total, np.int64)
 
-    def read(self, lanes: Lanes, batch: Ints, body: Ints, stop: Ints, some: slice, faults: Faults) -> None:
-        data, lane, end = lanes.data, batch[some], stop[some]
+    def read(
+        self, lanes: Lanes, varints: Varints, batch: Ints, body: Ints, stop: Ints, some: slice, faults: Faults
+    ) -> None:
+        lane, end = batch[some], stop[some]
         wrong = np.zeros(len(lane), np.bool_)
         pos = body[some] + 1  # attributes, of which none are in use
-        delta, pos = varints(data, pos, wrong, 10)
+        delta, pos = varints.at(pos, wrong, 10)
         timestamp = lanes.base_timestamp[lane] + delta
         if lanes.appended.any():
             timestamp = np.where(lanes.appended[lane], lanes.append_time[lane], timestamp)
         self.timestamp[some] = timestamp
-        delta, pos = varints(data, pos, wrong)
+        delta, pos = varints.at(pos, wrong)
         self.offset[some] = lanes.base_offset[lane] + delta
-        size, pos = varints(data, pos, wrong)
+        size, pos = varints.at(pos, wrong)
         self.key_pos[some], self.key_size[some] = pos, size
-        pos = pos + np.maximum(size, 0)
-        wrong |= pos > end
-        np.minimum(pos, end, out=pos)
-        size, pos = varints(data, pos, wrong)
+        pos = _behind(pos, size, end)
+        size, pos = varints.at(pos, wrong)
         self.value_pos[some], self.value_size[some] = pos, size
-        pos = pos + np.maximum(size, 0)
-        wrong |= pos > end
-        np.minimum(pos, end, out=pos)
-        count, pos = varints(data, pos, wrong)
-        wrong |= (count < 0) | (pos + 2 * count > end) | ((count == 0) & (pos != end))
+        pos = _behind(pos, size, end)
+        count, pos = varints.at(pos, wrong)
+        if count.any():
+            wrong |= (count < 0) | (pos + 2 * count > end) | ((count == 0) & (pos != end))
+        else:
+            wrong |= pos != end
         self.header_pos[some], self.header_count[some] = pos, count
         if wrong.any():
             bad = np.flatnonzero(wrong)
@@ -234,7 +247,7 @@ class _Fields:
                 faults.add(number, f"the fields of record {record} do not fill its length")
 
 
-def _headers(data: Bytes, fields: _Fields, stop: Ints, batch: Ints, faults: Faults) -> Headers | None:
+def _headers(varints: Varints, fields: _Fields, stop: Ints, batch: Ints, faults: Faults) -> Headers | None:
     """The headers of all records: header k of every record at a time, or record after record where few are left."""
     count = fields.header_count
     live = np.flatnonzero(count > 0)
@@ -249,13 +262,13 @@ def _headers(data: Bytes, fields: _Fields, stop: Ints, batch: Ints, faults: Faul
     while len(live) >= FEW_HEADERS:
         at, end = first[live] + number, stop[live]
         wrong = np.zeros(len(live), np.bool_)
-        size, here = varints(data, pos[live], wrong)
+        size, here = varints.at(pos[live], wrong)
         headers.key_pos[at], headers.key_size[at] = here, size
         wrong |= size < 0
         here = here + size
         wrong |= here > end
         here = np.clip(here, 0, end)
-        size, here = varints(data, here, wrong)
+        size, here = varints.at(here, wrong)
         headers.value_pos[at], headers.value_size[at] = here, size
         here = here + np.maximum(size, 0)
         number += 1
@@ -267,7 +280,7 @@ def _headers(data: Bytes, fields: _Fields, stop: Ints, batch: Ints, faults: Faul
         live = live[~(last | wrong)]
     for record in live.tolist():
         if not _headers_of(
-            data,
+            varints.data,
             headers,
             int(pos[record]),
             int(stop[record]),

@@ -85,15 +85,19 @@ def decode(
 def encode(array: pa.StructArray, message: type[Message], version: int, *, prefix: bool = False) -> pa.Array:
     """Encode an array of structs, as ``decode`` gives them, to binary values of one version; null stays null.
 
-    Columns are found by name; all that the version has must be there. ``prefix`` puts the version in front of each
-    value as an int16. Raises RowError for the first row that cannot be written, with the field and the reason, and
-    UnsupportedVersionError.
+    Columns are found by name; all that the version has must be there. A column of Arrow's type null is one
+    of nulls. ``prefix`` puts the version in front of each value as an int16.
+
+    Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
+    and KeyError for a column that is not there.
     """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     schemas = schemas_of(message)
     if version not in schemas:
         raise unsupported(message, version)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), pa.binary())
     shape = Shape(message)
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     rows = array.take(pa.array(present))

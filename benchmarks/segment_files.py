@@ -1,0 +1,69 @@
+"""Log segments of chosen shapes for benchmarks: some batches by our writer, repeated with other offsets up to a size."""
+
+from __future__ import annotations
+
+import random
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_messages.arrow.batch_writer import write_batches
+
+DISTINCT_RECORDS = 20_000
+"""Different records of a file; its other batches are these again, with other offsets (which no checksum covers)."""
+TIME = 1_700_000_000_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the batches of a segment are like: records in each, bytes of a value, compression."""
+
+    records: int
+    value: int
+    compression: str | None = None
+    headers: bool = False
+    repeats: int = 1
+    """How often a value's own text is repeated in it: above 1 it compresses better than records do."""
+
+    @property
+    def title(self) -> str:
+        kind = ", headers" if self.headers else ""
+        return f"{self.records:,} of {self.value:,} B{kind}, {self.compression or 'none'}"
+
+    def batch(self, random_: random.Random) -> bytes:
+        """One batch; the values look like small JSON documents."""
+        rows = [
+            {
+                "key": b"customer-%06d" % random_.randrange(10**6),
+                "value": self._value(random_),
+                "timestamp": TIME + number,
+                "headers": [("trace", random_.randbytes(16))] if self.headers else None,
+            }
+            for number in range(self.records)
+        ]
+        return write_batches(rows, compression=self.compression, max_records=self.records)
+
+    def _value(self, random_: random.Random) -> bytes:
+        numbers = (random_.randrange(1 << 30), random_.randrange(5000), random_.randrange(9), random_.randrange(50000))
+        text = b'{"order":%d,"item":"sku-%04d","quantity":%d,"price":%d,"note":"' % numbers
+        piece = self.value // self.repeats + 1
+        text += random_.randbytes(max(0, piece - len(text)) // 2 + 1).hex().encode()
+        return (text[:piece] * self.repeats)[: self.value]
+
+
+def write_segment(path: Path, shape: Shape, *, size: int | None = None, records: int | None = None) -> int:
+    """Write a segment of at least ``size`` bytes or ``records`` records. Returns the number of its records."""
+    random_ = random.Random(1)
+    distinct = max(4, DISTINCT_RECORDS // shape.records)
+    batches = [bytearray(shape.batch(random_)) for _ in range(distinct)]
+    offset = written = number = 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        while written < (size or 0) or offset < (records or 0):
+            batch = batches[number % distinct]
+            struct.pack_into(">q", batch, 0, offset)
+            file.write(batch)
+            written += len(batch)
+            offset += shape.records
+            number += 1
+    return offset

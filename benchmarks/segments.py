@@ -1,0 +1,277 @@
+"""Measure ``read_segments`` by itself, and the Spark source ``kafka_log`` side by side with a bare scan of the same files.
+
+    python benchmarks/segments.py [--samples N] [--records N] [--only PART] [--output FILE]
+
+The segments are made in a temporary folder. Alone, ``read_segments`` runs in a fresh process for every sample, so that its
+peak of resident memory is its own. In Spark (``local[2]``, ``noop`` sink) all ways read the same four files in turns, the
+order rotating from round to round; the peer is ``spark.read.format("binaryFile")``, which gives the bytes of the files as
+they are. A ratio is the median of the ratios within a round. CPU is that of the JVM and all Python workers. Last a segment
+of 1 GiB is read, for the memory that a process and a worker of Spark need.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from kafka_messages.arrow.segments import read_segments
+from markdown import number, table
+from process_tree import cpu_seconds, peak_bytes, tree
+from rounds import rotated
+from segment_files import Shape, write_segment
+
+COLUMNS = {
+    "key": "binary",
+    "value": "binary",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "timestamp": "timestamp",
+    "timestampType": "int",
+}
+"""All columns of Spark's Kafka source."""
+CODECS = (None, "gzip", "snappy", "lz4", "zstd")
+SHAPES = (
+    *(Shape(200, 64, codec) for codec in CODECS),
+    Shape(200, 100, headers=True),
+    Shape(200, 30),
+    Shape(10, 64),
+    Shape(1, 64),
+    Shape(5000, 64),
+    Shape(16, 1000),
+)
+SPARK_SHAPES = (
+    *(Shape(200, 64, codec) for codec in CODECS),
+    Shape(200, 30),
+    Shape(10, 64),
+    Shape(5000, 64),
+    Shape(16, 1000),
+)
+LARGE = (Shape(200, 64), Shape(16, 1000), Shape(21000, 1000, "zstd", repeats=20), Shape(1000, 1000, "gzip", repeats=20))
+"""For memory: ordinary batches, then batches of about 1 MiB as stored and 20 MiB in memory, then of 1 MiB in memory."""
+FILES = 4
+PEER = "binaryFile"
+GIGABYTE = 1 << 30
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Seconds of one run."""
+
+    wall: float
+    cpu: float
+
+
+# ---- alone ------------------------------------------------------------------------------------------------------
+
+
+def read_alone(path: str, columns: Sequence[str]) -> None:
+    """What the fresh process does: read a segment once, print what it took; what is imported on the way comes before."""
+    next(read_segments(path, columns=columns)).validate()
+    start = resource.getrusage(resource.RUSAGE_SELF)
+    wall = time.perf_counter()
+    rows = sum(batch.num_rows for batch in read_segments(path, columns=columns))
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = usage.ru_utime + usage.ru_stime - start.ru_utime - start.ru_stime
+    print(json.dumps([rows, time.perf_counter() - wall, cpu, usage.ru_maxrss * 1024]))
+
+
+def alone(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> tuple[int, float, float, int]:
+    """Records, wall and CPU seconds, and peak of resident bytes of a fresh process that reads a segment."""
+    command = [sys.executable, __file__, "--read", str(path), ",".join(columns)]
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=600)
+    rows, wall, cpu, peak = json.loads(done.stdout)
+    return rows, wall, cpu, peak
+
+
+def alone_table(arguments: Namespace, folder: Path) -> Iterator[str]:
+    """``read_segments`` without Spark."""
+    rows = []
+    for shape in SHAPES:
+        print(f"read_segments: {shape.title}", file=sys.stderr)
+        path = folder / "alone-0" / "00000000000000000000.log"
+        records = write_segment(path, shape, records=arguments.records)
+        size = path.stat().st_size
+        runs = [alone(path) for _ in range(arguments.samples)]
+        if any(run[0] != records for run in runs):
+            raise SystemExit(f"{records} records were written, {runs[0][0]} read")
+        cpu = median(run[2] for run in runs)
+        offsets = median(alone(path, ["offset"])[2] for _ in range(arguments.samples))
+        cells = (size / 1e6, records / cpu / 1e6, size / cpu / 1e6, records / offsets / 1e6)
+        rows.append((shape.title, *map(number, cells), str(max(run[3] for run in runs) // MEBIBYTE)))
+        path.unlink()
+    header = ("batches", "MB", "M records/s", "stored MB/s", "offset alone, M records/s", "peak MiB")
+    yield from table(header, rows)
+
+
+# ---- in Spark ---------------------------------------------------------------------------------------------------
+
+
+def ways(spark: Any, folder: str) -> dict[str, Callable[[], Any]]:
+    """What is compared: each gives a data frame over the same files."""
+
+    def log(*columns: str) -> Any:
+        return (
+            spark.read.format("kafka_log").schema(", ".join(f"{name} {COLUMNS[name]}" for name in columns)).load(folder)
+        )
+
+    return {
+        PEER: lambda: spark.read.format("binaryFile").load(folder),
+        "kafka_log, all columns": lambda: log(*COLUMNS),
+        "kafka_log, key and value": lambda: log("key", "value"),
+        "kafka_log, offset": lambda: log("offset"),
+    }
+
+
+def run(make: Callable[[], Any]) -> Sample:
+    """One run to the noop sink."""
+    frame = make()
+    cpu, wall = cpu_seconds(os.getpid()), time.perf_counter()
+    frame.write.format("noop").mode("overwrite").save()
+    return Sample(time.perf_counter() - wall, cpu_seconds(os.getpid()) - cpu)
+
+
+def measure(candidates: Mapping[str, Callable[[], Any]], samples: int) -> dict[str, list[Sample]]:
+    """Samples of every way, in turns, after one that warms up."""
+    taken: dict[str, list[Sample]] = {name: [] for name in candidates}
+    for turn in range(-1, samples):
+        for name in rotated(list(candidates), turn):
+            sample = run(candidates[name])
+            if turn >= 0:
+                taken[name].append(sample)
+    return taken
+
+
+def spark_table(arguments: Namespace, folder: Path, spark: Any) -> Iterator[str]:
+    """``kafka_log`` and its peer."""
+    rows = []
+    for shape in SPARK_SHAPES:
+        print(f"Spark: {shape.title}", file=sys.stderr)
+        log = folder / "spark-0"
+        records = 0
+        for place in range(FILES):
+            records += write_segment(log / f"{place:020}.log", shape, records=arguments.records)
+        size = sum(path.stat().st_size for path in log.iterdir())
+        candidates = ways(spark, str(log))
+        if (found := candidates["kafka_log, all columns"]().count()) != records:
+            raise SystemExit(f"{records} records were written, {found} read")
+        taken = measure(candidates, arguments.samples)
+        for name, samples in taken.items():
+            wall, cpu = (median(getattr(one, what) for one in samples) for what in ("wall", "cpu"))
+            ratios = (
+                median(getattr(a, what) / getattr(b, what) for a, b in zip(samples, taken[PEER], strict=True))
+                for what in ("wall", "cpu")
+            )
+            speed = "" if name == PEER else number(records / wall / 1e6)
+            rows.append((shape.title, name, number(size / 1e6), number(wall), number(cpu), speed, *map(number, ratios)))
+        for path in log.iterdir():
+            path.unlink()
+    header = ("batches", "way", "MB", "wall s", "CPU s", "M records/s", f"wall to {PEER}", f"CPU to {PEER}")
+    yield from table(header, rows, texts=2)
+
+
+# ---- memory -----------------------------------------------------------------------------------------------------
+
+
+def memory_table(arguments: Namespace, folder: Path, spark: Any) -> Iterator[str]:
+    """What a segment of 1 GiB takes in a process, and in the Python workers of Spark, which read one part after the other."""
+    rows = []
+    for shape in LARGE:
+        print(f"memory: {shape.title}", file=sys.stderr)
+        path = folder / "large-0" / "00000000000000000000.log"
+        write_segment(path, shape, size=GIGABYTE)
+        records, wall, _, peak = alone(path)
+        frame = spark.read.format("kafka_log").option("maxPartitionBytes", "2g").load(str(path))
+        run(lambda frame=frame: frame)
+        cells = (str(path.stat().st_size // MEBIBYTE), f"{records:,}", number(wall), str(peak // MEBIBYTE))
+        rows.append((shape.title, *cells, str(max(worker_peaks()) // MEBIBYTE)))
+        path.unlink()
+    header = ("batches", "stored MiB", "records", "read_segments s", "its peak MiB", "peak MiB of a worker so far")
+    yield from table(header, rows)
+
+
+def worker_peaks() -> list[int]:
+    """The most resident bytes of each Python process below this one."""
+    found = []
+    for pid in tree(os.getpid()):
+        try:
+            name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8")
+        except OSError:
+            continue
+        if pid != os.getpid() and name.startswith(("python", "pyspark")):
+            found.append(peak_bytes(pid))
+    return found
+
+
+# ---- the whole --------------------------------------------------------------------------------------------------
+
+
+def facts() -> str:
+    """Versions of what does the work."""
+    parts = []
+    for name in ("pyspark", "pyarrow", "numpy", "crc32c"):
+        try:
+            parts.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            parts.append(f"no {name}")
+    return ", ".join((f"Python {sys.version.split()[0]}", *parts))
+
+
+def parse(argv: Sequence[str] | None = None) -> Namespace:
+    """The command line."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--samples", type=int, default=7, help="rounds (default 7)")
+    parser.add_argument("--records", type=int, default=1_300_000, help="records of a segment (default 1,300,000)")
+    parser.add_argument("--only", choices=("alone", "spark", "memory"), help="one part of the report")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
+    return parser.parse_args(argv)
+
+
+def report(arguments: Namespace) -> Iterator[str]:
+    """The chosen parts."""
+    command = shlex.join(["python", "benchmarks/segments.py", *sys.argv[1:]])
+    yield f"`{command}`: {facts()}"
+    with tempfile.TemporaryDirectory() as folder:
+        if arguments.only in (None, "alone"):
+            yield from ("", *alone_table(arguments, Path(folder)))
+        if arguments.only == "alone":
+            return
+        from kafka_messages_spark import register
+        from spark_session import local_session
+
+        with local_session() as spark:
+            register(spark)
+            if arguments.only in (None, "spark"):
+                yield from ("", *spark_table(arguments, Path(folder), spark))
+            if arguments.only in (None, "memory"):
+                yield from ("", *memory_table(arguments, Path(folder), spark))
+
+
+def main() -> None:
+    """Measure and report; with ``--read`` be the process that is measured."""
+    if sys.argv[1:2] == ["--read"]:
+        read_alone(sys.argv[2], sys.argv[3].split(","))
+        return
+    arguments = parse()
+    text = "\n".join(report(arguments))
+    print(text)
+    if arguments.output:
+        arguments.output.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

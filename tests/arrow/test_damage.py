@@ -1,0 +1,203 @@
+"""Damaged segments: nothing sound is lost, nothing damaged passes, nothing is counted twice, whatever the damage."""
+
+from __future__ import annotations
+
+import io
+import random
+from functools import cache
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+from kafka_messages.arrow import segments
+from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
+from kafka_messages.arrow.batches import CorruptSegmentError
+from kafka_messages.arrow.segments import SegmentReport, read_segments
+
+from tests.support.segments import SEGMENTS, Damage, alike, extents, some_rows, unsummed
+
+Rows = list[dict[str, Any]]
+
+WIDEST = 32_000
+"""Above the bytes of the largest batch here, so that a reader of a range does not always begin at the first byte."""
+
+
+@cache
+def made() -> bytes:
+    """Batches of all formats and sizes, also many small ones side by side, in which records quote other batches."""
+    quoted = write_batches(some_rows(3, 7), base_offset=12)
+    parts = []
+    offset = 0
+    for number in range(120):
+        rows = some_rows(number % 5 + 1 if number % 40 else 700, number)
+        if number % 9 == 0:
+            rows[0]["value"] = quoted
+        packing = (None, None, None, "lz4", "zstd", "gzip", "snappy")[number % 7]
+        parts.append(write_batches(rows, base_offset=offset, compression=packing))
+        offset += len(rows)
+        if number % 30 == 0:
+            parts.append(write_control_batch("COMMIT", offset=offset, producer_id=5, producer_epoch=0))
+            offset += 1
+    return b"".join(parts)
+
+
+@cache
+def sources() -> list[bytes]:
+    return [*(segment.read_bytes() for segment in SEGMENTS), made()]
+
+
+def read(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
+    """The sound rows, what the corrupt ones say, and the report, in PERMISSIVE mode."""
+    with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True, **options) as reader:
+        rows: Rows = []
+        for batch in reader:
+            batch.validate(full=True)
+            rows += batch.to_pylist()
+    (report,) = reader.reports
+    assert report.done
+    sound = [row for row in rows if row["corrupt"] is None]
+    corrupt = [row["corrupt"] for row in rows if row["corrupt"] is not None]
+    assert report.records == len(sound)
+    assert report.corrupt_batches == len(corrupt)
+    places = [row["position"] for row in rows]
+    assert places == sorted(places)
+    return sound, corrupt, report
+
+
+@cache
+def sound_rows(number: int) -> Rows:
+    rows, corrupt, _ = read(sources()[number])
+    assert not corrupt
+    return rows
+
+
+@st.composite
+def damages(draw: st.DrawFn, segment: bytes) -> Damage:
+    """Flips, cuts, zeros, foreign bytes and pieces of the segment itself; borders of batches and fields are met often."""
+    borders = [at for at, _ in extents(segment)]
+    place = st.one_of(
+        st.integers(0, len(segment)),
+        st.builds(
+            lambda at, delta: min(max(at + delta, 0), len(segment)), st.sampled_from(borders), st.integers(-3, 61)
+        ),
+    )
+    start = draw(place)
+    kind = draw(st.sampled_from(("flip", "byte", "cut", "zeros", "noise", "insert", "delete", "piece", "zero tail")))
+    random_ = random.Random(draw(st.integers(0, 1 << 16)))
+    size = draw(st.one_of(st.integers(1, 80), st.integers(1, 4000)))
+    end = min(start + size, len(segment))
+    if kind in ("flip", "byte"):
+        start = min(start, len(segment) - 1)
+        changed = segment[start] ^ 1 << random_.randrange(8) if kind == "flip" else random_.randrange(256)
+        return Damage(start, start + 1, bytes((changed,)))
+    if kind == "cut":
+        return Damage(start, len(segment), b"")
+    if kind == "zero tail":
+        return Damage(start, len(segment), bytes(len(segment) - start + random_.randrange(200)))
+    if kind == "zeros":
+        return Damage(start, end, bytes(end - start))
+    if kind == "noise":
+        return Damage(start, end, random_.randbytes(end - start))
+    if kind == "insert":
+        return Damage(start, start, random_.randbytes(size))
+    if kind == "delete":
+        return Damage(start, end, b"")
+    low = random_.randrange(len(segment))
+    return Damage(start, end, segment[low : low + size])
+
+
+def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
+    """The rows of the untouched batches, where they are now; and whether only bytes without a checksum were changed.
+
+    What was left out or put in may be what stands behind it anyway: then the batch before is whole, and not the one behind.
+    """
+    segment = sources()[number]
+    same = alike(segment, damage.of(segment))
+    moved: dict[int, int] = {}
+    whole = 0
+    only_unsummed = damage.grown == 0
+    for at, end in extents(segment):
+        if end <= same:
+            moved[at] = at
+            whole = end
+        elif at >= damage.end:
+            if at + damage.grown >= whole:
+                moved[at] = at + damage.grown
+        elif damage.grown == 0:
+            touched = range(max(at, damage.start), min(end, damage.end))
+            changed = {place for place in touched if damage.data[place - damage.start] != segment[place]}
+            only_unsummed &= changed <= unsummed(segment, at)
+    rows = sound_rows(number)
+    return [row | {"position": moved[row["position"]]} for row in rows if row["position"] in moved], only_unsummed
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data())
+def test_random_damage(data: st.DataObject) -> None:
+    """Every untouched batch is delivered once, every byte of the file is accounted for once, and FAILFAST agrees."""
+    number = data.draw(st.integers(0, len(sources()) - 1))
+    damage = data.draw(damages(sources()[number]))
+    damaged = damage.of(sources()[number])
+    expected, only_unsummed = expectation(number, damage)
+    rows, corrupt, report = read(damaged)
+    if not only_unsummed:
+        places = {row["position"] for row in expected}
+        assert [row for row in rows if row["position"] in places] == expected
+    ends = [(place["position"], place["size"]) for place in corrupt]
+    assert report.batch_bytes + sum(size for _, size in ends) + report.incomplete_tail + report.zero_tail == len(
+        damaged
+    )
+    assert report.next_position + report.incomplete_tail + report.zero_tail == len(damaged)
+    for place in corrupt:
+        low = place["position"]
+        assert place["bytes"] == damaged[low : low + place["size"]]
+        assert place["reason"]
+    _agrees_failfast(damaged, rows, corrupt)
+
+
+def _agrees_failfast(damaged: bytes, rows: Rows, corrupt: Rows) -> None:
+    with read_segments(io.BytesIO(damaged), batch_metadata=True) as reader:
+        found: Rows = []
+        if not corrupt:
+            for batch in reader:
+                found += batch.to_pylist()
+        else:
+            with pytest.raises(CorruptSegmentError) as caught:
+                found.extend(row for batch in reader for row in batch.to_pylist())
+            assert caught.value.position == corrupt[0]["position"]
+            rows = [row for row in rows if row["position"] < corrupt[0]["position"]]
+    assert found == [{name: value for name, value in row.items() if name != "corrupt"} for row in rows]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_ranges_give_everything_once(data: st.DataObject) -> None:
+    """Whatever the borders, and however little is looked at before a range: together the ranges are the whole."""
+    number = data.draw(st.integers(0, len(sources()) - 1))
+    damaged = sources()[number]
+    if data.draw(st.booleans()):
+        damaged = data.draw(damages(damaged)).of(damaged)
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(damaged)), max_size=6))) if damaged else []
+    rows, corrupt, report = read(damaged)
+    found: Rows = []
+    places: Rows = []
+    reports = []
+    lookback = data.draw(st.sampled_from((WIDEST, segments.LOOKBACK)))
+    for start, end in zip([0, *cuts], [*cuts, None], strict=True):
+        with mock.patch.object(segments, "LOOKBACK", lookback):
+            some, bad, one = read(damaged, start=start, end=end)
+        found += some
+        places += bad
+        reports.append(one)
+    assert found == rows
+    assert places == corrupt
+    assert sum(one.batches for one in reports) == report.batches
+    assert sum(one.batch_bytes for one in reports) == report.batch_bytes
+    assert sum(one.incomplete_tail for one in reports) == report.incomplete_tail
+    assert sum(one.zero_tail for one in reports) == report.zero_tail
