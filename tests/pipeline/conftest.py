@@ -27,6 +27,7 @@ SETTINGS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the mark
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker of pytest-xdist runs all tests of this folder, or each would start Spark."""
     here = Path(__file__).parent
