@@ -83,6 +83,16 @@ def pipeline(session: nox.Session) -> None:
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 
+@nox.session
+def interop(session: nox.Session) -> None:
+    """A real Kafka broker proves the pipeline; -- --write makes examples/cluster anew. Needs Maven and a JDK."""
+    session.install(*groups("tests", "arrow", "spark"), "./generated", "./pipeline")
+    if session.posargs == ["--write"]:
+        session.run("python", "-m", "tests.interop.make", "examples/cluster")
+    else:
+        session.run("python", "-m", "pytest", "tests/interop", *session.posargs)
+
+
 @nox.session(name="import-specs")
 def import_specs(session: nox.Session) -> None:
     """Take the definitions of a Kafka release from Maven Central: nox -s import-specs -- 4.4.0"""

@@ -34,6 +34,7 @@ def jars(name: str, folder: Path) -> tuple[Path, ...]:
     for program in ("mvn", "javac"):
         if shutil.which(program) is None:
             raise InteropError(f"the command {program} is needed to run Kafka; install Maven and a JDK, 17 or later")
+    folder = folder.resolve()  # Maven takes other paths as relative to the pom
     complete = folder / "complete"
     wanted = f"{release()}\n{pom.read_text(encoding='utf-8')}"
     if not complete.is_file() or complete.read_text(encoding="utf-8") != wanted:
@@ -52,9 +53,14 @@ class Java:
     classpath: str
 
     @classmethod
+    def of(cls, name: str, work: Path) -> Java:
+        """What ``<name>.pom.xml`` asks for, alone."""
+        return cls(os.pathsep.join(map(str, jars(name, work / name))))
+
+    @classmethod
     def prepare(cls, work: Path) -> Java:
         """Obtains Kafka and compiles our programs below ``work``."""
-        libraries = os.pathsep.join(map(str, jars("kafka", work / "kafka")))
+        libraries = cls.of("kafka", work).classpath
         classes = work / "classes"
         sources = sorted(str(path) for path in (HERE / "java").glob("*.java"))
         bounded(

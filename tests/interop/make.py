@@ -31,6 +31,13 @@ class Live:
     broker: Broker
     late: Late
     folder: Path
+    tools: Java
+
+    def find_hanging(self) -> str:
+        """The table that ``kafka-transactions find-hanging`` prints, of transactions of any age."""
+        arguments = ("--bootstrap-server", self.broker.bootstrap, "find-hanging", "--broker-id", "1")
+        tool = "org.apache.kafka.tools.TransactionsCommand"
+        return self.tools.run(tool, *arguments, "--max-transaction-timeout", "0", seconds=ANSWER_SECONDS)
 
 
 @contextmanager
@@ -42,7 +49,7 @@ def live(work: Path = WORK) -> Iterator[Live]:
         late = hang(broker.port, "pay-late", "payments", 1)
         folder = Path(name) / "capture"
         capture(broker, late, folder)
-        yield Live(broker, late, folder)
+        yield Live(broker, late, folder, Java.of("tools", work))
 
 
 def capture(broker: Broker, late: Late, folder: Path) -> None:

@@ -1,0 +1,141 @@
+"""What Spark's own Kafka connector reads of the broker, while it runs, is what this project reads of its files."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka_messages_spark import consumer_offsets, register, share_group_state, transaction_state
+from kafka_messages_spark.batches import read_batches
+from kafka_messages_spark.transactions import find_transactions, partition_offsets, stable_offsets
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.interop.make import Live
+from tests.interop.spark import OFFSETS_BY_CONSUMER
+from tests.support.cluster import COORDINATORS, METADATA, Cluster
+
+SECONDS = 120
+TABLES = dict(zip(COORDINATORS, (consumer_offsets, share_group_state, transaction_state), strict=True))
+DATA = ("clicks", "orders", "payments", "readings", "returns", "settings")
+
+
+def connector(spark: SparkSession, broker: Live, *topics: str, **more: str) -> DataFrame:
+    """The topics by Spark's connector."""
+    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.broker.bootstrap)
+    return reader.options(subscribe=",".join(topics), includeHeaders="true", **more).load()
+
+
+def files(spark: SparkSession, cluster: Cluster, *topics: str) -> DataFrame:
+    """The same topics from their files."""
+    register(spark)
+    paths = json.dumps([f"{cluster.logs}/{topic}-[0-9]" for topic in topics])
+    return spark.read.format("kafka_log").options(includeHeaders="true", paths=paths).load()
+
+
+def rows(df: DataFrame) -> list[Any]:
+    found: list[Any] = df.orderBy("topic", "partition", "offset").collect()
+    return found
+
+
+def captured(cluster: Cluster) -> Column:
+    """Rows that were there when the files were copied. Later ones are Spark's own: its consumers are groups too."""
+    ends = [
+        (F.col("topic") == topic) & (F.col("partition") == each["partition"]) & (F.col("offset") < each["end"])
+        for topic, facts in cluster.answers["topics"].items()
+        for each in facts["partitions"]
+    ]
+    return reduce(or_, ends)
+
+
+def test_same_rows_and_types(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
+    """A query moves from the topics to their files by its format alone: columns, types and rows are the same."""
+    theirs = connector(spark, broker, *DATA, *COORDINATORS)
+    ours = files(spark, cluster, *DATA, *COORDINATORS)
+    assert [(each.name, each.dataType.simpleString()) for each in ours.schema] == [
+        (each.name, each.dataType.simpleString()) for each in theirs.schema
+    ]
+    want = rows(theirs.where(captured(cluster)))
+    assert len(want) == len(cluster.records) > 300
+    assert rows(ours) == want
+
+
+def test_committed_rows(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
+    """What readers of committed data get is what lies before the stable offsets and is of no aborted transaction."""
+    want = rows(connector(spark, broker, "payments", **{"kafka.isolation.level": "read_committed"}))
+    register(spark)
+    batches = read_batches(spark, [f"{cluster.logs}/payments-*"])
+    found = find_transactions(batches)
+    stable = stable_offsets(found, partition_offsets(batches)).select("topic", "partition", "last_stable_offset")
+    log = spark.read.format("kafka_log").options(includeBatchMetadata="true", includeHeaders="true")
+    df = log.load(f"{cluster.logs}/payments-*").where("NOT is_control")
+    before = df.join(stable, ["topic", "partition"]).where("offset < last_stable_offset")
+    aborted = found.where("status = 'aborted'").select(
+        "topic", "partition", "producer_id", "first_offset", "last_offset"
+    )
+    within = (
+        (F.col("d.topic") == F.col("a.topic"))
+        & (F.col("d.partition") == F.col("a.partition"))
+        & (F.col("d.producer_id") == F.col("a.producer_id"))
+        & F.col("d.offset").between(F.col("a.first_offset"), F.col("a.last_offset"))
+    )
+    kept = before.alias("d").join(aborted.alias("a"), within, "left_anti")
+    assert rows(kept.select(*want[0].__fields__)) == want
+    assert 0 < len(want) < len([place for place in cluster.records if place[0] == "payments"])
+
+
+@pytest.mark.parametrize("topic", TABLES)
+def test_internal_topics_live(spark: SparkSession, broker: Live, cluster: Cluster, topic: str) -> None:
+    """The functions for internal topics work on the connector's rows as they are, with the same result."""
+    want = rows(files(spark, cluster, topic).transform(TABLES[topic]))
+    found = rows(connector(spark, broker, topic).where(captured(cluster)).transform(TABLES[topic]))
+    assert len(found) > 20
+    assert found == want
+
+
+def test_internal_topic_as_a_stream(spark: SparkSession, broker: Live, cluster: Cluster, tmp_path: Path) -> None:
+    """The same on a stream of the connector: what is there now, in micro-batches, decoded once."""
+    source = spark.readStream.format("kafka").option("kafka.bootstrap.servers", broker.broker.bootstrap)
+    stream = source.options(
+        subscribe="__consumer_offsets", startingOffsets="earliest", includeHeaders="true", maxOffsetsPerTrigger="25"
+    ).load()
+    sink = stream.transform(consumer_offsets).writeStream.format("parquet")
+    options = {"path": str(tmp_path / "table"), "checkpointLocation": str(tmp_path / "checkpoint")}
+    query = sink.options(**options).trigger(availableNow=True).start()
+    try:
+        assert query.awaitTermination(SECONDS)
+        assert query.lastProgress is not None
+        assert query.lastProgress.batchId > 1
+    finally:
+        query.stop()
+    want = rows(files(spark, cluster, "__consumer_offsets").transform(consumer_offsets))
+    assert rows(spark.read.parquet(str(tmp_path / "table")).where(captured(cluster))) == want
+
+
+def test_connector_leaves_internal_topics_out(spark: SparkSession, broker: Live) -> None:
+    """What docs/spark.md warns of: by default the connector gives no row of an internal topic, and no error."""
+    spark.conf.set(OFFSETS_BY_CONSUMER, "false")
+    try:
+        assert connector(spark, broker, "__consumer_offsets").count() == 0
+        assert connector(spark, broker, "orders").count() > 0
+    finally:
+        spark.conf.set(OFFSETS_BY_CONSUMER, "true")
+
+
+def test_metadata_is_in_files_only(cluster: Cluster) -> None:
+    """The metadata log is no topic that clients see, which is why the tables read files."""
+    assert METADATA not in cluster.answers["topics"]
+    assert any(METADATA in batch["file"] for batch in cluster.batches)
+
+
+def test_hanging_transaction_by_kafkas_tool(broker: Live, cluster: Cluster) -> None:
+    """Kafka's own search for hanging transactions names the one that test_hanging_transaction has our job find."""
+    lines = [line.split() for line in broker.find_hanging().splitlines() if line.strip()]
+    table = [dict(zip(lines[0], line, strict=False)) for line in lines[1:]]
+    late = cluster.answers["late"]
+    found = [(each["Topic"], each["Partition"], each["ProducerId"], each["StartOffset"]) for each in table]
+    assert found == [(late["topic"], str(late["partition"]), str(late["producer_id"]), str(late["offset"]))], lines
