@@ -19,4 +19,6 @@ def test_demo(tmp_path: Path) -> None:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
     assert ["exactly-once", "orders", "1", "11", "in a transaction"] in [row[1:] for row in cells]
     assert ["clicks", "compression.type", "NULL"] in [row[2:] for row in cells]
-    assert [line[:6] for line in lines if line[:1] == ["hanging"]] == [["hanging", "payments", "1", "13", "0", "pay-late"]]
+    assert [line[:6] for line in lines if line[:1] == ["hanging"]] == [
+        ["hanging", "payments", "1", "13", "0", "pay-late"]
+    ]

@@ -98,7 +98,7 @@ class Report:
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def shown(value: object) -> str:
+def shown(value: object, widest: int = _WIDEST) -> str:
     """A value as a word: nothing that would break a line or a table."""
     if value is None:
         return "-"
@@ -113,7 +113,7 @@ def shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(shown, value)) or "-"
     text = str(value).translate(_CONTROL)
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return text if len(text) <= widest else f"{text[: widest - 1]}…"
 
 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}

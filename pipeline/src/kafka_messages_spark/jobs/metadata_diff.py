@@ -1,0 +1,184 @@
+"""What changed in a cluster: two snapshots of ``__cluster_metadata``, or its log from one offset to another.
+
+spark-submit metadata_diff.py old.checkpoint new.checkpoint
+spark-submit metadata_diff.py /kafka/__cluster_metadata-0 --before-offset 1000 --after-offset 2000
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from functools import partial
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from kafka_messages_spark import cluster_metadata, metadata
+from kafka_messages_spark._errors import wrong
+from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs._report import shown
+
+TOPIC = "__cluster_metadata"
+_WIDEST = 240
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Replay, compare, report, and write tables if there is an output; returns the exit status."""
+    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work)
+
+
+def work(job: _cli.Job) -> None:
+    """Findings are differences, and whatever makes them uncertain."""
+    args = job.args
+    if len(args.paths) > 2:
+        raise wrong(f"{job.name}: name one log, or what to compare with what, not {len(args.paths)} paths")
+    tables = _one(job) if len(args.paths) == 1 else _two(job)
+    found = tables["differences"] = job.keep(metadata.differences(tables["before"], tables["after"]))
+    job.say("comparing")
+    _report(job, tables)
+    _problems(job, tables)
+    for name, table in tables.items():
+        if name != "unreadable":
+            job.write(name, table)
+    job.findings += found.count()
+    job.unreadable(tables["unreadable"])
+
+
+def _two(job: _cli.Job) -> dict[str, DataFrame]:
+    """Before is one path, after the other."""
+    salt = secrets.token_bytes(16)
+    images, odd, bad = [], [], []
+    for path, offset, side in zip(
+        job.args.paths, (job.args.before_offset, job.args.after_offset), ("before", "after"), strict=True
+    ):
+        records = job.keep(cluster_metadata(job.log([path], TOPIC, batch_metadata=True)))
+        chosen = job.keep(metadata.records_of(records, up_to=offset))
+        _input(job, side, chosen)
+        images.append(job.keep(metadata.image(metadata.replay(chosen, salt=salt))))
+        odd.append(metadata.unhandled(chosen))
+        bad.append(_cli.unreadable_records(records))
+    return {
+        "before": images[0],
+        "after": images[1],
+        "unhandled": job.keep(odd[0].unionByName(odd[1])),
+        "unreadable": bad[0].unionByName(bad[1]),
+    }
+
+
+def _one(job: _cli.Job) -> dict[str, DataFrame]:
+    """Before and after are offsets of one log."""
+    records = job.keep(cluster_metadata(job.log(job.args.paths, TOPIC, batch_metadata=True)))
+    start = job.args.before_offset
+    if start is None:
+        oldest = metadata.snapshots(records).agg(F.min("end_offset")).collect()[0][0]
+        start = -1 if oldest is None else oldest - 1
+    end = job.args.after_offset
+    if end is not None and end < start:
+        raise wrong(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
+    chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
+    _input(job, "after", chosen, {"before": f"the state at offset {start}"})
+    replay = job.keep(metadata.replay(chosen, start=start))
+    return {
+        "before": metadata.image(replay, "before"),
+        "after": metadata.image(replay),
+        "changes": metadata.changes(replay),
+        "unhandled": job.keep(metadata.unhandled(chosen)),
+        "unreadable": _cli.unreadable_records(records),
+    }
+
+
+def _input(job: _cli.Job, side: str, chosen: DataFrame, more: dict[str, object] | None = None) -> None:
+    """Say what a state was made of."""
+    row = metadata.missing_offsets(chosen).collect()[0]
+    source = "the log alone" if row["base"] is None else f"a snapshot up to offset {row['base'] - 1}"
+    if row["last"] >= (row["base"] or 0):
+        source += (
+            f" and the log up to offset {row['last']}" if row["base"] is not None else f" up to offset {row['last']}"
+        )
+    job.report.facts((more or {}) | {side: source})
+    if row["missing"]:
+        job.findings += 1
+        job.report.line(f"{row['missing']} offsets are missing before offset {row['last']}: the state may be wrong.")
+
+
+def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
+    report, limit, found = job.report, job.args.limit, tables["differences"]
+    formats = {"what": partial(shown, widest=_WIDEST)}
+    by_entity = found.groupBy("entity").agg(
+        *(F.count_if(F.col("change") == kind).alias(kind) for kind in ("added", "removed", "changed"))
+    )
+    rows = by_entity.orderBy("entity").collect()
+    report.section("Differences")
+    if not rows:
+        report.line("There is no difference.")
+    else:
+        report.table(by_entity.columns, rows)
+        shown_rows = found.orderBy("entity", "name", "key").select("change", "entity", "name", _what().alias("what"))
+        report.frame(shown_rows, limit, formats)
+    if "changes" in tables:
+        report.section("Changes in the order of the log")
+        in_order = tables["changes"].orderBy("offset", "entity", "name")
+        columns = ("offset", "timestamp", F.col("leader_epoch").alias("epoch"), "record_type", "change", "name")
+        report.frame(in_order.select(*columns, _what().alias("what")), limit, formats)
+
+
+def _what() -> Column:
+    """Fields before and after, in a line; of what is new only what it has, of what is gone nothing."""
+    is_new = F.col("change") == "added"
+    words = F.transform(
+        F.filter(
+            "changes",
+            lambda each: (F.col("change") == "changed")
+            | (is_new & each["after"].isNotNull() & ~each["after"].isin("[]", "false")),
+        ),
+        lambda each: F.when(is_new, F.concat(each["field"], F.lit(" "), each["after"])).otherwise(
+            F.concat(
+                each["field"],
+                F.lit(" "),
+                F.coalesce(each["before"], F.lit("-")),
+                F.lit(" → "),
+                F.coalesce(each["after"], F.lit("-")),
+            )
+        ),
+    )
+    return F.array_join(words, "; ")
+
+
+def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
+    """What is not understood, and what the records say that cannot be."""
+    report, limit = job.report, job.args.limit
+    if tables["unhandled"].limit(1).count():
+        report.section("Records that were not understood, and changed nothing")
+        job.findings += report.frame(tables["unhandled"].orderBy("record_type_id", "first_offset"), limit)
+    odd = [tables[name].where("problem is not null") for name in ("after", "changes") if name in tables]
+    for name, table in zip(("Entities", "Changes"), odd, strict=False):
+        if table.limit(1).count():
+            report.section(f"{name} with problems")
+            columns = ("entity", "name", "offset", "record_type", "problem")
+            job.findings += report.frame(table.orderBy("offset", "entity", "name").select(*columns), limit)
+
+
+def _parser() -> ArgumentParser:
+    parser = _cli.parser("metadata_diff", "What changed in a cluster, out of snapshots and logs of __cluster_metadata.")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="two: what to compare with what (snapshots, logs, or folders with both). "
+        "One: a log, or a folder with log and snapshots, that is compared with itself at another offset",
+    )
+    parser.add_argument(
+        "--before-offset",
+        type=int,
+        metavar="N",
+        help="the state before is that after the record with this offset; default with one path: that of the oldest "
+        "snapshot, or of an empty cluster",
+    )
+    parser.add_argument("--after-offset", type=int, metavar="N", help="likewise for the state after; default: the end")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

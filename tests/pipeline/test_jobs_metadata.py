@@ -1,0 +1,223 @@
+"""The job ``metadata_diff``: records of the metadata log replayed, compared, and listed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import kafka_messages as km
+import pytest
+from job_files import at, metadata, segment
+from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
+from kafka_messages.messages.client_quota_record import EntityData
+from kafka_messages.messages.register_broker_record import BrokerEndpoint
+from kafka_messages_spark._metadata_replay import RULES, Replay, changed, name_of
+from kafka_messages_spark._records import columns_of
+from kafka_messages_spark.jobs.metadata_diff import main
+from pyspark.sql import SparkSession
+
+ORDERS, PAYMENTS, AGAIN = UUID(int=1 << 64), UUID(int=2 << 64), UUID(int=3 << 64)
+LOG = "__cluster_metadata-0"
+
+
+def test_every_record_type_has_a_rule() -> None:
+    """A record type that a new release of Kafka brings is a decision to be taken here."""
+    assert set(columns_of("metadata")) == set(RULES)
+
+
+def partition(topic: UUID, number: int, **more: Any) -> km.PartitionRecord:
+    fields = {"replicas": [1, 2], "isr": [1, 2], "leader": 1, "leader_epoch": 0, "partition_epoch": 0}
+    return km.PartitionRecord(partition_id=number, topic_id=topic, **fields | more)
+
+
+def quota(key: str, value: float = 0.0, *, remove: bool = False) -> km.ClientQuotaRecord:
+    entity = [EntityData(entity_type="user", entity_name="ann"), EntityData(entity_type="client-id")]
+    return km.ClientQuotaRecord(entity=entity, key=key, value=value, remove=remove)
+
+
+def config(name: str, value: str | None, resource: str = "orders", kind: int = 2) -> km.ConfigRecord:
+    return km.ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value)
+
+
+BEFORE = [
+    km.FeatureLevelRecord(name="metadata.version", feature_level=25),
+    km.RegisterBrokerRecord(broker_id=1, broker_epoch=7, end_points=[BrokerEndpoint(name="A", host="h", port=9092)]),
+    km.TopicRecord(name="orders", topic_id=ORDERS),
+    partition(ORDERS, 0),
+    partition(ORDERS, 1),
+    km.TopicRecord(name="payments", topic_id=PAYMENTS),
+    partition(PAYMENTS, 0, eligible_leader_replicas=[2]),
+    config("retention.ms", "1"),
+    config("ssl.keystore.password", "swordfish", "1", 4),
+    km.UserScramCredentialRecord(name="ann", mechanism=1, salt=b"s", stored_key=b"k", server_key=b"v", iterations=4096),
+    quota("producer_byte_rate", 5.0),
+    quota("consumer_byte_rate", 6.0),
+]
+CHANGES = [
+    km.NoOpRecord(),
+    km.PartitionChangeRecord(partition_id=0, topic_id=ORDERS, isr=[2], leader=2),
+    km.PartitionChangeRecord(partition_id=0, topic_id=ORDERS, leader_recovery_state=0),
+    km.BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=7, fenced=-1),
+    km.BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=7, in_controlled_shutdown=1),
+    km.ClearElrRecord(topic_name=""),
+    config("retention.ms", "2"),
+    config("ssl.keystore.password", "tuna", "1", 4),
+    quota("consumer_byte_rate", remove=True),
+    quota("producer_byte_rate", 5.0),
+    km.BeginTransactionRecord(name="doomed"),
+    km.RemoveTopicRecord(topic_id=PAYMENTS),
+    km.AbortTransactionRecord(reason="no"),
+    km.BeginTransactionRecord(name="fine"),
+    km.RemoveTopicRecord(topic_id=ORDERS),
+    km.TopicRecord(name="orders", topic_id=AGAIN),
+    km.EndTransactionRecord(),
+    partition(AGAIN, 0),
+    km.PartitionChangeRecord(partition_id=9, topic_id=AGAIN, leader=1),
+    km.UnregisterBrokerRecord(broker_id=5, broker_epoch=1),
+    km.BeginTransactionRecord(name="never ends"),
+    km.FeatureLevelRecord(name="metadata.version", feature_level=0),
+]
+
+
+def test_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From one offset of a log to another: the differences, every change, what is odd, and no secret anywhere."""
+    start = len(BEFORE)
+    batches = [metadata(0, 0, *BEFORE), metadata(start, 10, *CHANGES, epoch=3)]
+    end = start + len(CHANGES)
+    batches.append(write_batches([{"value": b"\x01\xe8\x07\x00new", "timestamp": at(20)}], base_offset=end))
+    segment(tmp_path, LOG, *batches)
+    out = str(tmp_path / "out")
+    assert main([str(tmp_path), "--before-offset", str(start - 1), "--output", out, "--quiet"]) == 1
+    report = capsys.readouterr().out
+    found = spark.read.parquet(f"{out}/differences").orderBy("entity", "name", "change").collect()
+    facts = {
+        (row.entity, row.name, row.change): {each.field: (each.before, each.after) for each in row.changes}
+        for row in found
+    }
+    assert set(facts) == {
+        ("broker", "1", "changed"),
+        ("client quota", "client-id (default), user ann: consumer_byte_rate", "removed"),
+        ("config", "broker 1: ssl.keystore.password", "changed"),
+        ("config", "topic orders: retention.ms", "removed"),
+        ("partition", "orders-0", "added"),
+        ("partition", "orders-9", "added"),
+        ("partition", "orders-0", "removed"),
+        ("partition", "orders-1", "removed"),
+        ("partition", "payments-0", "changed"),
+        ("topic", "orders", "added"),
+        ("topic", "orders", "removed"),
+    }
+    assert facts["broker", "1", "changed"] == {"fenced": ("true", "false"), "in_controlled_shutdown": ("false", "true")}
+    assert facts["partition", "payments-0", "changed"] == {"eligible_leader_replicas": ("[2]", "[]")}
+
+    rows = spark.read.parquet(f"{out}/changes").orderBy("offset", "entity", "name").collect()
+    by_offset = {row.offset - start: row for row in rows}
+    moved = {each.field: (each.before, each.after) for each in by_offset[1].changes}
+    assert moved == {
+        "isr": ("[1, 2]", "[2]"),
+        "leader": ("1", "2"),
+        "leader_epoch": ("0", "1"),
+        "partition_epoch": ("0", "1"),
+    }
+    assert [each.field for each in by_offset[2].changes] == ["partition_epoch"]
+    assert (by_offset[1].leader_epoch, by_offset[1].record_type) == (3, "partition_change_record")
+    assert by_offset[9].change == "unchanged"
+    assert {row.change for row in rows if row.offset == start + 14} == {"removed"}
+    assert sorted(row.name for row in rows if row.offset == start + 14) == [
+        "orders",
+        "orders-0",
+        "orders-1",
+        "topic orders: retention.ms",
+    ]
+    assert start + 11 not in {row.offset for row in rows}
+    assert (by_offset[18].change, by_offset[18].problem) == ("added", "changes what was not there")
+    assert (by_offset[19].change, by_offset[19].problem) == ("unchanged", "removes what was not there")
+    assert max(by_offset) == 19
+    (odd,) = spark.read.parquet(f"{out}/unhandled").collect()
+    assert (odd.record_type, odd.records, odd.first_offset) == (None, 1, end)
+    assert odd.problem == "metadata has no record type 1000"
+    for text in (
+        report,
+        *(str(spark.read.parquet(f"{out}/{name}").collect()) for name in ("before", "after", "changes")),
+    ):
+        assert "swordfish" not in text
+        assert "tuna" not in text
+    for text in ("Records that were not understood", "Changes with problems", "removes what was not there"):
+        assert text in report
+
+
+def test_snapshots(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A snapshot against a folder of a snapshot and the log behind it; what is in the snapshot is not replayed again."""
+    header = write_control_batch("SNAPSHOT_HEADER", b"\0\0\0\0\0\0\0\0\0\0\0\0", offset=0)
+    old = segment(tmp_path / "a", LOG, header, metadata(1, 0, *BEFORE), name=f"{50:020}-{2:010}.checkpoint")
+    new = tmp_path / "b"
+    segment(new, LOG, header, metadata(1, 0, *BEFORE), name=f"{50:020}-{2:010}.checkpoint")
+    replayed_twice = [config("retention.ms", "old"), *CHANGES[6:8]]
+    segment(new, LOG, metadata(49, 0, *replayed_twice), base=49)
+    assert main([str(old), str(new), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    assert "before  a snapshot up to offset 49\n" in report
+    assert "after  a snapshot up to offset 49 and the log up to offset 51\n" in report
+    lines = [line.split() for line in report.splitlines()]
+    assert ["config", "0", "0", "2"] in lines
+    assert ["changed", "config", "topic", "orders:", "retention.ms", "value", "1", "→", "2"] in lines
+    assert main([str(old), str(new), "--after-offset", "49", "--quiet"]) == 0
+    assert "There is no difference." in capsys.readouterr().out
+
+
+def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log that lacks its beginning, or some offsets, may give a wrong state, and says so; wrong offsets are refused."""
+    segment(tmp_path, LOG, metadata(5, 0, BEFORE[0]), metadata(9, 0, BEFORE[2]), base=5)
+    assert main([str(tmp_path), "--quiet"]) == 1
+    assert "8 offsets are missing before offset 9: the state may be wrong." in capsys.readouterr().out
+    assert main([str(tmp_path), "--before-offset", "7", "--after-offset", "6", "--quiet"]) == 2
+    want = "metadata_diff: error: --after-offset 6 is below the offset 7 to begin with\n"
+    assert capsys.readouterr().err.endswith(want)
+
+
+def test_brokers() -> None:
+    """What a change of a registration leaves out stays as it is; the old records for fencing are read as well."""
+    before = {"fenced": True, "in_controlled_shutdown": False, "log_dirs": ["a"], "cordoned_log_dirs": ["b"]}
+    change = {"fenced": 0, "in_controlled_shutdown": 0, "log_dirs": None, "cordoned_log_dirs": None, "broker_epoch": 1}
+    kind = "broker_registration_change_record"
+    assert changed(before, kind, change) == before
+    assert changed(before, kind, change | {"fenced": -1, "log_dirs": ["c"], "cordoned_log_dirs": []}) == {
+        "fenced": False,
+        "in_controlled_shutdown": False,
+        "log_dirs": ["c"],
+        "cordoned_log_dirs": [],
+    }
+    assert changed(before, "unfence_broker_record", {"epoch": 1})["fenced"] is False
+    assert changed(before, "fence_broker_record", {"epoch": 1})["fenced"] is True
+
+
+def test_names() -> None:
+    """Entities are told in words; numbers that nobody knows stay numbers."""
+    acl = {"permission_type": 2, "resource_type": 99, "pattern_type": 4, "operation": 98, "principal": "User:x"}
+    acl |= {"resource_name": "pre", "host": "*"}
+    assert name_of("acl", ["id"], acl) == "User:x may not 98 99 pre* from *"
+    assert name_of("acl", ["id"], {}) == "id"
+    assert name_of("config", [4, "", "a.b"], {}) == "broker (default): a.b"
+    assert name_of("scram credential", ["ann", 9], {}) == "ann 9"
+    assert name_of("producer ids", [], {}) == "producer ids"
+    assert name_of("partition", ["id", 3], {}) == "id-3"
+
+
+def test_replay_of_nothing() -> None:
+    """A group without a change behind the start is the same before and after."""
+    event = {"at": 3, "place": 0, "timestamp": None, "leader_epoch": 1, "record_type": "feature_level_record"}
+    event |= {
+        "entity": "feature",
+        "key": json.dumps(["f"]),
+        "action": "set",
+        "fields": json.dumps({"feature_level": 1}),
+    }
+    rows: Sequence[dict[str, Any]] = Replay(5).run([event])
+    assert [(row["what"], row["name"], row["fields"]) for row in rows] == [
+        ("before", "f", [("feature_level", "1")]),
+        ("after", "f", [("feature_level", "1")]),
+    ]
+    assert [row["what"] for row in Replay(None).run([event])] == ["after"]
