@@ -72,8 +72,8 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Every test: of the generator, the generated packages, and the pipeline on Spark (a large download the first time)."""
     session.install(*GENERATOR, *groups("tests", "types", "arrow", "spark"), *GENERATED, "./pipeline")
-    # Tests of Spark are one group, so that one worker has the one session of Spark.
-    session.run("python", "-m", "pytest", "-n", "2", "--dist", "loadgroup", *session.posargs)
+    # A file stays with one worker, and so do the tables that its tests on Spark share.
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "loadfile", *session.posargs)
 
 
 @nox.session

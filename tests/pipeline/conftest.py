@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,15 +24,6 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
 }
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the mark
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker of pytest-xdist runs all tests of this folder, or each would start Spark."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")
