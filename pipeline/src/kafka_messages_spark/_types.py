@@ -7,6 +7,8 @@ from kafka_messages._facts import FieldFacts, facts_of
 from kafka_messages._message import Message
 from pyspark.sql import types as spark
 
+from ._errors import near, wrong
+
 _SCALARS: dict[pa.DataType, spark.DataType] = {
     pa.bool_(): spark.BooleanType(),
     pa.int8(): spark.ByteType(),
@@ -34,6 +36,20 @@ def spark_type(arrow: pa.DataType) -> spark.DataType:
 def struct_type(arrow: pa.StructType | pa.Schema) -> spark.StructType:
     """The type of a struct, or of the rows of a schema."""
     return spark.StructType([spark.StructField(field.name, spark_type(field.type)) for field in arrow])
+
+
+def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.Schema:
+    """The Arrow schema of what a user's schema asks of a source, which may be fewer columns, in any order."""
+    for field in schema.fields:
+        if field.name not in full.names:
+            hint = near(field.name, full.names) or "."
+            raise wrong(f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}.")
+        kind = spark_type(full.field(field.name).type)
+        if field.dataType.simpleString() != kind.simpleString():
+            raise wrong(
+                f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
+            )
+    return pa.schema([full.field(name) for name in schema.names])
 
 
 def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:

@@ -1,17 +1,19 @@
-"""Data sources: ``register(spark)``, then ``spark.read.format("kafka_log")``."""
+"""Data sources: ``register(spark)``, then ``spark.read.format("kafka_log")`` or ``kafka_frames``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .kafka_frames import KafkaFramesDataSource
 from .kafka_log import KafkaLogDataSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["KafkaLogDataSource", "register"]
+__all__ = ["KafkaFramesDataSource", "KafkaLogDataSource", "register"]
 
 
 def register(spark: SparkSession) -> None:
     """Make the data sources of this package known to a session."""
     spark.dataSource.register(KafkaLogDataSource)
+    spark.dataSource.register(KafkaFramesDataSource)

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from .._errors import near, wrong
 from .._options import Options
 from .._records import LogDecoder, columns_of, decoder_of
-from .._types import spark_type
+from .._types import chosen_schema
 from ._files import File, Selection
 
 NAME = "kafka_log"
@@ -126,16 +126,7 @@ class LogColumns:
 
     def chosen(self, schema: StructType) -> LogColumns:
         """Those of a user's schema, which may be fewer, in any order."""
-        for each in schema.fields:
-            if each.name not in self.out.names:
-                hint = near(each.name, self.out.names) or "."
-                raise wrong(f"{NAME}: there is no column {each.name!r}{hint} There are {', '.join(self.out.names)}.")
-            kind = spark_type(self.out.field(each.name).type)
-            if each.dataType.simpleString() != kind.simpleString():
-                raise wrong(
-                    f"{NAME}: the column {each.name!r} is {kind.simpleString()}, not {each.dataType.simpleString()}"
-                )
-        out = pa.schema([self.out.field(name) for name in schema.names])
+        out = chosen_schema(NAME, self.out, schema)
         wanted = {CORRUPT if name == self.corrupt else name for name in schema.names}
         decoder = self.decoder
         if decoder is not None:

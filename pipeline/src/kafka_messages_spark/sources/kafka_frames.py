@@ -1,0 +1,213 @@
+"""The data source ``kafka_frames``: requests and responses from captured connections, one row a frame."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from kafka_messages.protocol import MAX_FRAME_SIZE
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from .._errors import wrong
+from .._headers import HEADER_FIELDS, REQUEST, RESPONSE, headers_of
+from .._options import Options
+from .._types import chosen_schema, struct_type
+from ._captures import Naming, Piece, pieces
+from ._files import Selection, open_file
+
+NAME = "kafka_frames"
+OPTIONS = (
+    "path",
+    "paths",
+    "pathGlobFilter",
+    "recursiveFileLookup",
+    "modifiedAfter",
+    "modifiedBefore",
+    "direction",
+    "brokerPorts",
+    "fileNamePattern",
+    "maxFrameBytes",
+    "mode",
+    "columnNameOfCorruptRecord",
+    "ignoreCorruptFiles",
+)
+BROKER_PORTS = "9092"
+"""Default of ``brokerPorts``: where brokers listen unless told otherwise."""
+
+_log = logging.getLogger(__name__)
+
+
+class FramesError(ValueError):
+    """A captured stream has something that is no frame, or no header: ``file``, ``position`` in bytes, ``reason``."""
+
+    def __init__(self, file: str, position: int, reason: str) -> None:
+        super().__init__(file, position, reason)
+        self.file, self.position, self.reason = file, position, reason
+
+    def __str__(self) -> str:
+        return f"{self.file}: frame at byte {self.position}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class FramesOptions:
+    """The options of the source, checked."""
+
+    files: Selection
+    naming: Naming
+    max_frame: int
+    failfast: bool
+    corrupt_column: str | None
+    ignore_corrupt: bool
+
+    @classmethod
+    def parse(cls, options: dict[str, str]) -> FramesOptions:
+        given = Options(NAME, options, OPTIONS)
+        direction = given.text("direction")
+        mode = given.mode()
+        return cls(
+            files=Selection(
+                paths=given.paths(),
+                glob=given.text("pathGlobFilter"),
+                default_glob="*",
+                recursive=given.flag("recursiveFileLookup", False),
+                modified_after=given.time("modifiedAfter"),
+                modified_before=given.time("modifiedBefore"),
+            ),
+            naming=Naming(
+                direction=None if direction is None else given.choice("direction", "", (REQUEST, RESPONSE)),
+                pattern=_pattern(given.text("fileNamePattern")),
+                broker_ports=_ports(given.text("brokerPorts") or BROKER_PORTS),
+            ),
+            max_frame=min(given.size("maxFrameBytes", MAX_FRAME_SIZE), 2**31 - 1),
+            failfast=mode == "FAILFAST",
+            corrupt_column=given.corrupt_column(mode),
+            ignore_corrupt=given.flag("ignoreCorruptFiles", False),
+        )
+
+    def schema(self) -> pa.Schema:
+        """All columns."""
+        fields = [
+            pa.field("connection", pa.string()),
+            pa.field("direction", pa.string()),
+            pa.field("file", pa.string()),
+            pa.field("position", pa.int64()),
+            pa.field("size", pa.int32()),
+            *HEADER_FIELDS,
+            pa.field("frame", pa.binary()),
+        ]
+        if self.corrupt_column is not None:
+            if self.corrupt_column in (each.name for each in fields):
+                raise wrong(
+                    f"{NAME}: the option 'columnNameOfCorruptRecord' is {self.corrupt_column!r}, "
+                    "but there is a column of this name"
+                )
+            fields.append(pa.field(self.corrupt_column, pa.binary()))
+        return pa.schema(fields)
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    if text is None:
+        return None
+    try:
+        found = re.compile(text)
+    except re.error as error:
+        raise wrong(f"{NAME}: the option 'fileNamePattern' is a regular expression, not {text!r}: {error}") from None
+    if not set(found.groupindex) <= {"connection", "direction"} or not found.groupindex:
+        raise wrong(
+            f"{NAME}: the option 'fileNamePattern' has the groups (?P<connection>...) and (?P<direction>...), "
+            f"or one of them; {text!r} has {', '.join(found.groupindex) or 'none'}"
+        )
+    return found
+
+
+def _ports(text: str) -> tuple[int, ...]:
+    ports = [each.strip() for each in text.split(",")]
+    if not all(each.isascii() and each.isdecimal() and int(each) < 1 << 16 for each in ports):
+        raise wrong(f"{NAME}: the option 'brokerPorts' is a list of ports such as 9092, 9093, not {text!r}")
+    return tuple(map(int, ports))
+
+
+class KafkaFramesDataSource(DataSource):
+    """Captured connections as rows, one a request or response; see docs/spark-sources.md for the options."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> StructType:
+        return struct_type(FramesOptions.parse(dict(self.options)).schema())
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return KafkaFramesReader(FramesOptions.parse(dict(self.options)), schema)
+
+
+@dataclass
+class Stream(InputPartition):
+    """One direction of a connection: a file. There is no way into the middle of it, so it is one task."""
+
+    name: str
+    root: str
+    path: str
+    connection: str
+    direction: str
+
+
+class KafkaFramesReader(DataSourceReader):
+    """Reads the files that the options name, with the columns of a schema."""
+
+    def __init__(self, options: FramesOptions, schema: StructType) -> None:
+        self._options = options
+        self._schema = chosen_schema(NAME, options.schema(), schema)
+
+    def partitions(self) -> Sequence[InputPartition]:
+        tell = self._options.naming.tell
+        return [
+            Stream(file.name, file.root, file.path, *tell(NAME, file.name))
+            for file in self._options.files.find(NAME)
+            if file.size or not file.is_named
+        ]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """The record batches of a stream. Where there is no file, Spark comes with a partition of nothing."""
+        if not isinstance(partition, Stream):
+            return
+        try:
+            with closing(open_file(partition.root, partition.path)) as file:
+                for piece in pieces(file, self._options.max_frame):
+                    yield self._batch(partition, piece)
+        except (FramesError, OSError) as error:
+            if not self._options.ignore_corrupt:
+                raise
+            _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", partition.name, error)
+
+    def _batch(self, stream: Stream, piece: Piece) -> pa.RecordBatch:
+        count = len(piece.frame)
+        is_request = np.full(count, stream.direction == REQUEST)
+        headers = dict(zip((each.name for each in HEADER_FIELDS), headers_of(piece.frame, is_request), strict=True))
+        if piece.problem is not None:
+            headers["problem"] = pa.array([piece.problem])
+        problem = headers["problem"]
+        if self._options.failfast and problem.null_count < count:
+            row = int(np.flatnonzero(np.asarray(problem.is_valid()))[0])
+            raise FramesError(stream.name, piece.position[row].as_py(), problem[row].as_py())
+        columns = {
+            "connection": pa.repeat(pa.scalar(stream.connection), count),
+            "direction": pa.repeat(pa.scalar(stream.direction), count),
+            "file": pa.repeat(pa.scalar(stream.name), count),
+            "position": piece.position,
+            "size": piece.size,
+            **headers,
+            "frame": piece.frame,
+        }
+        if (corrupt := self._options.corrupt_column) in self._schema.names:
+            rows = np.where(np.asarray(problem.is_valid()), np.arange(count), -1)
+            of_frames = piece.frame if piece.problem is None else pa.array([piece.data])
+            columns[str(corrupt)] = of_frames.take(pa.array(rows, mask=rows < 0))
+        return pa.RecordBatch.from_arrays([columns[name] for name in self._schema.names], schema=self._schema)

@@ -1,0 +1,320 @@
+"""The data source kafka_frames: every header there is, names of captures, and streams that are damaged."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import kafka_messages
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka_messages import RawTaggedField, RequestHeader
+from kafka_messages.protocol import apis, encode_request, encode_response, frame, read_request_header
+from kafka_messages_spark import register
+from kafka_messages_spark._headers import headers_of, response_headers
+from kafka_messages_spark.sources import _captures
+from kafka_messages_spark.sources._captures import Naming, pieces
+from kafka_messages_spark.sources.kafka_frames import FramesError, KafkaFramesDataSource
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+REQUESTS = [
+    encode_request(kafka_messages.ApiVersionsRequest(), 3, 1, "me"),
+    encode_request(kafka_messages.MetadataRequest(), 1, 2, None),
+    encode_request(kafka_messages.MetadataRequest(), 12, 3, "ünï"),
+]
+RESPONSES = [
+    encode_response(kafka_messages.ApiVersionsResponse(), 3, 1),
+    encode_response(kafka_messages.MetadataResponse(cluster_id="here"), 12, 3),
+]
+
+
+def read(path: object, **options: str) -> list[dict[str, Any]]:
+    """The rows of a capture, by the source's own interface."""
+    source = KafkaFramesDataSource({"path": str(path), **options})
+    reader: Any = source.reader(source.schema())
+    return [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    """A connection as tcpflow writes it."""
+    (tmp_path / "192.168.001.010.51234-010.000.000.001.09092").write_bytes(b"".join(REQUESTS))
+    (tmp_path / "010.000.000.001.09092-192.168.001.010.51234").write_bytes(b"".join(RESPONSES))
+    return tmp_path
+
+
+def test_rows(spark: SparkSession, capture: Path) -> None:
+    """What headers say of both directions, in Spark; positions are those of the lengths in the file."""
+    register(spark)
+    df = spark.read.format("kafka_frames").load(str(capture))
+    names = ("direction", "position", "api_name", "api_version", "correlation_id", "client_id", "problem")
+    rows = [tuple(row) for row in df.orderBy("direction", "position").select(*names).collect()]
+    at = [0, len(REQUESTS[0]), len(REQUESTS[0]) + len(REQUESTS[1])]
+    assert rows == [
+        ("request", at[0], "ApiVersions", 3, 1, "me", None),
+        ("request", at[1], "Metadata", 1, 2, None, None),
+        ("request", at[2], "Metadata", 12, 3, "ünï", None),
+        ("response", 0, None, None, 1, None, None),
+        ("response", len(RESPONSES[0]), None, None, 3, None, None),
+    ]
+    assert [row[0] for row in df.select("connection").distinct().collect()] == ["192.168.1.10:51234-10.0.0.1:9092"]
+    sizes = df.where("direction = 'request'").orderBy("position").select("size", "header_size", "frame").collect()
+    assert [(row["size"], bytes(row.frame)) for row in sizes] == [(len(each) - 4, each[4:]) for each in REQUESTS]
+    assert [row.header_size for row in sizes] == [read_request_header(each[4:])[1] for each in REQUESTS]
+
+
+def test_every_header() -> None:
+    """Of every API at every version, with and without a client id, and with tagged fields, as the object codec reads it."""
+    frames, want = [], []
+    for each in apis():
+        for version in {each.valid_versions.lowest, each.valid_versions.highest, 0} - {-1}:
+            header_version = each.request_header_version(version)
+            for client in (None, "", "client"):
+                header = RequestHeader(
+                    request_api_key=int(each.key), request_api_version=version, correlation_id=7, client_id=client
+                )
+                if header_version == 2 and client == "client":
+                    header.unknown_tagged_fields = (RawTaggedField(3, b"unknown"),)
+                data = header.write(header_version) if header_version else header.write(1)[:8]
+                frames.append(data + b"body")
+                client_id = client if header_version else None
+                want.append((int(each.key), each.name, version, 7, client_id, len(data), None))
+    found = headers_of(pa.array(frames), np.ones(len(frames), np.bool_))
+    assert list(zip(*(column.to_pylist() for column in found), strict=True)) == want
+
+
+UNREADABLE = {
+    "unknown API": (b"\x03\xe8\0\0\0\0\0\7" + b"rest", 1000, 7, "no API has the key 1000; the known keys are 0 to "),
+    "no header": (b"\0\3", None, None, "RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 0"),
+    "client id": (
+        b"\0\3\0\1\0\0\0\7\0\x09abc",
+        3,
+        7,
+        "RequestHeader v1: client_id: NULLABLE_STRING: 9 bytes needed at",
+    ),
+    "no text": (b"\0\3\0\1\0\0\0\7\0\2\xff\xff", 3, 7, "RequestHeader v1: client_id: "),
+    "tags": (b"\0\3\0\x0c\0\0\0\7\0\0", 3, 7, "RequestHeader v2: "),
+}
+
+
+@pytest.mark.parametrize(("data", "key", "correlation", "problem"), UNREADABLE.values(), ids=UNREADABLE)
+def test_unreadable_header(tmp_path: Path, data: bytes, key: int | None, correlation: int | None, problem: str) -> None:
+    """The row says why, keeps the bytes, and what could be read; the frames around it are not touched."""
+    file = tmp_path / "a.requests"
+    file.write_bytes(REQUESTS[0] + frame(data) + REQUESTS[1])
+    first, row, last = read(file, mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
+    assert (row["api_key"], row["correlation_id"], row["frame"], row["bad"]) == (key, correlation, data, data)
+    assert row["problem"].startswith(problem)
+    assert (first["problem"], first["bad"], last["problem"], last["client_id"]) == (None, None, None, None)
+    with pytest.raises(FramesError) as caught:
+        read(file)
+    assert str(caught.value) == f"{file}: frame at byte {len(REQUESTS[0])}: {row['problem']}"
+
+
+BROKEN = {
+    "within a frame": (
+        REQUESTS[1][:9],
+        len(REQUESTS[1]) - 4,
+        f"the stream ends after 5 of the {len(REQUESTS[1]) - 4} b",
+    ),
+    "within a length": (b"\0\0\0", None, "the stream ends after 3 of the 4 bytes of a length"),
+    "negative": (
+        b"\xff\xff\xff\xffxx",
+        -1,
+        "a length of -1 bytes, where 0 to 104857600 are possible; what follows cannot",
+    ),
+    "absurd": (
+        b"\x7f\xff\xff\xffxx",
+        2**31 - 1,
+        "a length of 2147483647 bytes, where 0 to 104857600 are possible; what",
+    ),
+    "TLS": (
+        b"\x16\x03\x01\x02\x00",
+        0x16030102,
+        "a length of 369295618 bytes, where 0 to 104857600 are possible; what ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("rest", "size", "problem"), BROKEN.values(), ids=BROKEN)
+def test_broken_stream(tmp_path: Path, rest: bytes, size: int | None, problem: str) -> None:
+    """A capture that ends in the middle, or is no Kafka: what came before stays, the rest is one row."""
+    file = tmp_path / "a.requests"
+    file.write_bytes(REQUESTS[0] + rest)
+    first, row = read(file, mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
+    assert first["problem"] is None
+    assert (row["position"], row["size"], row["frame"], row["bad"]) == (len(REQUESTS[0]), size, None, rest)
+    assert row["problem"].startswith(problem)
+    with pytest.raises(FramesError, match=rf"a\.requests: frame at byte {len(REQUESTS[0])}: "):
+        read(file)
+    assert [row["correlation_id"] for row in read(file, ignoreCorruptFiles="true")] == [1]
+    if "TLS" in row["problem"]:
+        assert row["problem"].endswith("; this looks like TLS")
+
+
+def test_middle_of_a_connection(tmp_path: Path) -> None:
+    """A stream has no marks: one that was captured from its middle on cannot be read, and the row says so."""
+    (tmp_path / "a.requests").write_bytes(REQUESTS[2][7:] + REQUESTS[0])
+    (row,) = read(tmp_path, mode="PERMISSIVE")
+    assert row["problem"].endswith("cannot be told apart; this does not look like the beginning of a connection")
+
+
+def test_short_response(tmp_path: Path) -> None:
+    """A response that is shorter than its correlation id."""
+    (tmp_path / "a.response").write_bytes(frame(b"\0\0\1"))
+    (row,) = read(tmp_path, mode="PERMISSIVE")
+    assert row["problem"] == "ResponseHeader v0: correlation_id: INT32: 4 bytes needed at offset 0, 3 left"
+
+
+NAMES = {
+    "a.requests": ("a", "request"),
+    "10.1.2.3-55.responses.bin": ("10.1.2.3-55", "response"),
+    "conn7-request": ("conn7", "request"),
+    "010.000.000.001.50000-010.000.000.002.09092": ("10.0.0.1:50000-10.0.0.2:9092", "request"),
+    "010.000.000.002.09092-010.000.000.001.50000": ("10.0.0.1:50000-10.0.0.2:9092", "response"),
+    "010.000.000.002.09092-010.000.000.001.50000c2": ("10.0.0.1:50000-10.0.0.2:9092 (c2)", "response"),
+    "1731000000T010.000.000.001.50000-010.000.000.002.09092": ("10.0.0.1:50000-10.0.0.2:9092", "request"),
+    "fe80::1.50000-fe80::2.09092": ("fe80::1:50000-fe80::2:9092", "request"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_files(name: str) -> None:
+    """Names of both directions of a connection give the same connection."""
+    assert Naming(None, None, (9092,)).tell("kafka_frames", f"/captures/{name}") == NAMES[name]
+
+
+def test_options_for_names(capture: Path, tmp_path: Path) -> None:
+    """Other ports, other names, and one direction for all."""
+    assert {row["direction"] for row in read(capture, direction="response", mode="PERMISSIVE")} == {"response"}
+    options = {"brokerPorts": "51234, 7", "mode": "PERMISSIVE"}
+    assert {row["connection"] for row in read(capture, **options)} == {"10.0.0.1:9092-192.168.1.10:51234"}
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "x_17_in").write_bytes(REQUESTS[0])
+    options = {"fileNamePattern": r"x_(?P<connection>\d+)_in", "direction": "REQUEST"}
+    (row,) = read(tmp_path / "other", **options)
+    assert (row["connection"], row["direction"]) == ("17", "request")
+
+
+REFUSED = {
+    "no direction": (
+        {},
+        "kafka_frames: the name of {file} does not tell whether it has requests or responses: no port of a broker (9092) "
+        "and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
+    ),
+    "direction": ({"direction": "in"}, "kafka_frames: the option 'direction' is one of request, response, not 'in'"),
+    "ports": (
+        {"brokerPorts": "kafka"},
+        "kafka_frames: the option 'brokerPorts' is a list of ports such as 9092, 9093, not 'kafka'",
+    ),
+    "no pattern": (
+        {"fileNamePattern": "("},
+        "kafka_frames: the option 'fileNamePattern' is a regular expression, not '(': missing ), unterminated subpattern "
+        "at position 0",
+    ),
+    "no groups": (
+        {"fileNamePattern": ".*"},
+        "kafka_frames: the option 'fileNamePattern' has the groups (?P<connection>...) and (?P<direction>...), or one of "
+        "them; '.*' has none",
+    ),
+    "no match": (
+        {"fileNamePattern": "(?P<connection>[0-9])"},
+        "kafka_frames: the option 'fileNamePattern' '(?P<connection>[0-9])' does not fit the name of {file}",
+    ),
+    "another direction": (
+        {"fileNamePattern": "cap(?P<direction>.*)"},
+        "kafka_frames: the direction in the name of {file} is request or response, not 'ture'",
+    ),
+    "column": (
+        {"columnNameOfCorruptRecord": "frame", "mode": "PERMISSIVE"},
+        "kafka_frames: the option 'columnNameOfCorruptRecord' is 'frame', but there is a column of this name",
+    ),
+    "unknown": (
+        {"brokerPort": "1"},
+        "kafka_frames: there is no option 'brokerPort'; did you mean brokerPorts? The options are path, paths, "
+        "pathGlobFilter, recursiveFileLookup, modifiedAfter, modifiedBefore, direction, brokerPorts, fileNamePattern, "
+        "maxFrameBytes, mode, columnNameOfCorruptRecord, ignoreCorruptFiles.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
+def test_refused(tmp_path: Path, options: dict[str, str], text: str) -> None:
+    """Which stream a file has is never guessed."""
+    file = tmp_path / "capture"
+    file.write_bytes(REQUESTS[0])
+    with pytest.raises(ValueError, match=r".") as caught:
+        read(file, **options)
+    assert str(caught.value) == text.format(file=file)
+
+
+def test_chosen_columns(spark: SparkSession, capture: Path) -> None:
+    """A schema of the user prunes; one that cannot be is refused."""
+    register(spark)
+    reader = spark.read.format("kafka_frames")
+    assert sorted(reader.schema("correlation_id int, size int").load(str(capture)).collect())[0][0] == 1
+    with pytest.raises(PySparkException, match=r"kafka_frames: there is no column 'api'; did you mean "):
+        reader.schema("api string").load(str(capture)).collect()
+
+
+@given(st.lists(st.binary(max_size=300), max_size=40), st.integers(1, 200), st.data())
+def test_any_chunks(bodies: list[bytes], chunk: int, data: st.DataObject) -> None:
+    """However a file is read, and wherever it ends, the frames are the same, and no byte is in none of the rows."""
+    stream = b"".join(map(frame, bodies))
+    end = data.draw(st.integers(0, len(stream)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_captures, "CHUNK", chunk)
+        found = list(pieces(io.BytesIO(stream[:end]), 1000))
+    frames = [each for piece in found if piece.problem is None for each in piece.frame.to_pylist()]
+    assert frames == bodies[: len(frames)]
+    rest = b"".join(piece.data for piece in found)
+    assert b"".join(map(frame, frames)) + rest == stream[:end]
+    positions = [each for piece in found for each in piece.position.to_pylist()]
+    starts = [0, *np.cumsum([4 + len(each) for each in frames]).tolist()]
+    assert positions == starts[: len(positions)]
+
+
+def test_claimed_length_takes_no_memory() -> None:
+    """A length within the limit, of a frame that does not come: memory is for what is there."""
+
+    class File:
+        asked = 0
+
+        def read(self, size: int) -> bytes:
+            self.asked = max(self.asked, size)
+            return b""
+
+    file = File()
+    head = io.BytesIO(b"\x06\0\0\0abc")
+    file.read = lambda size: head.read(size) if size <= _captures.CHUNK else pytest.fail("too much")  # type: ignore[method-assign]
+    (piece,) = pieces(file, 1 << 30)
+    assert piece.problem == f"the stream ends after 3 of the {0x06000000} bytes of a frame"
+
+
+def test_response_headers() -> None:
+    """Response headers by the request's version; ApiVersions always has header 0, and may answer at version 0 (KIP-511)."""
+    refused = kafka_messages.ApiVersionsResponse(error_code=35)
+    tagged = b"\0\0\0\4\1\0\1x" + b"body"
+    cases = [
+        (RESPONSES[0][4:], 18, 3, (4, 3, None)),
+        (encode_response(refused, 0, 1, framed=False), 18, 3, (4, 0, None)),
+        (RESPONSES[1][4:], 3, 12, (5, 12, None)),
+        (encode_response(kafka_messages.MetadataResponse(), 8, 1, framed=False), 3, 8, (4, 8, None)),
+        (tagged, 3, 12, (8, 12, None)),
+        (b"\0\0\0\1", 3, 12, (None, None, "ResponseHeader v1: ")),
+        (b"\0\0\0\1", 1000, 1, (None, None, None)),
+        (None, 3, 12, (None, None, None)),
+        (RESPONSES[1][4:], None, None, (None, None, None)),
+    ]
+    data, keys, versions, want = (list(column) for column in zip(*cases, strict=True))
+    size, version, problems = response_headers(
+        pa.array(data, pa.binary()), pa.array(keys, pa.int16()), pa.array(versions, pa.int16())
+    )
+    for found, expected in zip(zip(size.to_pylist(), version.to_pylist(), problems, strict=True), want, strict=True):
+        assert found[:2] == expected[:2]
+        assert found[2] == expected[2] or str(found[2]).startswith(str(expected[2]))

@@ -1,0 +1,186 @@
+"""Requests with their responses, and the messages in them: from captures and from tables of frames."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages.protocol import encode_request, encode_response
+from kafka_messages_spark import register, traffic
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def request(message: Any, version: int, correlation: int) -> bytes:
+    return encode_request(message, version, correlation, "me", framed=False)
+
+
+def response(message: Any, version: int, correlation: int) -> bytes:
+    return encode_response(message, version, correlation, framed=False)
+
+
+PRODUCE = kafka_messages.ProduceRequest(acks=0)
+METADATA = kafka_messages.MetadataRequest()
+
+
+def answer(name: str) -> Any:
+    return kafka_messages.MetadataResponse(cluster_id=name)
+
+
+FRAMES = [
+    ("one", "request", request(METADATA, 12, 7)),
+    ("one", "request", request(PRODUCE, 11, 8)),
+    ("one", "response", response(answer("first"), 12, 7)),
+    ("two", "request", request(METADATA, 1, 7)),
+    ("two", "response", response(answer("other"), 1, 7)),
+    ("one", "request", request(METADATA, 8, 7)),
+    ("one", "response", response(answer("second"), 8, 7)),
+    ("one", "response", response(answer("orphan"), 8, 99)),
+    ("one", "request", b"\0\3"),
+]
+
+
+def table(spark: SparkSession, frames: list[Any] = FRAMES) -> DataFrame:
+    """Frames as a table of captures has them, ten milliseconds apart."""
+    rows = [(*frame, START + number * timedelta(milliseconds=10)) for number, frame in enumerate(frames)]
+    return spark.createDataFrame(rows, "connection string, direction string, data binary, timestamp timestamp")
+
+
+def test_frames_of_a_table(spark: SparkSession) -> None:
+    """Any table with the bytes will do; what cannot be read is a row that says so, or ends the query."""
+    df = traffic.frames(table(spark), "data")
+    names = [
+        "connection",
+        "direction",
+        "timestamp",
+        "api_key",
+        "api_name",
+        "api_version",
+        "correlation_id",
+        "client_id",
+    ]
+    assert df.columns == [*names, "header_size", "problem", "frame"]
+    rows = df.orderBy("timestamp").collect()
+    assert [bytes(row.frame) for row in rows] == [data for _, _, data in FRAMES]
+    assert [row.correlation_id for row in rows] == [7, 8, 7, 7, 7, 7, 7, 99, None]
+    assert [row.problem is None for row in rows] == [True] * 8 + [False]
+    with pytest.raises(
+        PySparkException, match=r"Parse Mode: FAILFAST\. .* row \d: RequestHeader v1: request_api_version"
+    ):
+        traffic.frames(table(spark), "data", options={"mode": "FAILFAST"}).collect()
+
+
+def test_frames_with_lengths(spark: SparkSession) -> None:
+    """With the four bytes of length before them; one that does not agree is told, and its bytes stay."""
+    data = request(METADATA, 12, 7)
+    frames = [
+        ("a", "request", len(data).to_bytes(4, "big") + data),
+        ("a", "request", b"\0\0\0\1xy"),
+        ("a", "request", b"\0"),
+    ]
+    frames += [("a", "request", None), ("a", "in", b"\0\0\0\1x")]
+    rows = traffic.frames(table(spark, frames), "data", has_length=True).orderBy("timestamp").collect()
+    assert (bytes(rows[0].frame), rows[0].api_name, rows[0].problem) == (data, "Metadata", None)
+    for row, each in zip(rows[1:3], frames[1:3], strict=True):
+        assert row.problem == "the length before the frame is not that of the bytes behind it"
+        assert bytes(row.frame) == each[2]
+    assert (rows[3].frame, rows[3].problem) == (None, None)
+    assert rows[4].problem == "the direction is request or response, not 'in'"
+
+
+def seconds(time: datetime | None) -> float | None:
+    """Spark gives times without a time zone, in that of the machine."""
+    return None if time is None else time.timestamp()
+
+
+@pytest.fixture
+def pairs(spark: SparkSession) -> DataFrame:
+    return traffic.pair(traffic.frames(table(spark), "data"))
+
+
+def test_pair(pairs: DataFrame) -> None:
+    """By connection, correlation id and occurrence: ids are used again, and each connection has its own."""
+    rows = {(row.connection, seconds(row.request_timestamp)): row for row in pairs.collect()}
+    assert len(rows) == 6
+    names = ("api_name", "api_version", "correlation_id", "response_version", "response_header_size", "latency_ms")
+
+    def at(number: int) -> Any:
+        row = rows[(FRAMES[number][0], seconds(START + number * timedelta(milliseconds=10)))]
+        assert bytes(row.request) == FRAMES[number][2]
+        return tuple(row[name] for name in names), row.response and bytes(row.response)
+
+    assert at(0) == (("Metadata", 12, 7, 12, 5, 20.0), FRAMES[2][2])
+    assert at(1) == (("Produce", 11, 8, None, None, None), None)
+    assert at(3) == (("Metadata", 1, 7, 1, 4, 10.0), FRAMES[4][2])
+    assert at(5) == (("Metadata", 8, 7, 8, 4, 10.0), FRAMES[6][2])
+    assert at(8)[1] is None
+    orphan = rows[("one", None)]
+    assert (orphan.correlation_id, orphan.api_name, bytes(orphan.response)) == (99, None, FRAMES[7][2])
+    problems = [row.request_problem for row in rows.values() if row.request_problem]
+    assert problems == ["RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 0 left"]
+
+
+def test_decoded_messages(spark: SparkSession, pairs: DataFrame) -> None:
+    """Typed messages of one kind, each at the version its request has."""
+    found = traffic.decode_responses(pairs, "MetadataResponse", keep=["connection", "api_version"])
+    assert found.columns == ["connection", "api_version", "message"]
+    rows = {(row.connection, row.api_version, row.message.cluster_id) for row in found.collect()}
+    assert rows == {("one", 12, "first"), ("two", 1, None), ("one", 8, "second")}
+    of_pairs = traffic.decode_requests(pairs, "ProduceRequest", into="produce").collect()
+    of_frames = traffic.decode_requests(traffic.frames(table(spark), "data"), "ProduceRequest").collect()
+    assert [row.produce.acks for row in of_pairs] == [row.message.acks for row in of_frames] == [0]
+
+
+def test_refused_version(spark: SparkSession) -> None:
+    """A broker that does not know the version of ApiVersions answers at version 0: decoded as that (KIP-511)."""
+    refused = kafka_messages.ApiVersionsResponse(error_code=35)
+    frames = [
+        ("a", "request", request(kafka_messages.ApiVersionsRequest(), 4, 1)),
+        ("a", "response", response(refused, 0, 1)),
+    ]
+    df = traffic.decode_responses(traffic.pair(traffic.frames(table(spark, frames), "data")), "ApiVersionsResponse")
+    (row,) = df.collect()
+    assert (row.api_version, row.response_version, row.message.error_code) == (4, 0, 35)
+
+
+def test_pairs_of_a_capture(spark: SparkSession, tmp_path: Path) -> None:
+    """The same from files, where positions tell the order, and pairs name their files."""
+    for direction in ("request", "response"):
+        data = [each for connection, kind, each in FRAMES if (connection, kind) == ("two", direction)]
+        (tmp_path / f"two.{direction}s").write_bytes(b"".join(len(each).to_bytes(4, "big") + each for each in data))
+    register(spark)
+    (row,) = spark.read.format("kafka_frames").load(str(tmp_path)).transform(traffic.pair).collect()
+    assert (row.connection, row.request_position, row.response_position) == ("two", 0, 0)
+    assert row.request_file.endswith("two.requests")
+    assert row.response_file.endswith("two.responses")
+    assert "latency_ms" not in row
+
+
+def test_wrong_frames(spark: SparkSession, pairs: DataFrame) -> None:
+    """What is missing is told before anything runs."""
+    df = table(spark)
+    with pytest.raises(ValueError, match=r"^frames: there is no column 'frame'"):
+        traffic.frames(df)
+    with pytest.raises(ValueError, match=r"^frames: the column 'direction' is string, frames are binary$"):
+        traffic.frames(df, "direction")
+    with pytest.raises(ValueError, match=r"^frames: there is a column 'problem' already; rename it first$"):
+        traffic.frames(df.selectExpr("*", "1 AS problem"), "data")
+    with pytest.raises(ValueError, match=r"^pair: there is no column 'correlation_id'"):
+        traffic.pair(df)
+    with pytest.raises(ValueError, match=r"^pair: a column 'position' or 'timestamp' is needed, which tells the order"):
+        traffic.pair(traffic.frames(df.drop("timestamp"), "data"))
+    with pytest.raises(
+        ValueError, match=r"^decode_responses: only its request says what a response is; pair the frames"
+    ):
+        traffic.decode_responses(traffic.frames(df, "data"), "MetadataResponse")
+    with pytest.raises(
+        ValueError, match=r"^MetadataResponse is no request; the request of Metadata is MetadataRequest$"
+    ):
+        traffic.decode_requests(pairs, "MetadataResponse")
+    with pytest.raises(ValueError, match=r"^RequestHeader is neither the request nor the response of an API$"):
+        traffic.decode_requests(pairs, "RequestHeader")
