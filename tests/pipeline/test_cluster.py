@@ -9,11 +9,13 @@ import pytest
 from kafka_messages_spark import (
     cluster_metadata,
     consumer_offsets,
+    groups,
     latest,
     register,
     share_group_state,
     transaction_state,
 )
+from kafka_messages_spark.jobs.segments import main as segments_job
 from kafka_messages_spark.jobs.transactions import main as transactions_job
 from kafka_messages_spark.transactions import coordinator_states
 from pyspark.sql import DataFrame, SparkSession
@@ -23,8 +25,6 @@ from tests.support.cluster import (
     COMMITTED,
     METADATA,
     Cluster,
-    Commit,
-    committed_offsets,
     differences,
     milliseconds,
 )
@@ -91,20 +91,31 @@ def test_tables_are_what_the_dump_tool_prints(spark: SparkSession, cluster: Clus
             assert list(differences(record.value, struct["value"], value, f"{row.record_type}.value")) == []
 
 
-def test_committed_offsets(spark: SparkSession, cluster: Cluster) -> None:
-    """The offsets that the admin client tells of each group, from the commits, tombstones and markers of the table."""
-    df = table(spark, cluster, "__consumer_offsets").where("is_control OR record_type = 'offset_commit'")
-    commits = []
-    for row in df.collect():
-        facts = row.partition, row.offset, row.producer_id, row.is_transactional, row.control_type
-        if row.is_control:
-            commits.append(Commit(*facts))
-            continue
-        key, value = row.offset_commit
-        what = value and {"offset": value.offset, "leader_epoch": value.leader_epoch, "metadata": value.metadata}
-        commits.append(Commit(*facts, key.group, f"{key.topic}-{key.partition}", what))
-    answers = {group: facts["offsets"] for group, facts in cluster.answers["groups"].items() if facts["offsets"]}
-    assert committed_offsets(commits) == answers
+def test_groups(spark: SparkSession, cluster: Cluster) -> None:
+    """Offsets, types and members that the admin client tells of each group; and what became of them on the way."""
+    records = table(spark, cluster, "__consumer_offsets")
+    commits = groups.offset_commits(records)
+    history = groups.offset_history(commits, records).localCheckpoint()
+    found: dict[str, Row] = {}
+    for row in groups.committed_offsets(history).collect():
+        offset = {"offset": row.committed_offset, "leader_epoch": row.leader_epoch, "metadata": row.metadata}
+        found.setdefault(row.group, {})[f"{row.topic}-{row.partition}"] = offset
+    answers = cluster.answers["groups"]
+    assert found == {name: facts["offsets"] for name, facts in answers.items() if facts["offsets"]}
+
+    states = {row.group: row for row in groups.group_states(records).collect()}
+    of_admin = {(name, facts["type"].lower(), facts["members"]) for name, facts in answers.items()}
+    of_admin |= {(name, "share", 0) for name in cluster.answers["share_groups"]}
+    assert {(name, row.type, row.members) for name, row in states.items() if not row.removed} <= of_admin
+    assert {name for name, row in states.items() if row.removed} == {"closed", "retired"}
+    assert states["shipping"].members == 1
+
+    resets = {(row.group, row.topic, row.partition, row.committed_offset) for row in groups.resets(history).collect()}
+    assert resets == {("billing", "orders", 0, 3), ("audit", "orders", 0, 0)}
+    storms = groups.commit_storms(commits).collect()
+    assert [(row.group, row.topic, row.partition, row.commits) for row in storms] == [("chatty", "clicks", 0, 40)]
+    removed = {(row.group, row.partition) for row in groups.removed_offsets(history).collect()}
+    assert removed == {("billing", 2), ("closed", 0), ("closed", 1)}
 
 
 def test_transactional_ids(spark: SparkSession, cluster: Cluster) -> None:
@@ -246,3 +257,10 @@ def test_hanging_transaction(spark: SparkSession, cluster: Cluster, tmp_path: Pa
     ]
     assert {row.transactional_id for row in found if row.verdict == "ongoing"} == {"pay-ongoing"}
     assert status != 0
+
+
+def test_sound_files(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+    """The job for integrity has nothing to warn of in what a broker wrote, and counts what the dump tool does."""
+    assert segments_job([str(cluster.logs), "--output", str(tmp_path)]) == 0
+    files = spark.read.parquet(str(tmp_path / "files")).agg(F.sum("batches"), F.sum("records")).collect()[0]
+    assert tuple(files) == (len(cluster.batches), sum(batch["count"] for batch in cluster.batches))

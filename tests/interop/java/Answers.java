@@ -147,6 +147,8 @@ public final class Answers {
             facts.put("type", group.type().get().toString());
             facts.put("protocol_type", group.protocol());
             facts.put("state", group.groupState().orElseThrow().toString());
+            facts.put("members", admin.describeConsumerGroups(List.of(group.groupId())).all().get()
+                .get(group.groupId()).members().size());
             facts.put("offsets", offsets);
             all.put(group.groupId(), facts);
         }

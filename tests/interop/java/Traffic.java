@@ -157,8 +157,8 @@ public final class Traffic {
     // ---- groups
 
     private void groups() throws Exception {
-        consume("billing", "classic", Map.of(), 12, 30);
-        consume("audit", "consumer", Map.of("group.instance.id", "audit-1"), 20, 60);
+        consume("billing", "classic", Map.of(), 12, 84);
+        consume("audit", "consumer", Map.of("group.instance.id", "audit-1"), 20, 80);
         consume("closed", "classic", Map.of(), 40, 45);
         chatty();
         TopicPartition first = new TopicPartition("orders", 0);
@@ -208,7 +208,7 @@ public final class Traffic {
         try (KafkaConsumer<byte[], byte[]> consumer = consumer("chatty", Map.of())) {
             consumer.assign(List.of(clicks));
             for (int i = 1; i <= 40; i++) {
-                consumer.commitSync(Map.of(clicks, new OffsetAndMetadata(i % 5)));
+                consumer.commitSync(Map.of(clicks, new OffsetAndMetadata(i / 10)));
             }
         }
     }
@@ -263,8 +263,15 @@ public final class Traffic {
         }
     }
 
-    /** A transaction that has no end: what follows is the end of the process. */
+    /** A member that does not leave, and a transaction that has no end: what follows is the end of the process. */
     private void abandon() {
+        KafkaConsumer<byte[], byte[]> consumer = consumer("shipping", Map.of("session.timeout.ms", 1_200_000));
+        consumer.subscribe(List.of("orders"));
+        long deadline = System.currentTimeMillis() + PATIENCE_MS;
+        while (consumer.poll(POLL).isEmpty()) {
+            within(deadline, "shipping reads an order");
+        }
+        consumer.commitSync();
         KafkaProducer<byte[], byte[]> producer = transactional("pay-ongoing", Map.of("transaction.timeout.ms", 900_000));
         producer.beginTransaction();
         pay(producer, 2, "not finished");
