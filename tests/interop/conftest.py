@@ -18,9 +18,9 @@ HERE = Path(__file__).parent
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A broker is only started for those who ask: nothing here is part of a run that does not name this folder."""
+    """A broker is only started for those who ask: what needs one is not part of a run that does not name this folder."""
     named = any(HERE in (path, *path.parents) for path in map(_path, config.invocation_params.args))
-    return None if named or collection_path == HERE else True
+    return None if named or collection_path in (HERE, HERE / "test_harness.py") else True
 
 
 def _path(argument: object) -> Path:

@@ -1,0 +1,217 @@
+"""The harness itself, without a broker: it must not take for granted what it cannot read, and never wait without end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+from kafka_messages import OffsetCommitValue
+
+from tests.interop import broker, kafka
+from tests.interop.dump import HEX, dump, parse
+from tests.interop.kafka import InteropError, Java, bounded
+from tests.support.cluster import differences
+
+LOGS = Path("/logs")
+FILE = "orders-0/00000000000000000000.log"
+BATCH = (
+    "baseOffset: {base} lastOffset: {base} count: 1 baseSequence: 0 lastSequence: 0 producerId: 7 producerEpoch: 2 "
+    "partitionLeaderEpoch: 0 isTransactional: {transactional} isControl: {control} deleteHorizonMs: {horizon} "
+    "position: 61 CreateTime: 1000 size: 78 magic: 2 compresscodec: lz4 crc: 9 isvalid: {valid}"
+)
+RECORD = "| offset: 4 CreateTime: 1000 keySize: {key} valueSize: {value} sequence: 0 headerKeys: [{headers}] {rest}"
+
+
+def text(
+    rest: str,
+    *,
+    key: int = -1,
+    value: int = -1,
+    headers: str = "",
+    control: str = "false",
+    horizon: str = "OptionalLong.empty",
+    valid: str = "true",
+) -> str:
+    """What the tool prints of a file with one record."""
+    batch = BATCH.format(base=4, transactional="true", control=control, horizon=horizon, valid=valid)
+    record = RECORD.format(key=key, value=value, headers=headers, rest=rest)
+    return f"Dumping {LOGS / FILE}\nLog starting offset: 0\n{batch}\n{record}\n"
+
+
+def only_record(said: str, *, is_hex: bool = False) -> dict[str, Any]:
+    (batch,) = parse(said, LOGS, is_hex)
+    (record,) = batch["records"]
+    return {name: value for name, value in record.items() if name not in ("offset", "timestamp", "sequence")}
+
+
+def test_batches_of_the_dump() -> None:
+    """Facts of a batch are numbers and flags under the tool's names, with what it prints in odd ways made plain."""
+    (batch,) = parse(text("payload: ff", value=1, horizon="OptionalLong[77]"), LOGS, True)
+    assert batch["file"] == FILE
+    assert (batch["baseOffset"], batch["producerId"], batch["position"], batch["crc"]) == (4, 7, 61, 9)
+    assert (batch["isTransactional"], batch["isControl"], batch["compression"]) == (True, False, "lz4")
+    assert (batch["timestampType"], batch["maxTimestamp"], batch["deleteHorizon"]) == ("CreateTime", 1000, 77)
+
+
+@pytest.mark.parametrize(
+    ("said", "want"),
+    [
+        (text("key: 6b payload: 76", key=1, value=1), {"key": "6b", "payload": "76"}),
+        (text("payload: 76", value=1), {"key": None, "payload": "76"}),
+        (text("key: 6b", key=1), {"key": "6b", "payload": None}),
+        (text("key: 6b payload: ", key=1, value=0), {"key": "6b", "payload": ""}),
+        (text("", headers="a,b"), {"key": None, "payload": None, "headerKeys": ["a", "b"]}),
+    ],
+)
+def test_plain_records(said: str, want: dict[str, Any]) -> None:
+    """Null and empty keys and values are told apart, which the tool does by their sizes alone."""
+    assert only_record(said, is_hex=True) == want
+
+
+@pytest.mark.parametrize(
+    ("said", "want"),
+    [
+        (
+            text('key: {"type":"1","data":{"group":"g"}} payload: {"version":"4","data":{"offset":3}}'),
+            {"key": {"type": "1", "data": {"group": "g"}}, "payload": {"version": "4", "data": {"offset": 3}}},
+        ),
+        (
+            text('key: {"type":"1","data":{"group":" payload: {}"}} payload: <DELETE>'),
+            {"key": {"type": "1", "data": {"group": " payload: {}"}}, "payload": None},
+        ),
+        (
+            text('payload: {"type":"NO_OP_RECORD","version":0,"data":{}}'),
+            {"payload": {"type": "NO_OP_RECORD", "version": 0, "data": {}}},
+        ),
+        (
+            text("endTxnMarker: ABORT coordinatorEpoch: 3", control="true"),
+            {"control": {"type": "ABORT", "coordinatorEpoch": 3}},
+        ),
+        (
+            text('KRaftVersion {"version":0,"kRaftVersion":1}', control="true"),
+            {"control": {"type": "KRaftVersion", "data": {"version": 0, "kRaftVersion": 1}}},
+        ),
+        (
+            text('LeaderChange: {"version":0,"leaderId":1}', control="true"),
+            {"control": {"type": "LeaderChange", "data": {"version": 0, "leaderId": 1}}},
+        ),
+    ],
+)
+def test_decoded_records(said: str, want: dict[str, Any]) -> None:
+    """The JSON of the tool's decoders, its word for a tombstone, and control records in the forms it has for them."""
+    assert only_record(said) == want
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("Found timestamp mismatch in :/x\n", "the dump tool prints of no file: Found timestamp mismatch in :/x"),
+        (text("payload: 76", value=1, valid="false"), "the dump tool finds a batch that is not valid: baseOffset: 4 "),
+        (text("payload: 76", value=1) * 2, None),
+        (text("").rsplit("|", 1)[0], "the dump tool prints 0 of 1 records of {'file': "),
+        (text("payload: 76", value=2), "the dump tool prints a payload that does not have its size: | offset: 4 "),
+        (text("key: 6b payload: 76", value=1), "the dump tool prints a key that does not have its size: | offset: 4 "),
+        ("| offset: x\n", "the dump tool prints a record in a way that is not known: | offset: x"),
+    ],
+)
+def test_dump_that_is_not_understood(said: str, message: str | None) -> None:
+    """No line of the tool is passed over, and none is guessed at."""
+    if message is None:
+        assert len(list(parse(said, LOGS, True))) == 2
+        return
+    with pytest.raises(InteropError) as error:
+        list(parse(said, LOGS, True))
+    assert str(error.value).startswith(message)
+
+
+def test_record_that_the_decoder_refuses() -> None:
+    """A decoder of the tool that fails prints the failure in place of a record; it is not taken for one."""
+    said = text("key: 6b payload: 76", key=1, value=1)
+    with pytest.raises(InteropError, match=r"^the dump tool could not decode: \| offset: 4 .* key: 6b payload: 76$"):
+        only_record(said)
+
+
+def test_failing_programs() -> None:
+    """A program that fails is named with its status and its last words; one that does not end is ended."""
+    fails = [sys.executable, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"]
+    with pytest.raises(InteropError) as error:
+        bounded(fails, 30)
+    assert str(error.value) == f"{sys.executable} {fails[2]} failed with 3:\nout\nerr"
+    before = time.monotonic()
+    with pytest.raises(InteropError, match=r" was not done after 1 seconds:\n$"):
+        bounded([sys.executable, "-c", "import time; time.sleep(60)"], 1)
+    assert time.monotonic() - before < 30
+
+
+def test_no_maven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where Maven or a JDK is missing, that is what is said, and nothing is begun."""
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(InteropError) as error:
+        kafka.jars("kafka", tmp_path / "jars")
+    assert str(error.value) == "the command mvn is needed to run Kafka; install Maven and a JDK, 17 or later"
+    assert not (tmp_path / "jars").exists()
+
+
+def test_stopping_what_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that does not end when asked is killed after a while, and only that process."""
+    monkeypatch.setattr(broker, "STOP_SECONDS", 1)
+    deaf = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        broker.stop(process)
+        assert process.returncode == -9
+
+
+def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that ends at once is an error that carries what it said; nothing is left running."""
+    program = [sys.executable, "-c", "print('no such listener'); raise SystemExit(1)"]
+    monkeypatch.setattr(Java, "command", lambda *_, **__: program)
+    monkeypatch.setattr(Java, "run", lambda *_, **__: "")
+    with pytest.raises(InteropError, match="^the broker ended with 1") as error, broker.running(Java(""), tmp_path):
+        pytest.fail("it did not run")
+    assert error.value.__notes__ == ["The broker said at last:\nno such listener"]
+
+
+def test_dump_by_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is dumped once, internal topics with their decoders, and the batches come in the order of the files."""
+    for name in ("orders-0", "__consumer_offsets-12", "__consumer_offsets-1"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "00.log").touch()
+    asked: list[tuple[str, ...]] = []
+
+    def run(_: Java, main: str, *arguments: str, seconds: float) -> str:
+        asked.append(arguments)
+        files = arguments[: arguments.index("--")]
+        return "".join(f"Dumping {file}\nLog starting offset: 0\n" for file in files)
+
+    monkeypatch.setattr(Java, "run", run)
+    assert list(dump(Java(""), tmp_path)) == []
+    offsets = [str(tmp_path / f"__consumer_offsets-{number}" / "00.log") for number in (1, 12)]
+    assert asked == [(*offsets, "--", "--offsets-decoder"), (str(tmp_path / "orders-0" / "00.log"), "--", *HEX)]
+
+
+def test_differences() -> None:
+    """The comparison that everything here rests on: it tells values that differ, are missing, too many or made up."""
+    said = {"offset": 9, "leaderEpoch": 3, "metadata": "m", "commitTimestamp": 5}
+    row = {"offset": 9, "leader_epoch": 3, "metadata": "m", "commit_timestamp": 5, "topic_id": None}
+    same = OffsetCommitValue(offset=9, leader_epoch=3, metadata="m", commit_timestamp=5)
+    assert list(differences(said, row, same)) == []
+    assert list(differences(said, row | {"offset": 8}, same, "v")) == ["v.offset is 8, and by Kafka 9"]
+    assert list(differences(said, row | {"topic_id": "x"}, same, "v")) == [
+        "v.topic_id is 'x', and Kafka does not say so"
+    ]
+    del row["metadata"]
+    assert list(differences(said, row, same, "v")) == ["v: metadata is missing"]
+    assert list(differences([1, 2], [1], [1, 2], "v")) == ["v has 1 elements, and by Kafka 2"]
+    assert list(differences("AQI=", b"\x01\x02", b"\x01\x02")) == []
+    assert list(differences(None, [], None, "v")) == ["v is [], and by Kafka None"]
