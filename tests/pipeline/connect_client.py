@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import kafka_messages
-from kafka_messages_spark import consumer_offsets, decode, from_kafka, register, to_kafka
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.protocol import encode_request, encode_response
+from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark import consumer_offsets, decode, from_kafka, register, to_kafka, traffic
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -24,6 +28,38 @@ struct = from_kafka("value", "MetadataResponse", F.col("version"))
 again = to_kafka(struct, "MetadataResponse", F.col("version"))
 offsets = spark.sql("SELECT X'00630001' AS key, X'0001' AS value").transform(consumer_offsets)
 register(spark)
+folder = Path(sys.argv[1])
+
+
+def segment(base: int) -> None:
+    """Three commits of a group, as a segment of __consumer_offsets."""
+    key = kafka_messages.OffsetCommitKey(group="g", topic="orders", partition=1)
+    records = [
+        write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=at), 4) for at in range(base, base + 3)
+    ]
+    rows = [{"key": key, "value": value, "timestamp": 1} for key, value in records]
+    place = folder / "__consumer_offsets-7"
+    place.mkdir(exist_ok=True)
+    (place / f"{base:020}.log").write_bytes(write_batches(rows, base_offset=base))
+
+
+def stream() -> int:
+    """Run a stream until it has all there is; how many rows the table has then."""
+    rows = spark.readStream.format("kafka_log").option("decode", "internal").load(str(folder / "__consumer_offsets-*"))
+    writer = rows.select("offset", "offset_commit.value.offset").toDF("at", "committed").writeStream.format("parquet")
+    writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)
+    writer.start(str(folder / "table")).awaitTermination(120)
+    return spark.read.parquet(str(folder / "table")).where("at = committed").count()
+
+
+segment(0)
+first = stream()
+segment(3)
+captures = folder / "captures"
+captures.mkdir()
+(captures / "a.request").write_bytes(encode_request(kafka_messages.MetadataRequest(), 12, 7, "me"))
+(captures / "a.response").write_bytes(encode_response(message, 12, 7))
+pairs = traffic.pair(spark.read.format("kafka_frames").load(str(captures)))
 out = {
     "session": type(spark).__module__,
     "from_kafka": [row[0] for row in df.select(struct["cluster_id"]).collect()],
@@ -32,7 +68,11 @@ out = {
         row[0] for row in decode(df, "MetadataResponse", "version").select("message.throttle_time_ms").collect()
     ],
     "problem": offsets.select("problem").collect()[0][0],
-    "kafka_log": spark.read.format("kafka_log").load(sys.argv[1]).count(),
+    "kafka_log": spark.read.format("kafka_log").load(str(folder / "__consumer_offsets-7")).count(),
+    "stream": [first, stream()],
+    "pairs": [
+        row[0] for row in traffic.decode_responses(pairs, "MetadataResponse").select("message.cluster_id").collect()
+    ],
 }
 spark.stop()
 print(json.dumps(out))

@@ -15,11 +15,10 @@ pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status (py
 
 
 def test_connect(tmp_path: Path) -> None:
-    """Columns, frames, internal topics and the data source work for a Connect client; its process has no other session."""
-    (tmp_path / "orders-0").mkdir()
+    """Everything works for a Connect client, sources, streams and pairs too; its process has no other session."""
     env = os.environ | {"PYSPARK_PYTHON": sys.executable}
     client = Path(__file__).with_name("connect_client.py")
-    command = [sys.executable, str(client), str(tmp_path / "orders-0")]
+    command = [sys.executable, str(client), str(tmp_path)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {
@@ -28,5 +27,7 @@ def test_connect(tmp_path: Path) -> None:
         "to_kafka": 2,
         "decode": [7, 7],
         "problem": "group-coordinator has no record type 99",
-        "kafka_log": 0,
+        "kafka_log": 6,
+        "stream": [3, 6],
+        "pairs": ["here"],
     }

@@ -61,7 +61,7 @@ class Store:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of an S3 server, in a process that ends with these tests."""
     if find_spec("moto") is None:
-        pytest.skip("there is no S3 server: it needs moto[server]")
+        pytest.skip("there is no S3 server: it needs moto[server] (dependency group stores)")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
