@@ -71,7 +71,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Every test: of the generator, the generated packages, and the pipeline on Spark (a large download the first time)."""
-    session.install(*GENERATOR, *groups("tests", "types", "arrow", "spark"), *GENERATED, "./pipeline")
+    session.install(*GENERATOR, *groups("tests", "types", "bench", "arrow", "spark"), *GENERATED, "./pipeline")
     # A file stays with one worker, and so do the tables that its tests on Spark share.
     session.run("python", "-m", "pytest", "-n", "2", "--dist", "loadfile", *session.posargs)
 

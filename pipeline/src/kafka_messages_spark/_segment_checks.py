@@ -14,7 +14,7 @@ from kafka_messages.arrow.batch_headers import read_batch_headers
 from kafka_messages.arrow.segments import SegmentReport, read_segments
 from pyarrow.fs import LocalFileSystem
 
-from .sources._files import open_filesystem
+from .sources._files import open_filesystem, shown
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -327,7 +327,7 @@ class RangeCheck:
             detail = f"more of this in the file, which are no rows; they count {count}"
             facts = {"position": None, "offset": None, "count": count, "detail": detail}
             self.findings.append({"check": check, "severity": severity, **facts})
-        of_file = {"file": self.path, "size": self.size, "start": self.start}
+        of_file = {"file": shown(self.path), "size": self.size, "start": self.start}
         rows: list[dict[str, Any]] = [of_file | {"summary": self.summary}]
         rows += [of_file | {"finding": finding} for finding in self.findings]
         for number, each in self.producers.items():

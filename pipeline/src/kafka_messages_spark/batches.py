@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from ._ranges import MAX_PARTITION_BYTES, ranges
 from ._types import struct_type
 from .frames import require
-from .sources._files import open_filesystem
+from .sources._files import open_filesystem, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -135,7 +135,7 @@ def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> pa.Re
     for field in schema:
         column = batch.column(field.name)
         if field.name == "file":
-            column = pa.repeat(pa.scalar(path), len(batch))
+            column = pa.repeat(pa.scalar(shown(path)), len(batch))
         elif field.name == "corrupt":
             children = [column.field(each.name) for each in field.type]
             column = pa.StructArray.from_arrays(children, fields=list(field.type), mask=column.is_null())
@@ -145,5 +145,5 @@ def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> pa.Re
 
 def _unreadable(schema: pa.Schema, path: str, start: int, error: OSError) -> pa.RecordBatch:
     reason = f"the file cannot be read: {error}"
-    row = {"file": path, "position": start, "corrupt": {"position": start, "size": 0, "reason": reason}}
+    row = {"file": shown(path), "position": start, "corrupt": {"position": start, "size": 0, "reason": reason}}
     return pa.RecordBatch.from_pylist([row], schema=schema)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from ._times import timestamp_of
 from .frames import require
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def offset_commits(records: DataFrame) -> DataFrame:
         new["value"]["leader_epoch"].alias("leader_epoch"),
         of_value("metadata").alias("metadata"),
         new["value"]["topic_id"].alias("topic_id"),
-        F.coalesce(F.timestamp_millis(of_value("commit_timestamp")), "timestamp").alias("time"),
+        F.coalesce(timestamp_of(of_value("commit_timestamp")), "timestamp").alias("time"),
         "is_tombstone",
         *_log_columns(),
         *(name for name in ("is_transactional", "producer_id") if name in records.columns),
@@ -103,7 +104,7 @@ def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump
     """
     effective = commits.where("transaction is null or transaction = 'committed'")
     in_order = Window.partitionBy(*_KEY).orderBy(*_LOG)
-    change = F.col("committed_offset") - F.col("previous_offset")
+    change = F.try_subtract(F.col("committed_offset"), F.col("previous_offset"))
     kind = (
         F.when(F.col("is_tombstone"), "removed")
         .when(F.col("previous_offset").isNull(), "first")
@@ -256,7 +257,7 @@ def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -
         *now.columns,
         "start_offset",
         "end_offset",
-        F.greatest(end - offset, F.lit(0)).alias("lag"),
+        F.greatest(F.try_subtract(end, offset), F.lit(0)).alias("lag"),
         F.when(end.isNotNull(), F.coalesce(place, F.lit("within"))).alias("place"),
     )
 

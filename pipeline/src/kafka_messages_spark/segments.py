@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from ._errors import wrong
 from ._ranges import MAX_PARTITION_BYTES, ranges
 from ._segment_checks import SCHEMA, checked
+from ._times import timestamp_of
 from ._types import struct_type
 
 if TYPE_CHECKING:
@@ -101,9 +102,9 @@ def files(checks: DataFrame) -> DataFrame:
         *first,
         F.min("first_offset").alias("first_offset"),
         F.max("next_offset").alias("next_offset"),
-        *(F.sum(name).alias(name) for name in counts),
-        F.timestamp_millis(F.min("first_timestamp")).alias("first_timestamp"),
-        F.timestamp_millis(F.max("last_timestamp")).alias("last_timestamp"),
+        *(F.try_sum(name).alias(name) for name in counts),
+        timestamp_of(F.min("first_timestamp")).alias("first_timestamp"),
+        timestamp_of(F.max("last_timestamp")).alias("last_timestamp"),
         F.max_by("last_leader_epoch", "start").alias("last_leader_epoch"),
         F.max("magic").alias("magic"),
         F.array_sort(F.array_distinct(F.flatten(F.collect_list("compressions")))).alias("compressions"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from ._times import timestamp_of
 from .frames import require
 
 if TYPE_CHECKING:
@@ -192,8 +193,8 @@ def coordinator_states(records: DataFrame) -> DataFrame:
         value["producer_epoch"].alias("producer_epoch"),
         F.when(~F.col("is_tombstone"), state).alias("state"),
         value["transaction_timeout_ms"].alias("timeout_ms"),
-        _time(value["transaction_start_timestamp_ms"]).alias("start_time"),
-        _time(value["transaction_last_update_timestamp_ms"]).alias("last_update_time"),
+        timestamp_of(value["transaction_start_timestamp_ms"]).alias("start_time"),
+        timestamp_of(value["transaction_last_update_timestamp_ms"]).alias("last_update_time"),
         F.coalesce(F.flatten(listed), F.array().cast("array<struct<topic:string,partition:int>>")).alias("partitions"),
         F.col("partition").alias("coordinator_partition"),
         F.col("offset").alias("coordinator_offset"),
@@ -340,7 +341,7 @@ def _note() -> Column:
     missing = F.aggregate(
         F.filter("gaps", lambda gap: gap["start"] > F.col("first_offset")),
         F.lit(0).cast("long"),
-        lambda total, gap: total + gap["end"] - gap["start"],
+        lambda total, gap: F.try_add(total, gap["end"] - gap["start"]),
     )
     newer = (F.col("verdict") == "hanging") & (F.col("last_update_time") > F.col("partition_last"))
     note = F.concat_ws(
@@ -411,8 +412,3 @@ def _named(batches: DataFrame, owner: str) -> DataFrame:
         batches = batches.where("corrupt is null")
     folder = F.regexp_extract("file", r"^(.*)[/\\][^/\\]*$", 1)
     return batches.withColumns({"topic": F.coalesce("topic", folder), "partition": F.coalesce("partition", F.lit(-1))})
-
-
-def _time(milliseconds: Column) -> Column:
-    """A timestamp of Kafka's milliseconds, of which -1 is none."""
-    return F.when(milliseconds >= 0, F.timestamp_millis(milliseconds))

@@ -41,7 +41,7 @@ def work(job: _cli.Job) -> None:
     )
     worst = -F.array_position(F.array(*map(F.lit, segments.SEVERITIES)), F.col("severity"))
     by_check = found.groupBy("severity", "check").agg(
-        F.count_distinct("file").alias("files"), F.count("*").alias("findings"), F.sum("count").alias("count")
+        F.count_distinct("file").alias("files"), F.count("*").alias("findings"), F.try_sum("count").alias("count")
     )
     kinds = by_check.orderBy(worst, "check").collect()
     job.findings += sum(row["findings"] for row in kinds if row["severity"] != "info")

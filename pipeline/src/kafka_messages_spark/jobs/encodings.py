@@ -1,0 +1,111 @@
+"""What integer encodings would save: bytes by field of captured messages, or of the records of internal topics.
+
+spark-submit encodings.py consumer_offsets /kafka/__consumer_offsets-* --plot offsets.png
+spark-submit encodings.py table /captures.parquet --columns api,version,body
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from kafka_messages_spark import encodings
+from kafka_messages_spark._errors import wrong
+from kafka_messages_spark.jobs import _cli, _plots
+from kafka_messages_spark.jobs._report import size
+from kafka_messages_spark.jobs.internal_topics import TOPICS
+
+TABLE, FRAMES = "table", "frames"
+FRAME_COLUMNS = ("api_name", "api_version", "body")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, report, draw, and write tables if there is an output; returns the exit status."""
+    return _cli.run("Integers of messages, and their encodings", _parser(), argv, work)
+
+
+def work(job: _cli.Job) -> None:
+    """Findings are messages that cannot be decoded."""
+    args, report, limit = job.args, job.report, job.args.limit
+    if args.plot:
+        _plots.require_matplotlib(job.name)
+    measured = job.keep(_measured(job))
+    job.say("summing up integers")
+    totals = job.keep(encodings.totals(measured))
+    fields = job.keep(encodings.fields(measured))
+    count = totals.agg(*(F.coalesce(F.sum(name), F.lit(0)) for name in ("messages", "malformed", "bytes", "smallest")))
+    messages, malformed, total, smallest = count.collect()[0]
+    report.facts(
+        {
+            "messages": messages,
+            "bytes": f"{total} ({size(total)})",
+            "each integer at its smallest": f"{smallest} ({100 * smallest / (total or 1):.1f} %)",
+            "not to be decoded": malformed,
+        }
+    )
+    job.findings += malformed
+    if messages or malformed:
+        report.section("Messages")
+        largest = totals.orderBy(F.desc("bytes"), "message")
+        report.frame(largest.withColumn("percent", F.try_divide(100.0 * F.col("smallest"), F.col("bytes"))), limit)
+    best = fields.orderBy(F.desc("saved"), F.desc("defined"), "message", "path")
+    if messages:
+        report.section("Integer fields, those that save most first")
+        report.frame(best, limit)
+    if args.plot:
+        _plot(job, best, encodings.histogram(measured))
+    for name, table in (("fields", fields), ("histogram", encodings.histogram(measured)), ("messages", totals)):
+        job.write(name, table)
+
+
+def _measured(job: _cli.Job) -> DataFrame:
+    args = job.args
+    if args.what in TOPICS:
+        topic = f"__{args.what}"
+        records = job.log(args.paths, topic, batch_metadata=True)
+        job.unreadable(_cli.corrupt_batches(records))
+        return encodings.measure(encodings.messages_of(records.where("corrupt is null"), topic))
+    if args.what == FRAMES:
+        frames = job.spark.read.format("kafka_frames").option("mode", "PERMISSIVE").load(args.paths)
+        return encodings.measure(frames, *FRAME_COLUMNS)
+    columns = [name.strip() for name in args.columns.split(",")]
+    if len(columns) != 3:
+        raise wrong(f"{job.name}: --columns are three names with commas between, not {args.columns!r}")
+    return encodings.measure(job.spark.read.format(args.table_format).load(args.paths), *columns)
+
+
+def _plot(job: _cli.Job, best: DataFrame, histogram: DataFrame) -> None:
+    rows = [row.asDict() for row in best.limit(job.args.limit).collect()]
+    shown = best.limit(job.args.limit).select("message", "path")
+    sizes: dict[tuple[str, str], dict[int, int]] = {}
+    for row in histogram.where("encoding = 'packed'").join(shown, ["message", "path"]).collect():
+        sizes.setdefault((row["message"], row["path"]), {})[row["bytes"]] = row["values"]
+    _plots.draw(job.args.plot, rows, sizes)
+    print(f"written: {job.args.plot}", file=sys.stderr, flush=True)
+
+
+def _parser() -> ArgumentParser:
+    parser = _cli.parser("encodings", "Bytes of the integers of messages, by field and encoding (proposal 002).")
+    parser.add_argument(
+        "what",
+        choices=[*TOPICS, FRAMES, TABLE],
+        help="records of an internal topic, captures for kafka_frames, or a table with messages",
+    )
+    parser.add_argument("paths", nargs="+", help="segments, captures or tables; paths or URIs")
+    parser.add_argument(
+        "--columns",
+        default="message,version,body",
+        metavar="NAMES",
+        help="of a table: the name of the message, its version, and its bytes (message,version,body)",
+    )
+    parser.add_argument("--table-format", default="parquet", metavar="FORMAT", help="of a table to read: parquet, ...")
+    parser.add_argument("--plot", metavar="FILE", help="draw the fields as a PNG; needs matplotlib")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

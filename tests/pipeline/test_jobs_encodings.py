@@ -1,0 +1,180 @@
+"""The job ``encodings``: integers of messages by field, against the codec's own sizes and plain arithmetic."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import kafka_messages as km
+import numpy as np
+import pyarrow as pa
+import pytest
+from job_files import coordinator, segment
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
+from kafka_messages_spark import encodings, register
+from kafka_messages_spark._encoding_sums import Sums, varint_sizes
+from kafka_messages_spark.jobs.encodings import main
+from pyspark.sql import SparkSession
+
+
+def plain_size(value: int, bits: int, *, zigzag: bool) -> int:
+    """Bytes of a varint, as its definition says."""
+    number = (value << 1 if value >= 0 else -2 * value - 1) if zigzag else value & (1 << bits) - 1
+    return max(1, -(-number.bit_length() // 7))
+
+
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_sizes_at_all_borders(bits: int) -> None:
+    """Where a varint gets a byte longer, and at the ends of the type, for both encodings."""
+    powers = [1 << power for power in range(bits - 1)]
+    values = sorted({sign * power + delta for power in powers for sign in (1, -1) for delta in (-1, 0)} | {0})
+    values += [-(1 << bits - 1), (1 << bits - 1) - 1]
+    for zigzag in (True, False):
+        found = varint_sizes(np.array(values, np.int64), bits, zigzag=zigzag).tolist()
+        assert found == [plain_size(value, bits, zigzag=zigzag) for value in values]
+
+
+def response(count: int) -> km.MetadataResponse:
+    """A response with some partitions, whose leader is none in every second one."""
+    partitions = [
+        MetadataResponsePartition(partition_index=number, leader_id=number % 2 - 1, replica_nodes=[1, 300])
+        for number in range(count)
+    ]
+    return km.MetadataResponse(topics=[MetadataResponseTopic(name="orders", partitions=partitions)])
+
+
+ROWS = [
+    ("MetadataResponse", 12, response(200).write(12)),
+    ("MetadataResponse", 9, response(3).write(9)),
+    ("MetadataResponse", 12, response(1).write(12)[:-1]),
+    ("MetadataResponse", 99, b"?"),
+    ("NoSuchMessage", 0, b"??"),
+    (None, None, b"???"),
+    ("Heartbeat", None, None),
+]
+
+
+def test_sums() -> None:
+    """Sums of one task: nested fields, versions on their own, and all that cannot be decoded is counted."""
+    sums = Sums()
+    columns = [list(column) for column in zip(*ROWS, strict=True)]
+    for part in (slice(0, 3), slice(3, None)):
+        sums.add(
+            pa.array(columns[0][part], pa.string()),
+            pa.array(columns[1][part], pa.int32()),
+            pa.array(columns[2][part], pa.binary()),
+        )
+    rows = sums.batch().to_pylist()
+    leaders = [row for row in rows if row["path"] == "topics[].partitions[].leader_id" and row["version"] == 12]
+    assert {(row["packed"], row["upacked"], row["count"], row["lowest"], row["highest"]) for row in leaders} == {
+        (1, 1, 100, 0, 0),
+        (1, 5, 100, -1, -1),
+    }
+    replicas = [row for row in rows if row["path"] == "topics[].partitions[].replica_nodes[]" and row["version"] == 9]
+    assert {(row["packed"], row["count"], row["highest"]) for row in replicas} == {(1, 3, 1), (2, 3, 300)}
+    # Version 9 has no field for the operations of the cluster that version 12 does not have.
+    assert {row["version"] for row in rows if row["path"] == "cluster_authorized_operations"} == {9}
+    counts = {
+        (row["message"], row["version"], row["type"]): (row["count"], row["bytes"]) for row in rows if not row["path"]
+    }
+    assert counts == {
+        ("MetadataResponse", 12, None): (1, len(ROWS[0][2] or b"")),
+        ("MetadataResponse", 12, "malformed"): (1, len(ROWS[2][2] or b"")),
+        ("MetadataResponse", 9, None): (1, len(ROWS[1][2] or b"")),
+        ("MetadataResponse", 99, "malformed"): (1, 1),
+        ("NoSuchMessage", 0, "malformed"): (1, 2),
+        ("", None, "malformed"): (1, 3),
+    }
+
+
+def test_tagged_defaults() -> None:
+    """A tagged field at its default is not in the bytes, and does not count."""
+    for leader, want in ((-2, 0), (5, 1)):
+        record = km.PartitionChangeRecord(partition_id=1, leader=leader)
+        sums = Sums()
+        sums.add(pa.array(["PartitionChangeRecord"]), pa.array([2]), pa.array([record.write(2)]))
+        assert sum(row["count"] for row in sums.batch().to_pylist() if row["path"] == "leader") == want
+
+
+def test_table(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table of captured messages: tables, report and exit status, and a picture if there is what draws it."""
+    source, out = str(tmp_path / "captured"), str(tmp_path / "out")
+    spark.createDataFrame(ROWS, "api string, v int, bytes binary").repartition(3).write.parquet(source)
+    assert main(["table", source, "--columns", "api, v,bytes", "--output", out, "--quiet", "--limit", "3"]) == 1
+    report = capsys.readouterr().out
+    fields = {row.path: row for row in spark.read.parquet(f"{out}/fields").collect()}
+    leader = fields["topics[].partitions[].leader_id"]
+    assert (leader["values"], leader.lowest, leader.highest, leader.type) == (203, -1, 0, "int32")
+    assert (leader.defined, leader.fixed16, leader.fixed32, leader.fixed64) == (812, 406, 812, None)
+    assert (leader.packed, leader.upacked) == (203, 101 + 102 * 5)
+    assert (leader.smallest, leader.saved) == ("packed", 609)
+    index = fields["topics[].partitions[].partition_index"]
+    assert (index.packed, index.upacked, index.smallest) == (64 + 136 * 2 + 3, 128 + 72 * 2 + 3, "upacked")
+    sizes = spark.read.parquet(f"{out}/histogram").where("path = 'topics[].partitions[].leader_id'").collect()
+    assert {(row.encoding, row.bytes, row["values"]) for row in sizes} == {
+        ("packed", 1, 203),
+        ("upacked", 1, 101),
+        ("upacked", 5, 102),
+    }
+    whole = {row.message: row for row in spark.read.parquet(f"{out}/messages").collect()}["MetadataResponse"]
+    assert (whole.messages, whole.malformed, whole.versions) == (2, 2, [9, 12, 99])
+    assert whole.bytes == len(ROWS[0][2] or b"") + len(ROWS[1][2] or b"")
+    assert whole.integer_bytes == sum(row.defined for row in fields.values())
+    assert whole.smallest == whole.bytes - sum(row.saved for row in fields.values())
+    assert "not to be decoded             4\n" in report
+    assert "... and " in report
+
+
+def test_internal_topic(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Keys and values of an internal topic are messages; tombstones have none, unknown records are counted."""
+    key = km.OffsetCommitKey(group="g", topic="t", partition=70)
+    batches = [coordinator(0, 0, key, km.OffsetCommitValue(offset=1 << 40), 4), coordinator(1, 0, key)]
+    bad = coordinator(3, 0, key)
+    batches += [write_batches([{"key": b"\0\x63", "value": b"\0\1?"}], base_offset=2), bad[:-1] + b"\xff"]
+    segment(tmp_path, "__consumer_offsets-0", *batches)
+    assert main(["consumer_offsets", str(tmp_path), "--output", str(tmp_path / "out"), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    fields = {(row.message, row.path): row for row in spark.read.parquet(str(tmp_path / "out" / "fields")).collect()}
+    partition = fields["OffsetCommitKey", "partition"]
+    assert (partition["values"], partition.packed, partition.upacked) == (2, 4, 2)
+    assert fields["OffsetCommitValue", "offset"].packed == 6
+    whole = {row.message: row for row in spark.read.parquet(str(tmp_path / "out" / "messages")).collect()}
+    assert {name: (row.messages, row.malformed) for name, row in whole.items()} == {
+        "OffsetCommitKey": (2, 0),
+        "OffsetCommitValue": (1, 0),
+        "": (0, 2),
+    }
+    assert "Unreadable\n" in report
+    assert "the checksum is 0x" in report
+
+
+def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Columns that cannot be messages, and topics that are none, are told before anything runs."""
+    spark.range(3).write.parquet(str(tmp_path / "t"))
+    assert main(["table", str(tmp_path / "t"), "--columns", "id", "--quiet"]) == 2
+    want = "encodings: error: --columns are three names with commas between, not 'id'\n"
+    assert capsys.readouterr().err.endswith(want)
+    with pytest.raises(ValueError, match=r"^measure: messages are binary, not bigint$"):
+        encodings.measure(spark.range(1), "id", "id", "id")
+    with pytest.raises(ValueError, match=r"^messages_of: '__consumer_offset' is no internal topic; did you mean __c"):
+        encodings.messages_of(spark.range(1), "__consumer_offset")
+
+
+def test_plot(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With matplotlib there is a picture; without it an error says how to get it, before anything is read."""
+    register(spark)
+    source = str(tmp_path / "captured")
+    picture = tmp_path / "fields.png"
+    command = ["table", source, "--columns", "api,v,bytes", "--plot", str(picture), "--quiet", "--exit-zero"]
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "matplotlib", None)
+        assert main(command) == 2
+        want = "encodings: error: --plot needs matplotlib: pip install 'kafka-messages-spark[plots]'\n"
+        assert capsys.readouterr().err.endswith(want)
+    pytest.importorskip("matplotlib", reason="the picture needs matplotlib (kafka-messages-spark[plots])")
+    spark.createDataFrame(ROWS[:2], "api string, v int, bytes binary").write.parquet(source)
+    assert main(command) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
