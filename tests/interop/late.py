@@ -6,12 +6,9 @@ writes (``transaction.partition.verification.enable=false``).
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
-from typing import TypeVar
 
 from kafka_messages import (
     AddPartitionsToTxnRequest,
@@ -24,23 +21,19 @@ from kafka_messages import (
     FindCoordinatorResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
-    ProduceRequest,
-    ProduceResponse,
 )
 from kafka_messages._message import Message
 from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages.messages.add_partitions_to_txn_request import AddPartitionsToTxnTopic
-from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_messages.protocol import ErrorCode, FrameReader, decode_response, encode_request
+from kafka_messages.protocol import ErrorCode
 
 from .kafka import InteropError
+from .wire import Connection, accept
 
 SECONDS = 20
 TRANSACTION = 1
 """The coordinators' type of transactional ids in FindCoordinator."""
 RETRIED = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR)
-
-R = TypeVar("R", bound=Message)
 
 
 @dataclass(frozen=True)
@@ -53,34 +46,6 @@ class Late:
     producer_id: int
     producer_epoch: int
     offset: int
-
-
-class Connection:
-    """One connection to a broker that is asked one thing after the other."""
-
-    def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("localhost", port), SECONDS)
-        self._frames = FrameReader()
-        self._ids = count()
-
-    def __enter__(self) -> Connection:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
-
-    def ask(self, request: Message, version: int, answer: type[R]) -> R:
-        number = next(self._ids)
-        self._socket.sendall(encode_request(request, version, number, "late"))
-        while True:
-            data = self._socket.recv(1 << 16)
-            if not data:
-                raise InteropError(f"the broker closed the connection at {request.NAME} v{version}")
-            self._frames.feed(data)
-            for frame in self._frames:
-                response = decode_response(frame, answer, version)
-                assert response.header.correlation_id == number
-                return response.message
 
 
 def hang(port: int, transactional_id: str, topic: str, partition: int) -> Late:
@@ -131,14 +96,7 @@ class _Producer:
             base_sequence=sequence,
             is_transactional=True,
         )
-        data = TopicProduceData(
-            name=self._topic, partition_data=[PartitionProduceData(index=self._partition, records=batch)]
-        )
-        request = ProduceRequest(transactional_id=self._transactional_id, acks=-1, timeout_ms=10_000, topic_data=[data])
-        answer = self._broker.ask(request, 9, ProduceResponse)
-        written = next(iter(answer.responses)).partition_responses[0]
-        _ok(request, written.error_code)
-        return written.base_offset
+        return self._broker.produce(self._topic, self._partition, batch, self._transactional_id)
 
     def commit(self) -> None:
         """Commits, and waits until the marker has been written."""
@@ -168,9 +126,4 @@ def _until_ok(request: Message, ask: Callable[[], int]) -> None:
     deadline = time.monotonic() + SECONDS
     while (code := ask()) in RETRIED and time.monotonic() < deadline:
         time.sleep(0.05)
-    _ok(request, code)
-
-
-def _ok(request: Message, code: int) -> None:
-    if code:
-        raise InteropError(f"the broker answers {request.NAME} with {ErrorCode(code).name}")
+    accept(request, code)

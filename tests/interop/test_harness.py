@@ -177,7 +177,7 @@ def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     program = [sys.executable, "-c", "print('no such listener'); raise SystemExit(1)"]
     monkeypatch.setattr(Java, "command", lambda *_, **__: program)
     monkeypatch.setattr(Java, "run", lambda *_, **__: "")
-    with pytest.raises(InteropError, match="^the broker ended with 1") as error, broker.running(Java(""), tmp_path):
+    with pytest.raises(InteropError, match=r"^the broker ended with 1") as error, broker.running(Java(""), tmp_path):
         pytest.fail("it did not run")
     assert error.value.__notes__ == ["The broker said at last:\nno such listener"]
 

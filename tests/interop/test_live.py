@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import reduce
+from itertools import pairwise
 from operator import or_
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages_spark import consumer_offsets, register, share_group_state, transaction_state
 from kafka_messages_spark.batches import read_batches
 from kafka_messages_spark.transactions import find_transactions, partition_offsets, stable_offsets
@@ -17,6 +20,7 @@ from pyspark.sql import functions as F
 
 from tests.interop.make import Live
 from tests.interop.spark import OFFSETS_BY_CONSUMER
+from tests.interop.wire import Connection
 from tests.support.cluster import COORDINATORS, METADATA, Cluster
 
 SECONDS = 120
@@ -114,6 +118,42 @@ def test_internal_topic_as_a_stream(spark: SparkSession, broker: Live, cluster: 
         query.stop()
     want = rows(files(spark, cluster, "__consumer_offsets").transform(consumer_offsets))
     assert rows(spark.read.parquet(str(tmp_path / "table")).where(captured(cluster))) == want
+
+
+def test_stream_of_files_that_grow(spark: SparkSession, broker: Live, tmp_path: Path) -> None:
+    """A stream of the very files that the broker writes to, stopped and begun again: each record once, as consumers get it.
+
+    ``readings`` begins a new segment with nearly every write.
+    """
+    register(spark)
+    paths = json.dumps([f"{broker.broker.logs}/{topic}-*" for topic in ("orders", "readings")])
+    options = {"path": str(tmp_path / "table"), "checkpointLocation": str(tmp_path / "checkpoint")}
+
+    def drain() -> list[Any]:
+        stream = spark.readStream.format("kafka_log").options(includeHeaders="true", paths=paths).load()
+        query = stream.writeStream.format("parquet").options(**options).trigger(availableNow=True).start()
+        try:
+            assert query.awaitTermination(SECONDS)
+        finally:
+            query.stop()
+        return rows(spark.read.parquet(options["path"]))
+
+    counts = [len(drain())]
+    with Connection(broker.broker.port) as connection:
+        for compression in (None, "zstd", "lz4"):
+            for topic, partition in (("orders", 0), ("orders", 2), ("readings", 0)):
+                now = int(time.time() * 1000)
+                records = [
+                    {"key": b"k", "value": b"%d" % i, "timestamp": now, "headers": [("h", None)]} for i in range(4)
+                ]
+                connection.produce(topic, partition, write_batches(records, compression=compression))
+            time.sleep(0.3)
+            counts.append(len(drain()))
+    found = drain()
+    assert [after - before for before, after in pairwise(counts)] == [12, 12, 12]
+    assert len(found) == counts[-1]
+    assert found == rows(connector(spark, broker, "orders", "readings"))
+    assert len(list(broker.broker.logs.glob("readings-0/*.log"))) > 3
 
 
 def test_connector_leaves_internal_topics_out(spark: SparkSession, broker: Live) -> None:

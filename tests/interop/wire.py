@@ -1,0 +1,65 @@
+"""Asks a broker with ``kafka_messages``, one request after the other."""
+
+from __future__ import annotations
+
+import socket
+from itertools import count
+from typing import TypeVar
+
+from kafka_messages import ProduceRequest, ProduceResponse
+from kafka_messages._message import Message
+from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
+from kafka_messages.protocol import ErrorCode, FrameReader, decode_response, encode_request
+
+from .kafka import InteropError
+
+SECONDS = 20
+PRODUCE_VERSION = 9
+"""Old enough that the broker takes a transactional write for one whose partition was added before."""
+
+R = TypeVar("R", bound=Message)
+
+
+class Connection:
+    """One connection to a broker."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("localhost", port), SECONDS)
+        self._frames = FrameReader()
+        self._ids = count()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def ask(self, request: Message, version: int, answer: type[R]) -> R:
+        """The broker's answer. Raises InteropError when it hangs up, OSError when it takes too long."""
+        number = next(self._ids)
+        self._socket.sendall(encode_request(request, version, number, "kafka_messages"))
+        while True:
+            data = self._socket.recv(1 << 16)
+            if not data:
+                raise InteropError(f"the broker closed the connection at {request.NAME} v{version}")
+            self._frames.feed(data)
+            for frame in self._frames:
+                response = decode_response(frame, answer, version)
+                assert response.header.correlation_id == number
+                return response.message
+
+    def produce(self, topic: str, partition: int, records: bytes, transactional_id: str | None = None) -> int:
+        """Writes record batches; the offset of the first record. Raises InteropError."""
+        part = PartitionProduceData(index=partition, records=records)
+        data = TopicProduceData(name=topic, partition_data=[part])
+        request = ProduceRequest(transactional_id=transactional_id, acks=-1, timeout_ms=10_000, topic_data=[data])
+        answer = self.ask(request, PRODUCE_VERSION, ProduceResponse)
+        written = next(iter(answer.responses)).partition_responses[0]
+        accept(request, written.error_code)
+        return written.base_offset
+
+
+def accept(request: Message, code: int) -> None:
+    """Raises InteropError if the broker answers a request with an error."""
+    if code:
+        raise InteropError(f"the broker answers {request.NAME} with {ErrorCode(code).name}")
