@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> Iterator[str]:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> Iterator[str]:
     """The lines of a table whose first ``texts`` columns hold text, and the others numbers."""
     yield _row(header)
     yield _row(["---"] * texts + ["--:"] * (len(header) - texts))

@@ -64,6 +64,7 @@ LARGE = (Shape(200, 64), Shape(16, 1000), Shape(21000, 1000, "zstd", repeats=20)
 """For memory: ordinary batches, then batches of about 1 MiB as stored and 20 MiB in memory, then of 1 MiB in memory."""
 FILES = 4
 PEER = "binaryFile"
+MOST_BYTES = 125 << 20
 GIGABYTE = 1 << 30
 MEBIBYTE = 1 << 20
 
@@ -74,6 +75,11 @@ class Sample:
 
     wall: float
     cpu: float
+
+
+def fewer(records: int, shape: Shape) -> int:
+    """So many records, or less if they come to more than the bytes that one task of Spark reads."""
+    return min(records, MOST_BYTES // (shape.value + 32))
 
 
 # ---- alone ------------------------------------------------------------------------------------------------------
@@ -98,13 +104,15 @@ def alone(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> tuple[int, flo
     return rows, wall, cpu, peak
 
 
-def alone_table(arguments: Namespace, folder: Path) -> Iterator[str]:
+ALONE = ("batches", "MB", "M records/s", "stored MB/s", "offset alone, M records/s", "peak MiB")
+
+
+def alone_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
     """``read_segments`` without Spark."""
-    rows = []
     for shape in SHAPES:
         print(f"read_segments: {shape.title}", file=sys.stderr)
         path = folder / "alone-0" / "00000000000000000000.log"
-        records = write_segment(path, shape, records=arguments.records)
+        records = write_segment(path, shape, records=fewer(arguments.records, shape))
         size = path.stat().st_size
         runs = [alone(path) for _ in range(arguments.samples)]
         if any(run[0] != records for run in runs):
@@ -112,10 +120,8 @@ def alone_table(arguments: Namespace, folder: Path) -> Iterator[str]:
         cpu = median(run[2] for run in runs)
         offsets = median(alone(path, ["offset"])[2] for _ in range(arguments.samples))
         cells = (size / 1e6, records / cpu / 1e6, size / cpu / 1e6, records / offsets / 1e6)
-        rows.append((shape.title, *map(number, cells), str(max(run[3] for run in runs) // MEBIBYTE)))
+        yield shape.title, *map(number, cells), str(max(run[3] for run in runs) // MEBIBYTE)
         path.unlink()
-    header = ("batches", "MB", "M records/s", "stored MB/s", "offset alone, M records/s", "peak MiB")
-    yield from table(header, rows)
 
 
 # ---- in Spark ---------------------------------------------------------------------------------------------------
@@ -156,15 +162,17 @@ def measure(candidates: Mapping[str, Callable[[], Any]], samples: int) -> dict[s
     return taken
 
 
-def spark_table(arguments: Namespace, folder: Path, spark: Any) -> Iterator[str]:
+IN_SPARK = ("batches", "way", "MB", "wall s", "CPU s", "M records/s", f"wall to {PEER}", f"CPU to {PEER}")
+
+
+def spark_rows(arguments: Namespace, folder: Path, spark: Any) -> Iterator[Sequence[str]]:
     """``kafka_log`` and its peer."""
-    rows = []
     for shape in SPARK_SHAPES:
         print(f"Spark: {shape.title}", file=sys.stderr)
         log = folder / "spark-0"
         records = 0
         for place in range(FILES):
-            records += write_segment(log / f"{place:020}.log", shape, records=arguments.records)
+            records += write_segment(log / f"{place:020}.log", shape, records=fewer(arguments.records, shape))
         size = sum(path.stat().st_size for path in log.iterdir())
         candidates = ways(spark, str(log))
         if (found := candidates["kafka_log, all columns"]().count()) != records:
@@ -177,19 +185,19 @@ def spark_table(arguments: Namespace, folder: Path, spark: Any) -> Iterator[str]
                 for what in ("wall", "cpu")
             )
             speed = "" if name == PEER else number(records / wall / 1e6)
-            rows.append((shape.title, name, number(size / 1e6), number(wall), number(cpu), speed, *map(number, ratios)))
+            yield shape.title, name, number(size / 1e6), number(wall), number(cpu), speed, *map(number, ratios)
         for path in log.iterdir():
             path.unlink()
-    header = ("batches", "way", "MB", "wall s", "CPU s", "M records/s", f"wall to {PEER}", f"CPU to {PEER}")
-    yield from table(header, rows, texts=2)
 
 
 # ---- memory -----------------------------------------------------------------------------------------------------
 
 
-def memory_table(arguments: Namespace, folder: Path, spark: Any) -> Iterator[str]:
-    """What a segment of 1 GiB takes in a process, and in the Python workers of Spark, which read one part after the other."""
-    rows = []
+MEMORY = ("batches", "stored MiB", "records", "read_segments s", "its peak MiB", "peak MiB of a worker so far")
+
+
+def memory_rows(folder: Path, spark: Any) -> Iterator[Sequence[str]]:
+    """What a segment of 1 GiB takes in a process, and in a Python worker of Spark, as one task."""
     for shape in LARGE:
         print(f"memory: {shape.title}", file=sys.stderr)
         path = folder / "large-0" / "00000000000000000000.log"
@@ -198,10 +206,8 @@ def memory_table(arguments: Namespace, folder: Path, spark: Any) -> Iterator[str
         frame = spark.read.format("kafka_log").option("maxPartitionBytes", "2g").load(str(path))
         run(lambda frame=frame: frame)
         cells = (str(path.stat().st_size // MEBIBYTE), f"{records:,}", number(wall), str(peak // MEBIBYTE))
-        rows.append((shape.title, *cells, str(max(worker_peaks()) // MEBIBYTE)))
+        yield shape.title, *cells, str(max(worker_peaks()) // MEBIBYTE)
         path.unlink()
-    header = ("batches", "stored MiB", "records", "read_segments s", "its peak MiB", "peak MiB of a worker so far")
-    yield from table(header, rows)
 
 
 def worker_peaks() -> list[int]:
@@ -247,7 +253,8 @@ def report(arguments: Namespace) -> Iterator[str]:
     yield f"`{command}`: {facts()}"
     with tempfile.TemporaryDirectory() as folder:
         if arguments.only in (None, "alone"):
-            yield from ("", *alone_table(arguments, Path(folder)))
+            yield ""
+            yield from table(ALONE, alone_rows(arguments, Path(folder)))
         if arguments.only == "alone":
             return
         from kafka_messages_spark import register
@@ -256,9 +263,11 @@ def report(arguments: Namespace) -> Iterator[str]:
         with local_session() as spark:
             register(spark)
             if arguments.only in (None, "spark"):
-                yield from ("", *spark_table(arguments, Path(folder), spark))
+                yield ""
+                yield from table(IN_SPARK, spark_rows(arguments, Path(folder), spark), texts=2)
             if arguments.only in (None, "memory"):
-                yield from ("", *memory_table(arguments, Path(folder), spark))
+                yield ""
+                yield from table(MEMORY, memory_rows(Path(folder), spark))
 
 
 def main() -> None:
@@ -267,10 +276,12 @@ def main() -> None:
         read_alone(sys.argv[2], sys.argv[3].split(","))
         return
     arguments = parse()
-    text = "\n".join(report(arguments))
-    print(text)
+    lines = []
+    for line in report(arguments):
+        print(line, flush=True)
+        lines.append(line + "\n")
     if arguments.output:
-        arguments.output.write_text(text + "\n", encoding="utf-8")
+        arguments.output.write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
