@@ -37,8 +37,6 @@ class File:
     """Bytes."""
     modified: float
     """Seconds since 1970; 0 where the file system does not say."""
-    is_named: bool
-    """Whether the user gave this very file, and no folder or pattern."""
 
     @property
     def uri(self) -> str:
@@ -90,7 +88,7 @@ class Selection:
                 pattern = self.default_glob if self.glob is None and not is_file else self.glob
                 for info in inside:
                     if info.type == fs.FileType.File and (pattern is None or matches(info.base_name, pattern)):
-                        file = File(front + info.path, info.path, root, info.size, _seconds(info), info.path == inner)
+                        file = File(front + info.path, info.path, root, info.size, _seconds(info))
                         if self._in_time(file):
                             found[file.name] = file
         return [found[name] for name in sorted(found)]

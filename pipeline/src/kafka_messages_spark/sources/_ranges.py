@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from pyspark.sql.datasource import InputPartition
 
 from ._files import open_file
 from ._log_options import CORRUPT, NAME, LogColumns, LogOptions
+from ._shares import Share
 
 MAX_ROWS = 10000
 """Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
@@ -23,8 +24,8 @@ MAX_ROWS = 10000
 _log = logging.getLogger(__name__)
 
 
-@dataclass
-class Range(InputPartition):
+@dataclass(frozen=True)
+class Range:
     """Some bytes of a file: the batches that begin in them."""
 
     name: str
@@ -41,15 +42,19 @@ class Range(InputPartition):
     """Bytes that the file had, at least, when the range was planned; None: it may have fewer, or be gone."""
     from_offset: int | None = None
     """Leave out records below this offset."""
+    size: int = 0
+    """Bytes that it has, or had when it was listed."""
 
 
-def split(whole: Range, size: int, most: int) -> list[InputPartition]:
-    """A range of so many bytes as ranges of at most ``most`` each; the last one ends where the whole does."""
-    starts = range(whole.start, max(whole.start + size, whole.start + 1), most)
-    ends = [*starts[1:], whole.end]
+def split(whole: Range, most: int) -> list[Range]:
+    """A range as ranges of at most ``most`` bytes each; the last one ends where the whole does."""
+    stop = whole.start + whole.size
+    starts = range(whole.start, max(stop, whole.start + 1), most)
+    ends = [*starts[1:], stop]
+    last = len(starts) - 1
     return [
-        Range(whole.name, whole.root, whole.path, low, high, whole.base, whole.planned, whole.from_offset)
-        for low, high in zip(starts, ends, strict=True)
+        replace(whole, start=low, end=high if number < last else whole.end, size=high - low)
+        for number, (low, high) in enumerate(zip(starts, ends, strict=True))
     ]
 
 
@@ -76,6 +81,13 @@ class View:
 
     def size(self) -> int:
         return int(self._file.seek(0, 2))
+
+
+def read_share(options: LogOptions, columns: LogColumns, share: InputPartition) -> Iterator[pa.RecordBatch]:
+    """The record batches of a task. Where there is nothing to read, Spark comes with a partition of nothing."""
+    for part in share.pieces if isinstance(share, Share) else ():
+        if isinstance(part, Range):
+            yield from read_range(options, columns, part)
 
 
 def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterator[pa.RecordBatch]:

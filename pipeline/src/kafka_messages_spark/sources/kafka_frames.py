@@ -21,6 +21,8 @@ from .._options import Options
 from .._types import chosen_schema, struct_type
 from ._captures import Naming, Piece, pieces
 from ._files import Selection, open_file
+from ._log_options import MAX_PARTITION_BYTES
+from ._shares import Share, shares
 
 NAME = "kafka_frames"
 OPTIONS = (
@@ -148,15 +150,16 @@ class KafkaFramesDataSource(DataSource):
         return KafkaFramesReader(FramesOptions.parse(dict(self.options)), schema)
 
 
-@dataclass
-class Stream(InputPartition):
-    """One direction of a connection: a file. There is no way into the middle of it, so it is one task."""
+@dataclass(frozen=True)
+class Stream:
+    """One direction of a connection: a file. There is no way into the middle of it, so one task reads all of it."""
 
     name: str
     root: str
     path: str
     connection: str
     direction: str
+    size: int
 
 
 class KafkaFramesReader(DataSourceReader):
@@ -168,24 +171,28 @@ class KafkaFramesReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         tell = self._options.naming.tell
-        return [
-            Stream(file.name, file.root, file.path, *tell(NAME, file.name))
+        streams = [
+            Stream(file.name, file.root, file.path, *tell(NAME, file.name), file.size)
             for file in self._options.files.find(NAME)
-            if file.size or not file.is_named
+            if file.size
         ]
+        return shares(streams, MAX_PARTITION_BYTES)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The record batches of a stream. Where there is no file, Spark comes with a partition of nothing."""
-        if not isinstance(partition, Stream):
-            return
+        """The record batches of a task. Where there is no file, Spark comes with a partition of nothing."""
+        for stream in partition.pieces if isinstance(partition, Share) else ():
+            if isinstance(stream, Stream):
+                yield from self._stream(stream)
+
+    def _stream(self, stream: Stream) -> Iterator[pa.RecordBatch]:
         try:
-            with closing(open_file(partition.root, partition.path)) as file:
+            with closing(open_file(stream.root, stream.path)) as file:
                 for piece in pieces(file, self._options.max_frame):
-                    yield self._batch(partition, piece)
+                    yield self._batch(stream, piece)
         except (FramesError, OSError) as error:
             if not self._options.ignore_corrupt:
                 raise
-            _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", partition.name, error)
+            _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", stream.name, error)
 
     def _batch(self, stream: Stream, piece: Piece) -> pa.RecordBatch:
         count = len(piece.frame)

@@ -10,7 +10,8 @@ from pyspark.sql.types import StructType
 
 from .._types import struct_type
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
-from ._ranges import Range, read_range, split
+from ._ranges import Range, read_share, split
+from ._shares import shares
 
 
 class KafkaLogDataSource(DataSource):
@@ -45,13 +46,9 @@ class KafkaLogReader(DataSourceReader):
         if options.decode:
             topic_to_decode(options, files)
         # The last range of a file has no end, so that what is written meanwhile is read once, by it.
-        return [
-            part
-            for file in files
-            for part in split(Range(file.name, file.root, file.path, 0, None), file.size, options.max_partition_bytes)
-        ]
+        wholes = [Range(file.name, file.root, file.path, 0, None, size=file.size) for file in files]
+        most = options.max_partition_bytes
+        return shares([part for whole in wholes for part in split(whole, most)], most)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The record batches of a range. Where there is nothing to read, Spark comes with a partition of nothing."""
-        if isinstance(partition, Range):
-            yield from read_range(self._options, self._columns, partition)
+        return read_share(self._options, self._columns, partition)

@@ -14,7 +14,8 @@ from ._files import File, locate, shown
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._planner import Limit, Planner, Ways
 from ._progress import Folder, Progress
-from ._ranges import Range, lost, read_range, split
+from ._ranges import Range, lost, read_share, split
+from ._shares import shares
 from ._walk import Walk, beyond_damage, walk
 
 _MOVING = re.compile(r"\.[0-9a-f]{32}-(?:delete|future|stray)(?:/|$)")
@@ -54,16 +55,17 @@ class LogStream:
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         before, after = Progress.from_json(NAME, start), Progress.from_json(NAME, end)
-        return [
+        most = self._options.max_partition_bytes
+        parts = [
             part
             for key, folder in after.folders.items()
             for whole in self._ranges(key, before.folders.get(key, Folder()), folder)
-            for part in split(whole, (whole.end or 0) - whole.start, self._options.max_partition_bytes)
+            for part in split(whole, most)
         ]
+        return shares(parts, most)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        if isinstance(partition, Range):
-            yield from read_range(self._options, self._columns, partition)
+        return read_share(self._options, self._columns, partition)
 
     def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[Range]:
         """What a batch reads of a folder, by the two offsets alone."""
@@ -79,7 +81,7 @@ class LogStream:
 
     def _range(self, name: str, start: int, end: int, from_offset: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
-        return Range(name, root, path, start, end, start, end, from_offset)
+        return Range(name, root, path, start, end, start, end, from_offset, end - start)
 
     def _files(self) -> list[File]:
         files = self._options.files.find(NAME, lenient=True)
