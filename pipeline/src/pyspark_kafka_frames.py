@@ -1,0 +1,9 @@
+"""Spark finds this module by its name: where it is installed, ``kafka_frames`` needs no ``register``."""
+
+from __future__ import annotations
+
+from kafka_messages_spark._discovered import Discovered
+
+
+class DefaultSource(Discovered):
+    source = "kafka_frames", "kafka_messages_spark.sources.kafka_frames", "KafkaFramesDataSource"

@@ -1,0 +1,9 @@
+"""Spark finds this module by its name: where it is installed, ``kafka_log`` needs no ``register``."""
+
+from __future__ import annotations
+
+from kafka_messages_spark._discovered import Discovered
+
+
+class DefaultSource(Discovered):
+    source = "kafka_log", "kafka_messages_spark.sources.kafka_log", "KafkaLogDataSource"
