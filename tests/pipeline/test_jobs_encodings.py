@@ -12,6 +12,7 @@ import pytest
 from job_files import coordinator, segment
 from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
+from kafka_messages.protocol import encode_request, encode_response
 from kafka_messages_spark import encodings, register
 from kafka_messages_spark._encoding_sums import Sums, varint_sizes
 from kafka_messages_spark.jobs.encodings import main
@@ -147,6 +148,30 @@ def test_internal_topic(spark: SparkSession, tmp_path: Path, capsys: pytest.Capt
     }
     assert "Unreadable\n" in report
     assert "the checksum is 0x" in report
+
+
+def test_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Requests and responses of a captured connection; a response whose request was not captured is counted."""
+    partitions = response(70)
+    requests = [encode_request(km.ApiVersionsRequest(), 3, 1, "me"), encode_request(km.MetadataRequest(), 12, 2, "me")]
+    responses = [
+        encode_response(km.ApiVersionsResponse(), 3, 1),
+        encode_response(partitions, 12, 2),
+        encode_response(partitions, 12, 99),
+    ]
+    (tmp_path / "192.168.001.010.51234-010.000.000.001.09092").write_bytes(b"".join(requests))
+    (tmp_path / "010.000.000.001.09092-192.168.001.010.51234").write_bytes(b"".join(responses))
+    out = tmp_path / "out"
+    assert main(["frames", str(tmp_path), "--output", str(out), "--quiet", "--glob", "*-*"]) == 1
+    assert "not to be decoded             1\n" in capsys.readouterr().out
+    whole = {row.message: row for row in spark.read.parquet(str(out / "messages")).collect()}
+    assert {name: (row.messages, row.versions) for name, row in whole.items() if name} == {
+        "ApiVersionsRequest": (1, [3]),
+        "ApiVersionsResponse": (1, [3]),
+        "MetadataRequest": (1, [12]),
+        "MetadataResponse": (1, [12]),
+    }
+    assert whole["MetadataResponse"].bytes == len(partitions.write(12))
 
 
 def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -290,6 +290,10 @@ class Replay:
         return name_of(place[0], json.loads(place[1]), fields or {}, self.topic)
 
 
+_MAPS = ("end_points", "features")
+_SETS = ("log_dirs", "cordoned_log_dirs")
+
+
 def normal(entity: str, fields: Fields) -> Fields:
     """Fields as they are compared: what a record leaves out is what Kafka takes it for."""
     if entity == "partition":
@@ -297,8 +301,12 @@ def normal(entity: str, fields: Fields) -> Fields:
         return fields | {name: fields[name] or [] for name in empty}
     if entity == "client quota":
         return {"value": fields["value"]}
-    if entity == "broker":
-        return fields | {"log_dirs": fields["log_dirs"] or [], "cordoned_log_dirs": fields["cordoned_log_dirs"] or []}
+    if entity == "producer ids":
+        return {"next_producer_id": fields["next_producer_id"]}  # for whom a block was is not in snapshots
+    if entity in ("broker", "controller"):
+        # Maps by name and sets, which have no order in Kafka; snapshots write them in another one than the log.
+        by_name = {name: sorted(fields[name] or [], key=lambda each: str(each["name"])) for name in _MAPS}
+        return fields | by_name | {name: sorted(fields[name] or []) for name in _SETS if name in fields}
     return fields
 
 
@@ -325,9 +333,9 @@ def changed(before: Fields, record_type: str, fields: Fields) -> Fields:
     if fields["in_controlled_shutdown"]:
         after["in_controlled_shutdown"] = True
     if fields["log_dirs"]:
-        after["log_dirs"] = fields["log_dirs"]
+        after["log_dirs"] = sorted(fields["log_dirs"])
     if fields["cordoned_log_dirs"] is not None:
-        after["cordoned_log_dirs"] = fields["cordoned_log_dirs"]
+        after["cordoned_log_dirs"] = sorted(fields["cordoned_log_dirs"])
     return after
 
 

@@ -24,7 +24,7 @@ from .frames import require
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["FORMS", "fields", "histogram", "measure", "messages_of", "totals"]
+__all__ = ["FORMS", "fields", "histogram", "measure", "messages_of", "messages_of_pairs", "totals"]
 
 FORMS = ("fixed16", "fixed32", "fixed64", "packed", "upacked")
 """The encodings; of equal sizes the first is taken, which decodes faster."""
@@ -70,6 +70,27 @@ def _messages(log: str, key: pa.Array, value: pa.Array) -> Iterator[pa.RecordBat
     for names, version, body in parts:
         columns = [pa.array(names).take(at), pa.array(version, pa.int32()), body]
         yield pa.RecordBatch.from_arrays(columns, names=_MESSAGE.names)
+
+
+def messages_of_pairs(pairs: DataFrame) -> DataFrame:
+    """The messages of captured requests and responses, as ``traffic.pair`` has them, in rows as ``messages_of`` has.
+
+    Frames whose header cannot be read, and responses without a request, have null as their message.
+    """
+    for name in ("api_name", "api_version", "request", "response", "response_version", "response_header_size"):
+        require(pairs, name, "messages_of_pairs")
+    sides = []
+    for side, version in (("request", "api_version"), ("response", "response_version")):
+        size, frame = F.col(f"{side}_header_size"), F.col(side)
+        known = size.isNotNull() & F.col("api_name").isNotNull() & F.col(f"{side}_problem").isNull()
+        sides.append(
+            pairs.where(frame.isNotNull()).select(
+                F.when(known, F.concat("api_name", F.lit(side.capitalize()))).alias("message"),
+                F.when(known, F.col(version).cast("int")).alias("version"),
+                F.when(known, F.substring(frame, size + 1, F.length(frame))).otherwise(frame).alias("body"),
+            )
+        )
+    return sides[0].unionByName(sides[1])
 
 
 def measure(

@@ -6,6 +6,7 @@ spark-submit encodings.py table /captures.parquet --columns api,version,body
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -18,9 +19,9 @@ from kafka_messages_spark._errors import wrong
 from kafka_messages_spark.jobs import _cli, _plots
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs.internal_topics import TOPICS
+from kafka_messages_spark.traffic import pair
 
 TABLE, FRAMES = "table", "frames"
-FRAME_COLUMNS = ("api_name", "api_version", "body")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,8 +71,13 @@ def _measured(job: _cli.Job) -> DataFrame:
         job.unreadable(_cli.corrupt_batches(records))
         return encodings.measure(encodings.messages_of(records.where("corrupt is null"), topic))
     if args.what == FRAMES:
-        frames = job.spark.read.format("kafka_frames").option("mode", "PERMISSIVE").load(args.paths)
-        return encodings.measure(frames, *FRAME_COLUMNS)
+        options = {"mode": "PERMISSIVE", "recursiveFileLookup": "true", "paths": json.dumps(args.paths)}
+        if args.broker_ports:
+            options["brokerPorts"] = args.broker_ports
+        if args.glob:
+            options["pathGlobFilter"] = args.glob
+        frames = job.spark.read.format("kafka_frames").options(**options).load()
+        return encodings.measure(encodings.messages_of_pairs(pair(frames)))
     columns = [name.strip() for name in args.columns.split(",")]
     if len(columns) != 3:
         raise wrong(f"{job.name}: --columns are three names with commas between, not {args.columns!r}")
@@ -103,6 +109,7 @@ def _parser() -> ArgumentParser:
         help="of a table: the name of the message, its version, and its bytes (message,version,body)",
     )
     parser.add_argument("--table-format", default="parquet", metavar="FORMAT", help="of a table to read: parquet, ...")
+    parser.add_argument("--broker-ports", metavar="PORTS", help="of captures: where brokers listen (9092)")
     parser.add_argument("--plot", metavar="FILE", help="draw the fields as a PNG; needs matplotlib")
     return parser
 
