@@ -196,6 +196,42 @@ def test_large_range_is_split(log: Log) -> None:
     assert found[0]["position"] == begin
 
 
+def read_batch(path: Path, **options: str) -> list[int | None]:
+    """The record offsets of a batch read."""
+    source = KafkaLogDataSource({"path": str(path), **options})
+    reader: Any = source.reader(source.schema())
+    return [
+        at for part in reader.partitions() for each in reader.read(part) for at in each.column("offset").to_pylist()
+    ]
+
+
+def test_ranges_begin_with_batches(log: Log) -> None:
+    """On local disks ranges need no search for their first batch: by chance, much in records looks like one."""
+    rows = [{"value": b"x" * 100, "timestamp": at} for at in range(150)]
+    one = bytes(batch_writer.write_batches(rows, base_offset=0))
+    count = (6 << 20) // len(one)
+    log.active.write_bytes(b"".join((at * 150).to_bytes(8, "big") + one[8:] for at in range(count)))
+    assert read_batch(log.folder, maxPartitionBytes="700k") == list(range(count * 150))
+
+
+def test_batch_larger_than_its_range(log: Log) -> None:
+    """A batch that fills several ranges is read by the one in which it begins."""
+    rows = [{"value": bytes(5 << 20), "timestamp": 1}]
+    data = b"".join(bytes(batch_writer.write_batches(rows, base_offset=at)) for at in range(3))
+    log.active.write_bytes(data)
+    assert read_batch(log.folder, maxPartitionBytes="1m") == [0, 1, 2]
+
+
+def test_ranges_behind_damage(log: Log) -> None:
+    """Where lengths lead nowhere, the first batch of a range is searched for; nothing behind the damage is lost."""
+    for at in range(100):
+        log.append(1)
+        if at == 5:
+            log._write(b"\xff" * 50)
+    rows = read_batch(log.folder, maxPartitionBytes="1k", mode="PERMISSIVE")
+    assert rows == [*range(6), None, *range(6, 100)]
+
+
 def test_max_files(tmp_path: Path) -> None:
     """So many files in each batch, those first that were written longest ago, whatever folder they are in."""
     logs = [Log(tmp_path / f"orders-{number}") for number in range(3)]

@@ -153,6 +153,31 @@ def open_file(root: str, path: str) -> Any:
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
 
 
+class View:
+    """A file from a byte on, under a name of ours. Closing it closes the file."""
+
+    def __init__(self, file: Any, name: str, base: int) -> None:
+        self._file = file
+        self._base = base
+        self.name = name
+        self.readinto = file.readinto
+        self.close = file.close
+        file.seek(base)
+
+    def read(self, size: int = -1, /) -> bytes:
+        data: bytes = self._file.read(size)
+        return data
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, position: int) -> None:
+        self._file.seek(self._base + position)
+
+    def size(self) -> int:
+        return int(self._file.seek(0, 2))
+
+
 def is_local(filesystem: Any) -> bool:
     return isinstance(filesystem, fs.LocalFileSystem)
 

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,9 +13,10 @@ from kafka_messages.arrow.batches import CorruptSegmentError
 from kafka_messages.arrow.segments import read_segments
 from pyspark.sql.datasource import InputPartition
 
-from ._files import open_file
+from ._files import View, is_local, open_file, open_filesystem
 from ._log_options import CORRUPT, NAME, LogColumns, LogOptions
 from ._shares import Share
+from ._walk import first_batch
 
 MAX_ROWS = 10000
 """Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
@@ -58,31 +58,6 @@ def split(whole: Range, most: int) -> list[Range]:
     ]
 
 
-class View:
-    """A file from a byte on, under a name of ours. Closing it closes the file."""
-
-    def __init__(self, file: Any, name: str, base: int) -> None:
-        self._file = file
-        self._base = base
-        self.name = name
-        self.readinto = file.readinto
-        self.close = file.close
-        file.seek(base)
-
-    def read(self, size: int = -1, /) -> bytes:
-        data: bytes = self._file.read(size)
-        return data
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, position: int) -> None:
-        self._file.seek(self._base + position)
-
-    def size(self) -> int:
-        return int(self._file.seek(0, 2))
-
-
 def read_share(options: LogOptions, columns: LogColumns, share: InputPartition) -> Iterator[pa.RecordBatch]:
     """The record batches of a task. Where there is nothing to read, Spark comes with a partition of nothing."""
     for part in share.pieces if isinstance(share, Share) else ():
@@ -93,10 +68,13 @@ def read_share(options: LogOptions, columns: LogColumns, share: InputPartition) 
 def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterator[pa.RecordBatch]:
     """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
     try:
-        with closing(View(open_file(part.root, part.path), part.name, part.base)) as file:
+        base = _base(part)
+        if part.end is not None and base >= part.end:
+            return  # a batch that begins before this range ends behind it
+        with closing(View(open_file(part.root, part.path), part.name, base)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
                 lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
-            yield from _batches(options, columns, part, file)
+            yield from _batches(options, columns, replace(part, base=base), file)
     except FileNotFoundError:
         if part.planned is None and not options.ignore_corrupt:
             raise
@@ -106,6 +84,15 @@ def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterato
         if not options.ignore_corrupt:
             raise
         _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", part.name, error)
+
+
+def _base(part: Range) -> int:
+    """A byte at which a batch is known to begin. On a local disk that is the range's first; else the reader searches."""
+    if part.start <= part.base or not is_local(open_filesystem(part.root)[0]):
+        return part.base
+    with closing(open_file(part.root, part.path)) as file:
+        found = first_batch(file, part.base, part.start)
+    return part.base if found is None else found
 
 
 def lost(options: LogOptions, what: str) -> None:
@@ -137,7 +124,7 @@ def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) 
             mode=options.mode,
             check_crcs=options.check_crcs,
             control_records=options.batch_metadata,
-            start=part.start - part.base,
+            start=max(0, part.start - part.base),
             end=None if part.end is None else part.end - part.base,
             max_rows=MAX_ROWS,
         ) as batches:

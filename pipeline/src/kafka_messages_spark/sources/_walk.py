@@ -11,8 +11,7 @@ from typing import Any
 from kafka_messages.arrow.batch_headers import read_batch_headers
 from kafka_messages.arrow.batches import MAX_BATCH_BYTES, OVERHEAD, SMALLEST
 
-from ._files import File, is_local, open_file, open_filesystem
-from ._ranges import View
+from ._files import File, View, is_local, open_file, open_filesystem
 
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
 _REMOTE_WALK = 32 << 20
@@ -87,6 +86,28 @@ def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
     return read
 
 
+def first_batch(file: Any, base: int, start: int) -> int | None:
+    """The first batch at ``start`` or after it, by the lengths of those from ``base`` on; None if that leads nowhere.
+
+    The end of the file counts as a batch: then none begins there.
+    """
+    read, size, at = _reader(file, _LOCAL_CHUNK), file.seek(0, 2), base
+    while at < size:
+        head = read(at, _HEAD)
+        if len(head) < _HEAD or not (length := _plausible(*_head(head))):
+            return None
+        if at >= start:
+            return at
+        at += length
+    return at if at == size else None
+
+
+def _plausible(offset: int, length: int, _: int, magic: int) -> int:
+    """The bytes of a batch, by its header; 0 if it is none."""
+    whole = length + OVERHEAD
+    return whole if offset >= 0 and 0 <= magic <= 2 and SMALLEST[magic] <= whole <= MAX_BATCH_BYTES else 0
+
+
 def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int | None) -> Walk:
     at, last, first_offset = position, None, None
     is_cut, is_batch = False, True
@@ -94,15 +115,13 @@ def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int
         head = read(at, _HEAD)
         if len(head) < _HEAD:
             break
-        offset, length, _, magic = _head(head)
+        offset, length, epoch, magic = _head(head)
         if offset == length == 0:
             break  # zeros that fill a preallocated file
-        smallest = SMALLEST[min(max(magic, 0), 2)]
-        if offset < 0 or not 0 <= magic <= 2 or not smallest <= length + OVERHEAD <= MAX_BATCH_BYTES:
-            is_batch = False
-            break
-        stop = at + OVERHEAD + length
-        if stop > size:
+        whole = _plausible(offset, length, epoch, magic)
+        is_batch = whole > 0
+        stop = at + whole
+        if not is_batch or stop > size:
             break
         if last is None:
             first_offset = offset
