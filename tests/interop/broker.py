@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -11,10 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .kafka import InteropError, Java, last
 
 CLUSTER_ID = "a2Fma2EtbWVzc2FnZXMtMQ"
+CAPTURED = "CAPTURED"
+"""The listener whose clients come through a relay."""
+REQUEST = b"Completed request:"
+"""Of the broker's request logger; see java/log4j2.properties."""
 FORMAT_SECONDS = 60
 START_SECONDS = 60
 STOP_SECONDS = 30
@@ -22,11 +28,12 @@ SETTINGS = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.bootstrap.servers=localhost:{controller}
-listeners=PLAINTEXT://localhost:{port},CONTROLLER://localhost:{controller}
-advertised.listeners=PLAINTEXT://localhost:{port},CONTROLLER://localhost:{controller}
+listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{behind},CONTROLLER://localhost:{controller}
+# Clients that begin at the relay stay there.
+advertised.listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{tap},CONTROLLER://localhost:{controller}
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CAPTURED:PLAINTEXT,CONTROLLER:PLAINTEXT
 log.dirs={logs}
 # One node, few partitions.
 offsets.topic.replication.factor=1
@@ -66,6 +73,10 @@ class Broker:
 
     java: Java
     port: int
+    behind: int
+    """The port of the listener whose clients come through a relay,"""
+    tap: int
+    """which listens here."""
     logs: Path
     said: Path
     process: subprocess.Popen[bytes]
@@ -85,21 +96,32 @@ class Broker:
 
     def log(self) -> str:
         """The end of what the broker said."""
-        return last(self.said.read_bytes())
+        return last(b"".join(line for line in self._lines() if REQUEST not in line))
+
+    def requests(self) -> Iterator[dict[str, Any]]:
+        """What the broker logs of each request that it has answered, with request and response, as Kafka's JSON."""
+        for line in self._lines():
+            _, mark, rest = line.partition(REQUEST)
+            if mark:
+                yield json.loads(rest[: rest.rindex(b"}") + 1])
+
+    def _lines(self) -> list[bytes]:
+        return self.said.read_bytes().splitlines(keepends=True)
 
 
 @contextmanager
 def running(java: Java, folder: Path) -> Iterator[Broker]:
     """A broker with new logs in ``folder``, until the end of the block. Its log is shown if the block fails."""
-    port, controller = free_ports(2)
+    port, controller, behind, tap = free_ports(4)
     logs, said, settings = folder / "logs", folder / "broker.txt", folder / "server.properties"
-    settings.write_text(SETTINGS.format(port=port, controller=controller, logs=logs), encoding="utf-8")
+    ports = {"port": port, "controller": controller, "behind": behind, "tap": tap}
+    settings.write_text(SETTINGS.format(logs=logs, **ports), encoding="utf-8")
     form = ("format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(settings))
     java.run("kafka.tools.StorageTool", *form, seconds=FORMAT_SECONDS)
     with said.open("wb") as output:
         command = java.command("kafka.Kafka", str(settings), heap="512m")
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-    broker = Broker(java, port, logs, said, process)
+    broker = Broker(java, port, behind, tap, logs, said, process)
     try:
         _wait(broker)
         yield broker

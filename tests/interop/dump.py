@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +128,3 @@ def _plain(line: str, found: re.Match[str], rest: str) -> Json:
         if length != int(size):
             raise InteropError(f"the dump tool prints a {name} that does not have its size: {line}")
     return values
-
-
-def lines(batches: Iterable[Json]) -> str:
-    """The batches as JSON, one a line."""
-    return "".join(json.dumps(batch, separators=(",", ":")) + "\n" for batch in batches)

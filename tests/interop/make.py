@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .broker import Broker, running
-from .dump import dump, lines
+from .broker import CAPTURED, Broker, running
+from .dump import Json, dump
 from .kafka import ROOT, InteropError, Java, release
 from .late import Late, hang
+from .tap import tapped
 
 WORK = ROOT / ".work" / "interop"
 """Jars and classes, kept from one run to the next."""
@@ -45,9 +47,10 @@ def live(work: Path = WORK) -> Iterator[Live]:
     """A new cluster, its day's traffic behind it; it is gone after the block."""
     java = Java.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, running(java, Path(name)) as broker:
-        java.run("Traffic", broker.bootstrap, seconds=TRAFFIC_SECONDS)
-        late = hang(broker.port, "pay-late", "payments", 1)
         folder = Path(name) / "capture"
+        with tapped(broker.tap, broker.behind, folder / "traffic"):
+            java.run("Traffic", f"localhost:{broker.tap}", seconds=TRAFFIC_SECONDS)
+            late = hang(broker.tap, "pay-late", "payments", 1)
         capture(broker, late, folder)
         yield Live(broker, late, folder, Java.of("tools", work))
 
@@ -69,7 +72,23 @@ def capture(broker: Broker, late: Late, folder: Path) -> None:
     (folder / "answers.json").write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
     records = java.run("Answers", "records", broker.bootstrap, seconds=ANSWER_SECONDS)
     (folder / "records.jsonl").write_text(records, encoding="utf-8")
-    (folder / "dump.jsonl").write_text(lines(dump(java, logs)), encoding="utf-8")
+    _write_lines(folder / "dump.jsonl.gz", dump(java, logs))
+    _write_lines(folder / "requests.jsonl.gz", _requests(broker))
+
+
+def _requests(broker: Broker) -> Iterator[Json]:
+    """What the broker logs of each request that came through the relay; ``connection`` is the client's port."""
+    for each in broker.requests():
+        if each["listener"] == CAPTURED:
+            client = each["connection"].split("-")[1]
+            bodies = {name: each[name] for name in ("request", "response")}
+            yield {"connection": client.rsplit(":", 1)[1], **each["requestHeader"], **bodies}
+
+
+def _write_lines(path: Path, objects: Iterable[Json]) -> None:
+    """As JSON, one a line; the same objects give the same file."""
+    text = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in objects)
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def _admin(broker: Broker) -> str:
@@ -86,12 +105,11 @@ def _copy(source: Path, target: Path) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.interop.make", description=__doc__)
-    parser.add_argument(
-        "folder", type=Path, help="where logs/, answers.json, records.jsonl and dump.jsonl are replaced"
-    )
+    parser.add_argument("folder", type=Path, help="where its files are replaced")
     folder = parser.parse_args(argv).folder
     with live() as cluster:
-        shutil.rmtree(folder / "logs", ignore_errors=True)
+        for name in ("logs", "traffic"):
+            shutil.rmtree(folder / name, ignore_errors=True)
         shutil.copytree(cluster.folder, folder, dirs_exist_ok=True)
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     print(f"{folder}: {len(files)} files, {sum(path.stat().st_size for path in files)} bytes")

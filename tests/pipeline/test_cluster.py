@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import kafka_messages
 import pytest
+from kafka_messages.json import from_json
 from kafka_messages_spark import (
     cluster_metadata,
     consumer_offsets,
@@ -13,6 +15,7 @@ from kafka_messages_spark import (
     latest,
     register,
     share_group_state,
+    traffic,
     transaction_state,
 )
 from kafka_messages_spark.jobs.segments import main as segments_job
@@ -264,3 +267,49 @@ def test_sound_files(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> N
     assert segments_job([str(cluster.logs), "--output", str(tmp_path)]) == 0
     files = spark.read.parquet(str(tmp_path / "files")).agg(F.sum("batches"), F.sum("records")).collect()[0]
     assert tuple(files) == (len(cluster.batches), sum(batch["count"] for batch in cluster.batches))
+
+
+def captured(spark: SparkSession, cluster: Cluster) -> DataFrame:
+    """Requests and responses of the captured connections, in pairs."""
+    register(spark)
+    return traffic.pair(spark.read.format("kafka_frames").load(str(cluster.traffic)))
+
+
+def test_traffic(spark: SparkSession, cluster: Cluster) -> None:
+    """Each captured request finds its response, and is the one that the broker has in its request log."""
+    names = ("connection", "correlation_id", "api_key", "api_version", "client_id")
+    rows = captured(spark, cluster).select(*names, "request_problem", "response_problem", F.isnull("response"))
+    logged = {
+        (connection, number, each["requestApiKey"], each["requestApiVersion"], each["clientId"], None, None, False)
+        for (connection, number), each in cluster.requests.items()
+    }
+    assert {tuple(row) for row in rows.collect()} == logged
+    assert len(logged) > 300
+
+
+@pytest.mark.parametrize("name", ["OffsetCommit", "CreateTopics", "ShareGroupHeartbeat", "Fetch"])
+def test_messages_of_traffic(spark: SparkSession, cluster: Cluster, name: str) -> None:
+    """Messages of captured requests as columns have every field that the broker logs, and no other."""
+    pairs = captured(spark, cluster)
+    keep = ["connection", "correlation_id", "api_version"]
+    for decode, side in ((traffic.decode_requests, "Request"), (traffic.decode_responses, "Response")):
+        rows = decode(pairs, name + side, keep=keep).collect()
+        assert rows
+        for row in rows:
+            said = dict(cluster.requests[row.connection, row.correlation_id][side.lower()])
+            message = from_json(getattr(kafka_messages, name + side), without_sizes(said), row.api_version)
+            struct = row.message.asDict(recursive=True)
+            found = [each for each in differences(said, struct, message) if "ecords" not in each]
+            assert found == []
+
+
+def without_sizes(said: Any) -> Any:
+    """Kafka's JSON without the sizes that it has in the place of records."""
+    if isinstance(said, list):
+        return [without_sizes(each) for each in said]
+    if not isinstance(said, dict):
+        return said
+    return {
+        name.removesuffix("SizeInBytes"): "" if name.endswith("SizeInBytes") else without_sizes(value)
+        for name, value in said.items()
+    }

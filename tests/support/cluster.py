@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,7 +95,17 @@ class Cluster:
     @cached_property
     def batches(self) -> list[Json]:
         """Each batch as the dump tool printed it."""
-        return self._lines("dump.jsonl")
+        return self._lines("dump.jsonl.gz")
+
+    @property
+    def traffic(self) -> Path:
+        """Captured connections: ``<connection>.request.bin`` and ``<connection>.response.bin``."""
+        return self.folder / "traffic"
+
+    @cached_property
+    def requests(self) -> dict[tuple[str, int], Json]:
+        """What the broker logged of each captured request, by connection and correlation id."""
+        return {(each["connection"], each["correlationId"]): each for each in self._lines("requests.jsonl.gz")}
 
     def decoded(self, topic: str) -> list[Decoded]:
         """The records of an internal topic, but no control records, as the dump tool decodes them."""
@@ -107,7 +118,8 @@ class Cluster:
         ]
 
     def _lines(self, name: str) -> list[Json]:
-        with (self.folder / name).open(encoding="utf-8") as lines:
+        opened = gzip.open if name.endswith(".gz") else open
+        with opened(self.folder / name, "rt", encoding="utf-8") as lines:
             return [json.loads(line) for line in lines]
 
 

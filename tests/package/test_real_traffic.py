@@ -1,0 +1,66 @@
+"""What Kafka's clients and a broker said to each other, as the broker's own request log has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kafka_messages.json import to_json
+from kafka_messages.protocol import FrameReader, Request, Response, decode_request, decode_response
+
+from tests.support.cluster import COMMITTED, Cluster
+
+EMPTY_RECORDS = {"ShareFetchResponse"}
+"""Kafka's log has the size of records in the place of these, but for this message nothing."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    """The committed files; tests/interop runs these tests on new ones."""
+    return Cluster(COMMITTED)
+
+
+def exchanges(cluster: Cluster) -> Iterator[tuple[str, Request, bytes, Response[object], bytes]]:
+    """Each captured request and its response, in the order of their connection, decoded and as they were sent."""
+    for path in sorted(cluster.traffic.glob("*.request.bin")):
+        connection = path.name.split(".")[0]
+        requests, responses = frames(path), frames(path.with_name(f"{connection}.response.bin"))
+        assert len(requests) == len(responses)
+        for sent, answered in zip(requests, responses, strict=True):
+            request = decode_request(sent)
+            header = request.header
+            response = decode_response(answered, header.request_api_key, header.request_api_version)
+            yield connection, request, sent, response, answered
+
+
+def frames(path: Path) -> list[bytes]:
+    reader = FrameReader()
+    reader.feed(path.read_bytes())
+    found = list(reader)
+    assert reader.pending == 0
+    return found
+
+
+def test_messages_are_kafkas_json(cluster: Cluster) -> None:
+    """Each request and response of real clients gives the very JSON that the broker logs of it; none is left over."""
+    left = dict(cluster.requests)
+    kinds = set()
+    for connection, request, _, response, _ in exchanges(cluster):
+        header, version = request.header, request.header.request_api_version
+        logged = left.pop((connection, header.correlation_id))
+        assert (logged["requestApiKey"], logged["requestApiVersion"]) == (header.request_api_key, version)
+        assert (logged["correlationId"], logged["clientId"]) == (response.header.correlation_id, header.client_id)
+        for message, said in ((request.message, logged["request"]), (response.message, logged["response"])):
+            form = "empty" if message.NAME in EMPTY_RECORDS else "size"
+            assert to_json(message, version, records=form) == said
+            kinds.add((message.NAME, version))
+    assert not left
+    assert len(kinds) > 60
+
+
+def test_messages_are_written_as_kafka_does(cluster: Cluster) -> None:
+    """Written again, the bytes are those that Kafka's clients and the broker sent, headers and tagged fields too."""
+    for _, request, sent, response, answered in exchanges(cluster):
+        assert request.encode(framed=False) == sent
+        assert response.encode(framed=False) == answered
