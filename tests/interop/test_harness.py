@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from kafka_messages import OffsetCommitValue
+from kafka_messages.messages.produce_request import PartitionProduceData
 
 from tests.interop import broker, kafka
 from tests.interop.dump import HEX, dump, parse
@@ -214,4 +215,8 @@ def test_differences() -> None:
     assert list(differences(said, row, same, "v")) == ["v: metadata is missing"]
     assert list(differences([1, 2], [1], [1, 2], "v")) == ["v has 1 elements, and by Kafka 2"]
     assert list(differences("AQI=", b"\x01\x02", b"\x01\x02")) == []
+    assert list(differences({"recordsSizeInBytes": 2}, {"records": b"\x01\x02"}, PartitionProduceData())) == []
+    assert list(differences({"recordsSizeInBytes": 2}, {"records": b""}, PartitionProduceData(), "v")) == [
+        "v.records has not the 2 bytes that Kafka says"
+    ]
     assert list(differences(None, [], None, "v")) == ["v is [], and by Kafka None"]

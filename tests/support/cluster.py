@@ -25,6 +25,8 @@ COMMITTED = Path(__file__).parents[2] / "examples" / "cluster"
 METADATA = "__cluster_metadata"
 COORDINATORS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 DELETED = re.compile(r"-delete/")
+SIZE = "sizeinbytes"
+"""Ending of what Kafka's request log has in the place of records: their size."""
 COMMIT_TYPE = 1
 """Record type of an offset commit."""
 
@@ -184,9 +186,13 @@ def differences(said: object, row: object, message: object, path: str = "") -> I
         values = {_plain(name): value for name, value in said.items()}
         for name, value in row.items():
             part = getattr(message, name)
-            if _plain(name) in values:
+            if _plain(name) + SIZE in values:
+                size = values.pop(_plain(name) + SIZE)
+                if size != (None if value is None else len(value)):
+                    yield f"{path}.{name} has not the {size} bytes that Kafka says"
+            elif _plain(name) in values:
                 yield from differences(values.pop(_plain(name)), value, part, f"{path}.{name}")
-            elif value is not None and value != _as_row(part):
+            elif value is not None and not _is_default(value, part):
                 yield f"{path}.{name} is {value!r}, and Kafka does not say so"
         yield from (f"{path}: {name} is missing" for name in values)
     elif isinstance(said, list) and isinstance(row, list) and isinstance(message, Iterable):
@@ -205,12 +211,15 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _as_row(value: object) -> object:
-    if isinstance(value, UUID):
-        return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return list(value)
-    return value
+def _is_default(value: object, default: object) -> bool:
+    """Whether a value of a row is this one of an object."""
+    if isinstance(value, Mapping):
+        return all(part is None or _is_default(part, getattr(default, name)) for name, part in value.items())
+    if isinstance(default, UUID):
+        return value == base64.urlsafe_b64encode(default.bytes).decode().rstrip("=")
+    if isinstance(default, Sequence) and not isinstance(default, (str, bytes)):
+        return value == list(default)
+    return value == default
 
 
 # ---- what a log comes to
