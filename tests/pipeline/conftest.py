@@ -26,18 +26,26 @@ SETTINGS = {
 }
 
 
+ON_CONNECT = os.environ.get("TESTS_ON_CONNECT") == "1"
+"""The same tests as a client of Spark Connect, whose server is started with them."""
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A session of Spark classic with two cores, as a test suite should have it: nothing listens outside."""
+    """A session with two cores, as a test suite should have it: nothing listens outside."""
     from kafka_messages_spark.java import ensure_java
     from pyspark.sql import SparkSession
 
     ensure_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("tests/pipeline")
+    os.environ["SPARK_TESTING"] = "1"  # a server of Connect takes any free port
+    builder = SparkSession.builder.appName("tests/pipeline")
+    builder = builder.remote("local[2]") if ON_CONNECT else builder.master("local[2]")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    assert ("connect" in type(session).__module__) == ON_CONNECT
+    if not ON_CONNECT:
+        session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
