@@ -234,11 +234,20 @@ REFUSED = {
         {"columnNameOfCorruptRecord": "frame", "mode": "PERMISSIVE"},
         "kafka_frames: the option 'columnNameOfCorruptRecord' is 'frame', but there is a column of this name",
     ),
+    "layout": ({"layout": "pcap"}, "kafka_frames: the option 'layout' is one of raw, follow, not 'pcap'"),
+    "direction of a text": (
+        {"layout": "follow", "direction": "request"},
+        "kafka_frames: the option 'direction' is for layout=raw: the text of a followed connection says it",
+    ),
+    "no text": (
+        {"layout": "follow"},
+        "kafka_frames: {file} does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow",
+    ),
     "unknown": (
         {"brokerPort": "1"},
         "kafka_frames: there is no option 'brokerPort'; did you mean brokerPorts? The options are path, paths, "
-        "pathGlobFilter, recursiveFileLookup, modifiedAfter, modifiedBefore, direction, brokerPorts, fileNamePattern, "
-        "maxFrameBytes, mode, columnNameOfCorruptRecord, ignoreCorruptFiles.",
+        "pathGlobFilter, recursiveFileLookup, modifiedAfter, modifiedBefore, layout, direction, brokerPorts, "
+        "fileNamePattern, maxFrameBytes, mode, columnNameOfCorruptRecord, ignoreCorruptFiles.",
     ),
 }
 
@@ -251,6 +260,54 @@ def test_refused(tmp_path: Path, options: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         read(file, **options)
     assert str(caught.value) == text.format(file=file)
+
+
+def follow(*lines: bytes, port: int = 9092) -> bytes:
+    """What tshark prints of a connection; lines of the broker begin with a tab."""
+    bar = b"=" * 67
+    nodes = f"Node 0: 10.0.0.1:50000\nNode 1: 10.0.0.2:{port}".encode()
+    return b"\n".join((b"\n" + bar, b"Follow: tcp,raw", b"Filter: tcp.stream eq 0", nodes, *lines, bar, b""))
+
+
+def test_followed_connection(tmp_path: Path) -> None:
+    """Both directions from one text; a frame may be in several lines, and several in one."""
+    both = (REQUESTS[0] + REQUESTS[1]).hex().encode()
+    answers = [b"\t" + each.hex().encode() for each in RESPONSES]
+    text = follow(both[:30], both[30:], answers[0], REQUESTS[2].hex().upper().encode(), answers[1])
+    (tmp_path / "stream0.txt").write_bytes(text)
+    rows = read(tmp_path, layout="follow")
+    assert {row["connection"] for row in rows} == {"10.0.0.1:50000-10.0.0.2:9092"}
+    assert [(row["direction"], row["frame"]) for row in rows] == [
+        *(("request", each[4:]) for each in REQUESTS),
+        *(("response", each[4:]) for each in RESPONSES),
+    ]
+    turned = read(tmp_path, layout="follow", brokerPorts="50000", mode="PERMISSIVE")
+    assert [row["frame"] for row in turned if row["direction"] == "request"] == [each[4:] for each in RESPONSES]
+    with pytest.raises(
+        ValueError, match=r"which of 10\.0\.0\.1:50000 and 10\.0\.0\.2:9092 in .*stream0\.txt is the broker\?"
+    ):
+        read(tmp_path, layout="follow", brokerPorts="1")
+
+
+def test_damaged_text(tmp_path: Path) -> None:
+    """A line that is no hex: what came before stays, and the row or error says where it is."""
+    file = tmp_path / "stream0.txt"
+    file.write_bytes(follow(REQUESTS[0].hex().encode(), b"xyz", REQUESTS[1].hex().encode()))
+    rows = read(file, layout="follow", mode="PERMISSIVE")
+    no_hex = "a line of tshark's follow is no hex: b'xyz\\n'"
+    assert [(row["direction"], row["correlation_id"], row["position"], row["problem"]) for row in rows] == [
+        ("request", 1, 0, None),
+        ("request", None, len(REQUESTS[0]), no_hex),
+        ("response", None, 0, no_hex),
+    ]
+    with pytest.raises(FramesError, match=r"stream0\.txt: frame at byte \d+: a line of tshark's follow is no hex"):
+        read(file, layout="follow")
+
+
+def test_what_comes_before_a_problem_stays(tmp_path: Path) -> None:
+    """With ignoreCorruptFiles all frames before the first bad one are kept, though they were read together."""
+    (tmp_path / "a.request").write_bytes(REQUESTS[0] + REQUESTS[1] + frame(b"\0\3") + REQUESTS[2])
+    assert [row["correlation_id"] for row in read(tmp_path, ignoreCorruptFiles="true")] == [1, 2]
 
 
 def test_chosen_columns(spark: SparkSession, capture: Path) -> None:

@@ -168,8 +168,12 @@ def _rest(position: int, left: bytes, max_frame: int) -> Piece:
             f"a length of {size} bytes, where 0 to {max_frame} are possible; what follows cannot be told apart"
             + _foreign(position, left)
         )
-    nothing = pa.nulls(1, pa.binary())
-    return Piece(pa.array([position]), pa.array([size], pa.int32()), nothing, problem, left[:CORRUPT_BYTES])
+    return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])
+
+
+def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> Piece:
+    """A piece that says what is wrong at a place."""
+    return Piece(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
 
 
 def _foreign(position: int, left: bytes) -> str:

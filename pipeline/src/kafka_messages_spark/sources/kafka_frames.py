@@ -6,7 +6,8 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import BufferedReader
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from .._errors import wrong
 from .._headers import HEADER_FIELDS, REQUEST, RESPONSE, headers_of
 from .._options import Options
 from .._types import chosen_schema, struct_type
-from ._captures import Naming, Piece, pieces
+from ._captures import Naming, Piece, not_a_frame, pieces
 from ._files import Selection, open_file
+from ._followed import HexLines, NoHexError, nodes
 from ._log_options import MAX_PARTITION_BYTES
 from ._shares import Share, shares
 
@@ -32,6 +34,7 @@ OPTIONS = (
     "recursiveFileLookup",
     "modifiedAfter",
     "modifiedBefore",
+    "layout",
     "direction",
     "brokerPorts",
     "fileNamePattern",
@@ -63,6 +66,7 @@ class FramesOptions:
 
     files: Selection
     naming: Naming
+    is_followed: bool
     max_frame: int
     failfast: bool
     corrupt_column: str | None
@@ -73,6 +77,10 @@ class FramesOptions:
         given = Options(NAME, options, OPTIONS)
         direction = given.text("direction")
         mode = given.mode()
+        is_followed = given.choice("layout", "raw", ("raw", "follow")) == "follow"
+        for name in ("direction", "fileNamePattern") if is_followed else ():
+            if given.text(name) is not None:
+                raise wrong(f"{NAME}: the option {name!r} is for layout=raw: the text of a followed connection says it")
         return cls(
             files=Selection(
                 paths=given.paths(),
@@ -87,6 +95,7 @@ class FramesOptions:
                 pattern=_pattern(given.text("fileNamePattern")),
                 broker_ports=_ports(given.text("brokerPorts") or BROKER_PORTS),
             ),
+            is_followed=is_followed,
             max_frame=min(given.size("maxFrameBytes", MAX_FRAME_SIZE), 2**31 - 1),
             failfast=mode == "FAILFAST",
             corrupt_column=given.corrupt_column(mode),
@@ -152,7 +161,7 @@ class KafkaFramesDataSource(DataSource):
 
 @dataclass(frozen=True)
 class Stream:
-    """One direction of a connection: a file. There is no way into the middle of it, so one task reads all of it."""
+    """A captured file. There is no way into the middle of it, so one task reads all of it."""
 
     name: str
     root: str
@@ -170,13 +179,17 @@ class KafkaFramesReader(DataSourceReader):
         self._schema = chosen_schema(NAME, options.schema(), schema)
 
     def partitions(self) -> Sequence[InputPartition]:
-        tell = self._options.naming.tell
+        options = self._options
         streams = [
-            Stream(file.name, file.root, file.path, *tell(NAME, file.name), file.size)
-            for file in self._options.files.find(NAME)
+            Stream(file.name, file.root, file.path, *self._told(file.name), file.size)
+            for file in options.files.find(NAME)
             if file.size
         ]
         return shares(streams, MAX_PARTITION_BYTES)
+
+    def _told(self, name: str) -> tuple[str, str]:
+        """The connection and direction of a file; empty if that stands in it."""
+        return ("", "") if self._options.is_followed else self._options.naming.tell(NAME, name)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The record batches of a task. Where there is no file, Spark comes with a partition of nothing."""
@@ -186,24 +199,49 @@ class KafkaFramesReader(DataSourceReader):
 
     def _stream(self, stream: Stream) -> Iterator[pa.RecordBatch]:
         try:
-            with closing(open_file(stream.root, stream.path)) as file:
-                for piece in pieces(file, self._options.max_frame):
-                    yield self._batch(stream, piece)
+            for each, piece in self._followed(stream) if self._options.is_followed else self._raw(stream):
+                batch, problem = self._batch(each, piece)
+                if problem is None:
+                    yield batch
+                    continue
+                yield batch.slice(0, problem[0])
+                raise FramesError(stream.name, *problem[1:])
         except (FramesError, OSError) as error:
             if not self._options.ignore_corrupt:
                 raise
             _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", stream.name, error)
 
-    def _batch(self, stream: Stream, piece: Piece) -> pa.RecordBatch:
+    def _raw(self, stream: Stream) -> Iterator[tuple[Stream, Piece]]:
+        with closing(open_file(stream.root, stream.path)) as file:
+            for piece in pieces(file, self._options.max_frame):
+                yield stream, piece
+
+    def _followed(self, stream: Stream) -> Iterator[tuple[Stream, Piece]]:
+        """Both directions of a connection, one after the other."""
+        with closing(BufferedReader(open_file(stream.root, stream.path))) as file:
+            told = nodes(NAME, stream.name, file, self._options.naming.broker_ports)
+            for direction in (REQUEST, RESPONSE):
+                one = replace(stream, connection=told.connection, direction=direction)
+                file.seek(0)
+                lines = HexLines(file, told.indented(direction))
+                try:
+                    for piece in pieces(lines, self._options.max_frame):
+                        yield one, piece
+                except NoHexError as error:
+                    yield one, not_a_frame(lines.position, None, str(error), b"")
+
+    def _batch(self, stream: Stream, piece: Piece) -> tuple[pa.RecordBatch, tuple[int, int, str] | None]:
+        """The rows of a piece; and in FAILFAST mode the first with a problem, by row, position and reason."""
         count = len(piece.frame)
         is_request = np.full(count, stream.direction == REQUEST)
         headers = dict(zip((each.name for each in HEADER_FIELDS), headers_of(piece.frame, is_request), strict=True))
         if piece.problem is not None:
             headers["problem"] = pa.array([piece.problem])
         problem = headers["problem"]
+        first: tuple[int, int, str] | None = None
         if self._options.failfast and problem.null_count < count:
             row = int(np.flatnonzero(np.asarray(problem.is_valid()))[0])
-            raise FramesError(stream.name, piece.position[row].as_py(), problem[row].as_py())
+            first = row, piece.position[row].as_py(), problem[row].as_py()
         columns = {
             "connection": pa.repeat(pa.scalar(stream.connection), count),
             "direction": pa.repeat(pa.scalar(stream.direction), count),
@@ -217,4 +255,5 @@ class KafkaFramesReader(DataSourceReader):
             rows = np.where(np.asarray(problem.is_valid()), np.arange(count), -1)
             of_frames = piece.frame if piece.problem is None else pa.array([piece.data])
             columns[str(corrupt)] = of_frames.take(pa.array(rows, mask=rows < 0))
-        return pa.RecordBatch.from_arrays([columns[name] for name in self._schema.names], schema=self._schema)
+        arrays = [columns[name] for name in self._schema.names]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema), first

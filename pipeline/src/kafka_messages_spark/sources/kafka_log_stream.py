@@ -86,7 +86,7 @@ class LogStream:
     def _files(self) -> list[File]:
         files = self._options.files.find(NAME, lenient=True)
         files = [each for each in files if not _MOVING.search(each.folder) or _MOVING.search(shown(each.root))]
-        if self._options.decode:
+        if self._options.decode and files:
             topic_to_decode(self._options, files)
         return files
 

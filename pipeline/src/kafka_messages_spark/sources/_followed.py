@@ -1,0 +1,100 @@
+"""The text that ``tshark -q -z follow,tcp,raw,N`` prints: both directions of a connection, as lines of hex digits.
+
+Lines of the node that is called 1 begin with a tab. The lines before the first of them name the nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .._errors import wrong
+from .._headers import REQUEST
+
+_NODE = re.compile(rb"Node ([01]): (\S+):(\d{1,5})\s*")
+_HEX = re.compile(rb"\t?[0-9a-fA-F]+\s*")
+_MOST_LINES = 64
+"""Before the nodes are named."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Who talks in such a text."""
+
+    connection: str
+    client: int
+    """The node that sends the requests."""
+
+    def indented(self, direction: str) -> bool:
+        """Whether the lines of a direction begin with a tab."""
+        return (self.client == 1) == (direction == REQUEST)
+
+
+def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> Followed:
+    """Who talks in a text. Raises PySparkValueError if that is not to be found in it."""
+    found: dict[int, tuple[str, int]] = {}
+    for number, line in enumerate(lines):
+        if (node := _NODE.fullmatch(line)) is not None:
+            found[int(node[1])] = node[2].decode("ascii", "replace"), int(node[3])
+        if len(found) == 2 or number == _MOST_LINES:
+            break
+    if len(found) < 2:
+        raise wrong(f"{owner}: {name} does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow")
+    brokers = [node for node, (_, port) in found.items() if port in ports]
+    if len(brokers) != 1:
+        told = " and ".join(f"{host}:{port}" for host, port in (found[0], found[1]))
+        raise wrong(f"{owner}: which of {told} in {name} is the broker? Set the option 'brokerPorts'")
+    client = 1 - brokers[0]
+    ends = [f"{host}:{port}" for host, port in (found[client], found[brokers[0]])]
+    return Followed("-".join(ends), client)
+
+
+class NoHexError(ValueError):
+    """A line is none of such a text."""
+
+
+class HexLines:
+    """One direction of such a text as a stream of bytes; ``position`` is how many were read."""
+
+    def __init__(self, lines: Iterable[bytes], indented: bool) -> None:
+        self._lines = self._of(lines, indented)
+        self._rest = b""
+        self._error: NoHexError | None = None
+        self.position = 0
+
+    @staticmethod
+    def _of(lines: Iterable[bytes], indented: bool) -> Iterator[bytes]:
+        has_begun = False
+        for line in lines:
+            if not line.strip():
+                continue
+            if _HEX.fullmatch(line) and len(line.strip()) % 2 == 0:
+                has_begun = True
+                if (line[:1] == b"\t") == indented:
+                    yield bytes.fromhex(line.strip().decode())
+            elif has_begun and not line.startswith(b"==="):
+                raise NoHexError(f"a line of tshark's follow is no hex: {line[:40]!r}")
+            elif has_begun:
+                return
+
+    def read(self, size: int) -> bytes:
+        """Up to so many bytes; none at the end. Raises NoHexError."""
+        parts, got = [self._rest], len(self._rest)
+        while got < size and (data := self._next()):
+            parts.append(data)
+            got += len(data)
+        if not got and self._error is not None:
+            raise self._error
+        whole = b"".join(parts)
+        self._rest = whole[size:]
+        self.position += len(whole[:size])
+        return whole[:size]
+
+    def _next(self) -> bytes:
+        """The bytes of a line; none at the end, and where a line is no hex: those before it come first."""
+        try:
+            return next(self._lines, b"")
+        except NoHexError as error:
+            self._error = error
+            return b""
