@@ -17,42 +17,68 @@ class Tap:
     """Connections to a port, relayed to another one. Files are named by the port that the broker sees the client at."""
 
     def __init__(self, port: int, target: int, folder: Path) -> None:
-        self._listener = socket.create_server(("localhost", port))
+        folder.mkdir(parents=True, exist_ok=True)
         self._target = target
         self._folder = folder
         self._sockets: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        folder.mkdir(parents=True, exist_ok=True)
-        self._threads[0].start()
+        self._relays: list[threading.Thread] = []
+        self._names: set[int] = set()
+        self._failure: Exception | None = None
+        self._listener = socket.create_server(("localhost", port))
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
 
     def close(self) -> None:
-        """Ends all connections, and waits until their files are written."""
-        for each in (self._listener, *self._sockets):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
-        for thread in self._threads:
-            thread.join(SECONDS)
+        """Ends all connections, and waits until their files are written. Raises what has gone wrong meanwhile."""
+        _end(self._listener)
+        self._listening.join(SECONDS)
+        for each in self._sockets:
+            _end(each)
+        for relay in self._relays:
+            relay.join(SECONDS)
+        if self._failure is not None:
+            raise self._failure
 
-    def _accept(self) -> None:
+    def _listen(self) -> None:
+        try:
+            while client := self._accepted():
+                self._begin(client)
+        except Exception as error:  # its thread has nobody to tell it to; close() has
+            self._failure = error
+            for each in (self._listener, *self._sockets):
+                _end(each)
+
+    def _accepted(self) -> socket.socket | None:
+        """The next client; None once this is closed."""
+        try:
+            return self._listener.accept()[0]
+        except OSError:
+            return None
+
+    def _begin(self, client: socket.socket) -> None:
+        self._sockets.append(client)
+        try:
+            broker = self._connected()
+        except OSError:
+            _end(client)  # as the broker does when it is not there
+            return
+        name = broker.getsockname()[1]
+        for source, target, direction in ((client, broker, "request"), (broker, client, "response")):
+            kept = (self._folder / f"{name}.{direction}.bin").open("xb")
+            relay = threading.Thread(target=_relay, args=(source, target, kept), daemon=True)
+            self._relays.append(relay)
+            relay.start()
+
+    def _connected(self) -> socket.socket:
+        """A connection to the broker from a port that none had before."""
         while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:  # closed
-                return
-            try:
-                broker = socket.create_connection(("localhost", self._target), SECONDS)
-            except OSError:
-                client.close()
-                continue
+            broker = socket.create_connection(("localhost", self._target), SECONDS)
             broker.settimeout(None)
-            self._sockets += [client, broker]
-            name = broker.getsockname()[1]
-            for source, target, direction in ((client, broker, "request"), (broker, client, "response")):
-                kept = (self._folder / f"{name}.{direction}.bin").open("xb")
-                thread = threading.Thread(target=_relay, args=(source, target, kept), daemon=True)
-                self._threads.append(thread)
-                thread.start()
+            self._sockets.append(broker)
+            port = broker.getsockname()[1]
+            if port not in self._names:
+                self._names.add(port)
+                return broker
 
 
 def _relay(source: socket.socket, target: socket.socket, kept: BinaryIO) -> None:
@@ -65,11 +91,17 @@ def _relay(source: socket.socket, target: socket.socket, kept: BinaryIO) -> None
         target.shutdown(socket.SHUT_WR)
 
 
+def _end(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
+
+
 @contextmanager
-def tapped(port: int, target: int, folder: Path) -> Iterator[Tap]:
+def tapped(port: int, target: int, folder: Path) -> Iterator[None]:
     """A relay from ``port`` to ``target`` until the end of the block."""
     tap = Tap(port, target, folder)
     try:
-        yield tap
+        yield
     finally:
         tap.close()

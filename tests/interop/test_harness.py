@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from kafka_messages.messages.produce_request import PartitionProduceData
 from tests.interop import broker, kafka
 from tests.interop.dump import HEX, dump, parse
 from tests.interop.kafka import InteropError, Java, bounded
+from tests.interop.tap import Tap, tapped
 from tests.support.cluster import differences
 
 LOGS = Path("/logs")
@@ -181,6 +184,57 @@ def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(InteropError, match=r"^the broker ended with 1") as error, broker.running(Java(""), tmp_path):
         pytest.fail("it did not run")
     assert error.value.__notes__ == ["The broker said at last:\nno such listener"]
+
+
+def answer_twice(server: socket.socket, count: int) -> None:
+    """Take so many connections, one after the other, and answer to each what it says, twice."""
+    for _ in range(count):
+        client, _ = server.accept()
+        with client:
+            while data := client.recv(1 << 16):
+                client.sendall(data * 2)
+
+
+def test_relay_keeps_both_directions(tmp_path: Path) -> None:
+    """Clients of the relay get what they would get, and each connection has its two files, whoever ends it."""
+    (port,) = broker.free_ports(1)
+    said = {}
+    with socket.create_server(("localhost", 0)) as server:
+        threading.Thread(target=answer_twice, args=(server, 2), daemon=True).start()
+        with tapped(port, server.getsockname()[1], tmp_path):
+            for word in (b"one", b"three"):
+                with socket.create_connection(("localhost", port), 10) as client:
+                    client.sendall(word)
+                    client.shutdown(socket.SHUT_WR)
+                    answer = client.makefile("rb").read()
+                assert answer == word * 2
+                said[word] = answer
+    found = {
+        path.read_bytes(): path.with_name(path.name.replace("request", "response")).read_bytes()
+        for path in tmp_path.glob("*.request.bin")
+    }
+    assert found == said
+
+
+def test_relay_without_a_broker(tmp_path: Path) -> None:
+    """Where nobody listens behind the relay its clients are hung up on, as they would be without it."""
+    port, nobody = broker.free_ports(2)
+    with tapped(port, nobody, tmp_path), socket.create_connection(("localhost", port), 10) as client:
+        assert client.recv(1) == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_relay_that_cannot_keep(tmp_path: Path) -> None:
+    """A file that cannot be written is an error of the session, not data that is silently not there."""
+    (port,) = broker.free_ports(1)
+    folder = tmp_path / "traffic"
+    with socket.create_server(("localhost", 0)) as server:
+        tap = Tap(port, server.getsockname()[1], folder)
+        folder.rmdir()
+        with socket.create_connection(("localhost", port), 10) as client:
+            assert client.recv(1) == b""
+        with pytest.raises(FileNotFoundError, match=r"request\.bin"):
+            tap.close()
 
 
 def test_dump_by_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

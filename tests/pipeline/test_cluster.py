@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from kafka_messages_spark import (
     consumer_offsets,
     groups,
     latest,
+    metadata,
     register,
     share_group_state,
     traffic,
@@ -159,86 +161,57 @@ def test_share_groups(spark: SparkSession, cluster: Cluster) -> None:
     assert {group: offsets for group, offsets in starts.items() if offsets} == answers
 
 
-def replayed(rows: list[Any]) -> dict[str, Any]:
-    """What metadata records come to, in the form of the admin client's answers."""
-    topics: dict[str, Row] = {}
-    names: dict[str, str] = {}
-    features, configs, acls, quotas = dict[str, int](), dict[tuple[int, str], Row](), dict[str, Row](), dict[str, Row]()
-    users = set[str]()
-    for row in rows:
-        record: Any = row[row.record_type]
-        match row.record_type:
-            case "topic_record":
-                topics[record.name] = {"id": record.topic_id, "partitions": set()}
-                names[record.topic_id] = record.name
-            case "partition_record":
-                topics[names[record.topic_id]]["partitions"].add(record.partition_id)
-            case "remove_topic_record":
-                gone = names.pop(record.topic_id)
-                del topics[gone]
-                configs.pop((TOPIC, gone), None)
-            case "feature_level_record":
-                features[record.name] = record.feature_level
-            case "config_record":
-                of = configs.setdefault((record.resource_type, record.resource_name), {})
-                of[record.name] = record.value
-                if record.value is None:
-                    del of[record.name]
-            case "access_control_entry_record":
-                acls[record.id] = record.asDict()
-            case "remove_access_control_entry_record":
-                del acls[record.id]
-            case "user_scram_credential_record":
-                users.add(record.name)
-            case "remove_user_scram_credential_record":
-                users.remove(record.name)
-            case "client_quota_record":
-                entity = quotas.setdefault(str(record.entity), {"entity": record.entity, "values": {}})
-                entity["values"][record.key] = record.value
-                if record.remove:
-                    del entity["values"][record.key]
-    return {
-        "topics": topics,
-        "features": features,
-        "configs": {f"{RESOURCES[kind]} {name}": values for (kind, name), values in configs.items() if values},
-        "acls": sorted((acl["resource_name"], acl["principal"], acl["host"]) for acl in acls.values()),
-        "quotas": [
-            {"entity": {of.entity_type: of.entity_name for of in quota["entity"]}, "values": quota["values"]}
-            for quota in quotas.values()
-            if quota["values"]
-        ],
-        "scram": users,
-    }
-
-
-TOPIC, BROKER = 2, 4
-RESOURCES = {TOPIC: "TOPIC", BROKER: "BROKER", 16: "CLIENT_METRICS", 32: "GROUP"}
+RESOURCES = {2: "TOPIC", 4: "BROKER", 16: "CLIENT_METRICS", 32: "GROUP"}
 """Numbers of ConfigResource.Type."""
 
 
-def test_metadata_comes_to_the_answers(spark: SparkSession, cluster: Cluster) -> None:
-    """The metadata log alone, and each snapshot with what the log has after it, come to what the admin client says."""
-    rows = table(spark, cluster, METADATA).where("NOT is_control").orderBy("file", "offset").collect()
-    answers = cluster.answers
-    of_log = [row for row in rows if row.file.endswith(".log")]
-    snapshots = sorted({row.file for row in rows if row.file.endswith(".checkpoint")})
-    assert len(snapshots) >= 3
-    for snapshot in (None, *snapshots):
-        end = 0 if snapshot is None else int(Path(snapshot).name.split("-")[0])
-        begin = [row for row in rows if row.file == snapshot]
-        found = replayed(begin + [row for row in of_log if row.offset >= end])
-        # kraft.version has control records of its own.
-        assert found["features"] | {"kraft.version": 1} == answers["features"]
-        assert {name: (facts["id"], facts["partitions"]) for name, facts in found["topics"].items()} == {
-            name: (facts["id"], {each["partition"] for each in facts["partitions"]})
-            for name, facts in answers["topics"].items()
+def as_answers(entities: list[Any]) -> Row:
+    """The entities of a metadata image in the form of the admin client's answers."""
+    found: dict[str, list[tuple[Any, Row]]] = {}
+    for row in entities:
+        found.setdefault(row.entity, []).append((json.loads(row.key), row.fields))
+    configs: dict[str, Row] = {}
+    for (kind, name, config), fields in found["config"]:
+        # Configurations of all brokers are told as those of each.
+        configs.setdefault(f"{RESOURCES[kind]} {name or 1}", {})[config] = fields["value"]
+    quotas = [
+        {
+            "entity": {each["entity_type"]: each["entity_name"] for each in entity},
+            "values": {name: float(fields["value"])},
         }
-        # Cluster-wide configurations of brokers are told as those of each broker.
-        configs = {name.replace("BROKER ", "BROKER 1"): values for name, values in found["configs"].items()}
-        assert configs == answers["configs"]
-        assert found["acls"] == sorted((acl[1], acl[3], acl[4]) for acl in answers["acls"])
-        assert found["quotas"] == answers["quotas"]
-        assert found["scram"] == answers["scram"].keys()
+        for (entity, name), fields in found["client quota"]
+    ]
+    return {
+        "features": {key[0]: int(fields["feature_level"]) for key, fields in found["feature"]},
+        "topics": {fields["name"]: key[0] for key, fields in found["topic"]},
+        "partitions": {row.name for row in entities if row.entity == "partition"},
+        "configs": configs,
+        "acls": sorted([fields["resource_name"], fields["principal"], fields["host"]] for _, fields in found["acl"]),
+        "quotas": quotas,
+        "scram": {key[0] for key, _ in found["scram credential"]},
+    }
+
+
+@pytest.mark.parametrize("base", [-1, None], ids=["the log", "the last snapshot"])
+def test_metadata_comes_to_the_answers(spark: SparkSession, cluster: Cluster, base: int | None) -> None:
+    """The metadata log, and the last snapshot with what the log has after it, come to what the admin client says."""
+    records = table(spark, cluster, METADATA)
+    chosen = metadata.records_of(records, base=base)
+    answers = cluster.answers
+    assert as_answers(metadata.image(metadata.replay(chosen)).collect()) == {
+        # kraft.version has control records of its own.
+        "features": {name: level for name, level in answers["features"].items() if name != "kraft.version"},
+        "topics": {name: facts["id"] for name, facts in answers["topics"].items()},
+        "partitions": {
+            f"{name}-{each['partition']}" for name, facts in answers["topics"].items() for each in facts["partitions"]
+        },
+        "configs": answers["configs"],
+        "acls": sorted([acl[1], acl[3], acl[4]] for acl in answers["acls"]),
+        "quotas": answers["quotas"],
+        "scram": answers["scram"].keys(),
+    }
+    assert metadata.unhandled(records).count() == 0
+    assert metadata.snapshots(records).count() >= 3
 
 
 def test_hanging_transaction(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
