@@ -5,8 +5,8 @@
 The segments are made in a temporary folder. Alone, ``read_segments`` runs in a fresh process for every sample, so that its
 peak of resident memory is its own. In Spark (``local[2]``, ``noop`` sink) all ways read the same four files in turns, the
 order rotating from round to round; the peer is ``spark.read.format("binaryFile")``, which gives the bytes of the files as
-they are. A ratio is the median of the ratios within a round. CPU is that of the JVM and all Python workers. Last a segment
-of 1 GiB is read, for the memory that a process and a worker of Spark need.
+they are. A ratio is the median of the ratios within a round. CPU is that of the JVM and all Python workers. Last large
+segments, the first of 1 GiB, are read for the memory that a process and a worker of Spark need.
 """
 
 from __future__ import annotations
@@ -60,12 +60,17 @@ SPARK_SHAPES = (
     Shape(5000, 64),
     Shape(16, 1000),
 )
-LARGE = (Shape(200, 64), Shape(16, 1000), Shape(21000, 1000, "zstd", repeats=20), Shape(1000, 1000, "gzip", repeats=20))
-"""For memory: ordinary batches, then batches of about 1 MiB as stored and 20 MiB in memory, then of 1 MiB in memory."""
+GIGABYTE = 1 << 30
+LARGE = (
+    (Shape(200, 64), GIGABYTE),
+    (Shape(16, 1000), GIGABYTE),
+    (Shape(21000, 1000, "zstd", repeats=20), GIGABYTE // 8),
+    (Shape(1000, 1000, "gzip", repeats=20), GIGABYTE // 8),
+)
+"""For memory, with the stored size: ordinary batches; then of 1 MiB as stored and 20 in memory; then of 1 in memory."""
 FILES = 4
 PEER = "binaryFile"
 MOST_BYTES = 125 << 20
-GIGABYTE = 1 << 30
 MEBIBYTE = 1 << 20
 
 
@@ -198,10 +203,10 @@ MEMORY = ("batches", "stored MiB", "records", "read_segments s", "its peak MiB",
 
 def memory_rows(folder: Path, spark: Any) -> Iterator[Sequence[str]]:
     """What a segment of 1 GiB takes in a process, and in a Python worker of Spark, as one task."""
-    for shape in LARGE:
+    for shape, size in LARGE:
         print(f"memory: {shape.title}", file=sys.stderr)
         path = folder / "large-0" / "00000000000000000000.log"
-        write_segment(path, shape, size=GIGABYTE)
+        write_segment(path, shape, size=size)
         records, wall, _, peak = alone(path)
         frame = spark.read.format("kafka_log").option("maxPartitionBytes", "2g").load(str(path))
         run(lambda frame=frame: frame)

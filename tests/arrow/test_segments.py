@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -204,3 +205,32 @@ def test_names_that_are_not_exported() -> None:
     """A misspelt name is an ordinary error."""
     with pytest.raises(AttributeError, match=r"module 'kafka_messages\.arrow' has no attribute 'read_segment'"):
         arrow.read_segment  # noqa: B018
+
+
+def many(records: int, seed: int) -> list[dict[str, Any]]:
+    """Records whose values are full of zeros and of what looks like other records."""
+    random_ = random.Random(seed)
+    lure = b"".join(crafted_record(0, number, -1, 3, b"abc", 0) for number in range(40))
+    values = [bytes(50), lure, lure[5:], random_.randbytes(300), b"", None, b"plain text " * 12]
+    return [{"offset": at * 3, "timestamp": at, "value": random_.choice(values)} for at in range(records)]
+
+
+@pytest.mark.parametrize("records", [1999, 2000, 12_345])
+@pytest.mark.parametrize("compression", [None, "lz4"])
+def test_batches_of_many_records(records: int, compression: str | None) -> None:
+    """They are read from several places at a time, by guesses that are often wrong here: the records never are."""
+    rows = many(records, records)
+    plain = [{"offset": at, "timestamp": at, "value": b"value %d" % at} for at in range(records)]
+    batches = [write_batches(some, compression=compression, max_records=records) for some in (rows, plain, rows[:5])]
+    with read_segments(io.BytesIO(b"".join(batches)), columns=["offset", "value"]) as reader:
+        found = [row for batch in reader for row in batch.to_pylist()]
+    assert found == [{"offset": row["offset"], "value": row["value"]} for row in (*rows, *plain, *rows[:5])]
+
+
+def test_a_wrong_length_among_many_records() -> None:
+    """The record where it shows is named, although the batch is not read in its order."""
+    body = [crafted_record(0, at, -1, 5, b"value", 0) for at in range(5000)]
+    body[4321] = crafted_record(0, 4321, -1, 5, b"value", 0, length=400)
+    with pytest.raises(CorruptSegmentError) as caught:
+        list(read_segments(io.BytesIO(crafted(b"".join(body), 5000))))
+    assert caught.value.reason == "record 4322 has a length that cannot be"

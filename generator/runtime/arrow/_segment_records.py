@@ -1,27 +1,24 @@
 """Takes the records of many batches apart at once (format 2, KIP-82 and KIP-98).
 
-First only the lengths of the records are followed: record k of every batch at a time, or one batch after the other where
-few are left. That gives the place of every record, and all fields of all records are then read side by side.
+First the place of every record is found, by the lengths of the records alone. Then all fields of all records are read side
+by side.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
+from ._segment_places import find_places
 from ._segment_varints import VarintError, Varints, varint
-from .batches import PADDING, Bools, Bytes, Ints
+from .batches import Bools, Bytes, Ints
 
 SMALLEST_RECORD = 7
 """Length, attributes, timestamp, offset, key, value and headers, of one byte each."""
-FEW = 64
-"""With fewer batches than this at a time, a plain loop is faster than numpy calls."""
 FEW_HEADERS = 24
 SLICE = 32768
 """Records whose fields are read at a time: what is needed meanwhile stays in the cache."""
-_FLUSH = 65536
 
 
 @dataclass(slots=True)
@@ -93,7 +90,8 @@ def read_records(lanes: Lanes, faults: Faults) -> Records:
     total = int(base[-1])
     body, stop = np.zeros(total, np.int64), np.zeros(total, np.int64)
     varints = Varints(lanes.data)
-    _places(lanes, varints, count, base, body, stop, faults)
+    find_places(varints, lanes.pos, lanes.end, count, body, stop)
+    _check_places(lanes, count, base, body, stop, faults)
     batch = np.repeat(np.arange(len(count)), count)
     fields = _Fields(total)
     for low in range(0, total, SLICE):
@@ -114,38 +112,6 @@ def read_records(lanes: Lanes, faults: Faults) -> Records:
     return without(records, faults) if faults.reasons else records
 
 
-def _places(lanes: Lanes, varints: Varints, count: Ints, base: Ints, body: Ints, stop: Ints, faults: Faults) -> None:
-    """Follow the lengths: where each record's fields begin and end.
-
-    Nothing is checked on the way, only kept within the batch: where a length is wrong the last record does not end where
-    its batch does, or a record is too small.
-    """
-    order = np.argsort(-count, kind="stable")
-    left = count[order].tolist()
-    pos, end, out = lanes.pos[order], lanes.end[order], base[:-1][order]
-    wrong = np.zeros(len(order), np.bool_)
-    alive = len(left)
-    number = 0
-    while True:
-        while alive and left[alive - 1] <= number:
-            alive -= 1
-        if alive < FEW:
-            break
-        size, here = varints.at(pos[:alive], wrong[:alive])
-        there = here + size
-        at = out[:alive] + number
-        body[at] = here
-        stop[at] = there
-        np.maximum(here, there, out=here)
-        np.minimum(here, end[:alive], out=pos[:alive])
-        number += 1
-    for lane in range(alive):
-        start = int(out[lane]) + number
-        some = slice(start, start + left[lane] - number)
-        _follow(lanes.data, int(pos[lane]), int(end[lane]), body[some], stop[some])
-    _check_places(lanes, count, base, body, stop, faults)
-
-
 def _check_places(lanes: Lanes, count: Ints, base: Ints, body: Ints, stop: Ints, faults: Faults) -> None:
     """Find the batches whose records do not fill them."""
     some = np.flatnonzero(count)  # without any, Kafka does not look at the bytes
@@ -162,38 +128,6 @@ def _check_places(lanes: Lanes, count: Ints, base: Ints, body: Ints, stop: Ints,
         else:
             faults.add(batch, f"{end - int(stop[records][-1])} bytes are left after its records")
         body[records] = stop[records] = end  # harmless to what reads the fields of all
-
-
-def _follow(data: Bytes, begin: int, end: int, body: Ints, stop: Ints) -> None:
-    """Follow the lengths of one batch in a plain loop, as far as they lead on within it."""
-    raw = data[begin:end].tobytes()
-    varints = Varints(np.frombuffer(raw + bytes(PADDING), np.uint8))
-    pos = done = 0
-    body[:] = stop[:] = end
-    while done < len(body):
-        starts: list[int] = []
-        append = starts.append
-        with suppress(IndexError, VarintError):
-            for _ in range(min(_FLUSH, len(body) - done)):
-                append(pos)
-                byte = raw[pos]
-                if byte < 128:
-                    pos += 1 + (byte >> 1)
-                elif raw[pos + 1] < 128:
-                    pos += 2 + (raw[pos + 1] << 6) + (byte - 128 >> 1)
-                else:
-                    length, pos = varint(raw, pos)
-                    pos += abs(length)
-        # Odd numbers, which are negative lengths, lead on too: in the loop it only matters that it ends.
-        start = np.array(starts, np.int64)
-        start = start[start < len(raw)]
-        if len(start) == 0:
-            return
-        size, here = varints.at(start, np.zeros(len(start), np.bool_))
-        some = slice(done, done + len(start))
-        body[some] = here + begin
-        stop[some] = here + size + begin
-        done += len(start)
 
 
 def _behind(pos: Ints, size: Ints, end: Ints) -> Ints:
