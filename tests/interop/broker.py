@@ -22,7 +22,7 @@ CAPTURED = "CAPTURED"
 REQUEST = b"Completed request:"
 """Of the broker's request logger; see java/log4j2.properties."""
 FORMAT_SECONDS = 60
-START_SECONDS = 60
+START_SECONDS = 120
 STOP_SECONDS = 30
 SETTINGS = """\
 process.roles=broker,controller

@@ -20,8 +20,8 @@ from .tap import tapped
 
 WORK = ROOT / ".work" / "interop"
 """Jars and classes, kept from one run to the next."""
-TRAFFIC_SECONDS = 300
-ANSWER_SECONDS = 120
+TRAFFIC_SECONDS = 600
+ANSWER_SECONDS = 180
 ATTEMPTS = 5
 SUFFIXES = (".log", ".checkpoint")
 

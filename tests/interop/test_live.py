@@ -23,7 +23,7 @@ from tests.interop.spark import OFFSETS_BY_CONSUMER
 from tests.interop.wire import Connection
 from tests.support.cluster import COORDINATORS, METADATA, Cluster
 
-SECONDS = 120
+SECONDS = 300
 TABLES = dict(zip(COORDINATORS, (consumer_offsets, share_group_state, transaction_state), strict=True))
 DATA = ("clicks", "orders", "payments", "readings", "returns", "settings")
 

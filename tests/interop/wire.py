@@ -13,7 +13,7 @@ from kafka_messages.protocol import ErrorCode, FrameReader, decode_response, enc
 
 from .kafka import InteropError
 
-SECONDS = 20
+SECONDS = 60
 PRODUCE_VERSION = 9
 """Old enough that the broker takes a transactional write for one whose partition was added before."""
 

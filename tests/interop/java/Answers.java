@@ -41,7 +41,7 @@ public final class Answers {
         .configure(SerializationFeature.INDENT_OUTPUT, true).configure(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS, true);
     private static final ObjectMapper LINES = new ObjectMapper();
     private static final HexFormat HEX = HexFormat.of();
-    private static final long PATIENCE_MS = 30_000;
+    private static final long PATIENCE_MS = 90_000;
 
     private final Admin admin;
     private final String bootstrap;

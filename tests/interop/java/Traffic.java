@@ -49,7 +49,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 public final class Traffic {
     private static final List<String> COMPRESSIONS = List.of("none", "gzip", "snappy", "lz4", "zstd");
     private static final Duration POLL = Duration.ofMillis(200);
-    private static final long PATIENCE_MS = 30_000;
+    private static final long PATIENCE_MS = 90_000;
     private static final byte[] NOT_TEXT = {(byte) 0xff, 0, (byte) 0xfe};
 
     private final String bootstrap;
