@@ -127,7 +127,8 @@ class Job:
         for name, df in self._tables if self.args.output else []:
             place = f"{self.args.output.rstrip('/')}/{name}"
             self.say(f"writing {place}")
-            df.write.format(self.args.format).mode(self.args.mode).save(place)
+            mode = "error" if self.args.mode == "errorifexists" else self.args.mode  # the only name that Connect has
+            df.write.format(self.args.format).mode(mode).save(place)
             print(f"written: {place}", file=sys.stderr, flush=True)
 
     def close(self) -> None:

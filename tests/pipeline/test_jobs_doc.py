@@ -1,0 +1,104 @@
+"""docs/spark-jobs.md: it names every job, every table with all of its columns, and every option."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from kafka_messages_spark import consumer_offsets, encodings, groups, metadata, register, segments, transactions
+from kafka_messages_spark.batches import read_batches
+from kafka_messages_spark.internal_topics import cluster_metadata, transaction_state
+from kafka_messages_spark.jobs import _cli
+from pyspark.sql import DataFrame, SparkSession
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "spark-jobs.md").read_text()
+JOBS = ("transactions", "groups", "metadata_diff", "segments", "encodings", "internal_topics")
+
+
+def section(job: str) -> str:
+    """What the document says of one job."""
+    return TEXT.split(f"\n## `{job}`")[1].split("\n## ")[0]
+
+
+def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
+    """The tables of the jobs, of which only the columns are asked for: nothing is computed."""
+    register(spark)
+    logs = str(ROOT / "examples" / "cluster" / "logs")
+    log = spark.read.format("kafka_log").option("includeBatchMetadata", "true").option("mode", "PERMISSIVE").load(logs)
+    batches = read_batches(spark, [logs])
+    found, partitions = transactions.find_transactions(batches), transactions.partition_offsets(batches)
+    states = transactions.coordinator_states(transaction_state(log))
+    offsets = consumer_offsets(log)
+    commits = groups.offset_commits(offsets)
+    history = groups.offset_history(commits, offsets)
+    replay = metadata.replay(metadata.records_of(cluster_metadata(log)), start=1)
+    image = metadata.image(replay)
+    checks = segments.check_segments(spark, [logs])
+    measured = encodings.measure(encodings.messages_of(log, "__consumer_offsets"))
+    unreadable = {"unreadable": _cli.corrupt_batches(batches)}
+    return {
+        "transactions": unreadable
+        | {
+            "open_transactions": transactions.open_transactions(found, partitions, states, as_of=0),
+            "completed_transactions": found,
+            "partitions": transactions.stable_offsets(found, partitions),
+            "producers": transactions.producers(found, states),
+            "coordinator_states": states,
+        },
+        "groups": unreadable
+        | {
+            "commits": commits,
+            "history": history,
+            "offsets": groups.committed_offsets(history, partitions),
+            "resets": groups.resets(history),
+            "storms": groups.commit_storms(commits),
+            "removed_offsets": groups.removed_offsets(history),
+        },
+        "metadata_diff": unreadable
+        | {
+            "before": image,
+            "after": image,
+            "differences": metadata.differences(image, image),
+            "changes": metadata.changes(replay),
+            "unhandled": metadata.unhandled(cluster_metadata(log)),
+        },
+        "segments": {"files": segments.files(checks), "findings": segments.findings(checks)},
+        "encodings": unreadable
+        | {
+            "fields": encodings.fields(measured),
+            "histogram": encodings.histogram(measured),
+            "messages": encodings.totals(measured),
+        },
+    }
+
+
+def test_columns(spark: SparkSession) -> None:
+    """A column that is not told of would be found by nobody."""
+    for job, of_job in tables(spark).items():
+        told = {}
+        for line in section(job).splitlines():
+            if found := re.match(r"\| `(\w+)`(?:, `(\w+)`)? \| .* \| (`.*) \|$", line):
+                told |= {name: re.findall(r"`(\w+)`", found[3]) for name in found.groups()[:2] if name}
+        for name, table in of_job.items():
+            assert sorted(told[name]) == sorted(table.columns), f"{job}: {name}"
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_options(job: str) -> None:
+    """Every option of a job is in its section, or in what is said of all of them."""
+    parser = import_module(f"kafka_messages_spark.jobs.{job}")._parser()
+    common = {name for action in _cli.parser("x", "x")._actions for name in action.option_strings}
+    own = {name for action in parser._actions for name in action.option_strings} - common
+    told = set(re.findall(r"`(--[a-z-]+)", section(job)))
+    assert told >= own
+    general = set(re.findall(r"`(--[a-z-]+)", TEXT.split("\n## ")[1]))
+    assert general >= common - {"-h", "--help"}
+
+
+def test_checks() -> None:
+    """The checks of segments are told in the words of the code."""
+    for name, what in segments.CHECKS.items():
+        assert f"| `{name}` | {what}" in section("segments")
