@@ -124,6 +124,7 @@ def bench_spark(session: nox.Session) -> None:
     # The newest release of Spark whose connectors Maven Central has.
     session.install(*groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
     session.run("python", "benchmarks/spark_functions.py", *session.posargs)
+    session.run("python", "benchmarks/segments.py")
 
 
 @nox.session
