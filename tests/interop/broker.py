@@ -110,6 +110,20 @@ class Broker:
 
 
 @contextmanager
+def orderly_end() -> Iterator[None]:
+    """Has this process, when it is asked to end, leave its blocks first: what they began must not outlive it."""
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def running(java: Java, folder: Path) -> Iterator[Broker]:
     """A broker with new logs in ``folder``, until the end of the block. Its log is shown if the block fails."""
     port, controller, behind, tap = free_ports(4)
@@ -118,18 +132,19 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
     settings.write_text(SETTINGS.format(logs=logs, **ports), encoding="utf-8")
     form = ("format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(settings))
     java.run("kafka.tools.StorageTool", *form, seconds=FORMAT_SECONDS)
-    with said.open("wb") as output:
-        command = java.command("kafka.Kafka", str(settings), heap="512m")
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-    broker = Broker(java, port, behind, tap, logs, said, process)
-    try:
-        _wait(broker)
-        yield broker
-    except BaseException as error:
-        error.add_note(f"The broker said at last:\n{broker.log()}")
-        raise
-    finally:
-        stop(process)
+    command = java.command("kafka.Kafka", str(settings), heap="512m")
+    with orderly_end():
+        with said.open("wb") as output:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        broker = Broker(java, port, behind, tap, logs, said, process)
+        try:
+            _wait(broker)
+            yield broker
+        except BaseException as error:
+            error.add_note(f"The broker said at last:\n{broker.log()}")
+            raise
+        finally:
+            stop(process)
 
 
 def free_ports(count: int) -> list[int]:

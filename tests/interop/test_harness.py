@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -174,6 +175,33 @@ def test_stopping_what_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
         assert process.stdout.readline() == b"ready\n"
         broker.stop(process)
         assert process.returncode == -9
+
+
+def test_session_that_is_asked_to_end(tmp_path: Path) -> None:
+    """A session that gets SIGTERM takes its broker with it."""
+    session = """if True:
+        import socket, sys, time
+        from pathlib import Path
+        from tests.interop import broker
+        from tests.interop.kafka import Java
+
+        Java.run = lambda *_, **__: ""
+        Java.command = lambda self, main, settings, heap: [sys.executable, "-c", FAKE, settings]
+        FAKE = "import time; time.sleep(60)"
+        broker._wait = lambda _: None
+        with broker.running(Java(""), Path(sys.argv[1])) as made:
+            print(made.process.pid, flush=True)
+            time.sleep(60)
+    """
+    command = [sys.executable, "-c", session, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=kafka.ROOT) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        os.kill(child, 0)
+        process.terminate()
+        assert process.wait(30) == 128 + 15
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
 
 
 def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
