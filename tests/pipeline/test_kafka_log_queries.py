@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,34 +33,59 @@ def segment(folder: Path, base: int, batches: int, rows: int = 5) -> Path:
     return file
 
 
+def sink(folder: Path) -> Any:
+    """Writes what each batch had into a folder; once it fails if there is a file ``fail``. Sent to a server of Connect."""
+    place = str(folder)
+    folder.mkdir(exist_ok=True)
+
+    def write(df: DataFrame, number: int) -> None:
+        import json
+        from pathlib import Path
+
+        rows = sorted(row.offset for row in df.select("offset").collect())
+        fail = Path(place, "fail")
+        if fail.exists():
+            fail.unlink()
+            raise RuntimeError("the sink is full")
+        Path(place, f"{number:05}").write_text(json.dumps(rows))
+
+    return write
+
+
+def written(folder: Path) -> list[list[int]]:
+    """What the sink has got, a list for each batch, and take it away."""
+    found = []
+    for file in sorted(folder.iterdir()):
+        found.append(json.loads(file.read_text()))
+        file.unlink()
+    return found
+
+
 class Query:
-    """One query over the same checkpoint, run again and again; it remembers what each batch had."""
+    """One query over the same checkpoint, run again and again."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         register(spark)
         self.spark = spark
         self.folder = folder
-        self.batches: list[list[int]] = []
-        self.fails_at: int | None = None
+        self.sink = sink(folder / "sink")
 
-    def _sink(self, df: DataFrame, number: int) -> None:
-        rows = sorted(row.offset for row in df.select("offset").collect())
-        if number == self.fails_at:
-            self.fails_at = None
-            raise RuntimeError("the sink is full")
-        self.batches.append(rows)
+    def start(self, available_now: bool, **options: str) -> Any:
+        stream = self.spark.readStream.format("kafka_log").options(**options).load(str(self.folder / "log" / "*"))
+        writer = stream.writeStream.foreachBatch(self.sink).option(
+            "checkpointLocation", str(self.folder / "checkpoint")
+        )
+        trigger = writer.trigger(availableNow=True) if available_now else writer.trigger(processingTime="0 seconds")
+        return trigger.start()
 
     def run(self, **options: str) -> list[list[int]]:
         """What the batches had that came by now."""
-        self.batches = []
-        stream = self.spark.readStream.format("kafka_log").options(**options).load(str(self.folder / "log" / "*"))
-        writer = stream.writeStream.foreachBatch(self._sink).trigger(availableNow=True)
-        query = writer.option("checkpointLocation", str(self.folder / "checkpoint")).start()
+        query = self.start(True, **options)
         try:
             assert query.awaitTermination(SECONDS)
         finally:
             query.stop()
-        return self.batches
+        return written(self.folder / "sink")
 
 
 @pytest.fixture
@@ -85,7 +111,7 @@ def test_restarted_query(query: Query) -> None:
 def test_sink_that_fails(query: Query) -> None:
     """The batch that failed is read again with exactly the same rows, though the segment has grown since."""
     file = segment(query.folder / "log" / "orders-0", 0, 2)
-    query.fails_at = 0
+    (query.folder / "sink" / "fail").touch()
     with pytest.raises(PySparkException, match="the sink is full"):
         query.run()
     segment(file.parent, 0, 4)
@@ -110,10 +136,7 @@ def test_running_query(query: Query) -> None:
     """A query that keeps running finds what is appended; stopped and started, it repeats nothing."""
     folder = query.folder / "log" / "orders-0"
     segment(folder, 0, 1)
-    stream = query.spark.readStream.format("kafka_log").load(str(query.folder / "log" / "*"))
-    checkpoint = str(query.folder / "checkpoint")
-    writer = stream.writeStream.foreachBatch(query._sink).trigger(processingTime="0 seconds")
-    running = writer.option("checkpointLocation", checkpoint).start()
+    running = query.start(False)
     try:
         running.processAllAvailable()
         segment(folder, 0, 2)
@@ -122,7 +145,7 @@ def test_running_query(query: Query) -> None:
         running.processAllAvailable()
     finally:
         running.stop()
-    assert query.batches == [list(range(5)), list(range(5, 10)), list(range(10, 15))]
+    assert written(query.folder / "sink") == [list(range(5)), list(range(5, 10)), list(range(10, 15))]
     assert query.run() == []
 
 
@@ -184,13 +207,12 @@ def test_decode_internal_failfast(spark: SparkSession, offsets: Path) -> None:
 def test_decode_internal_stream(query: Query, offsets: Path) -> None:
     """The stream has the columns too; a partition of another topic that appears later ends it."""
     stream = query.spark.readStream.format("kafka_log").options(decode="internal", mode="PERMISSIVE")
-    found: list[Any] = []
-    typed = stream.load(str(offsets / "*")).select("partition", "offset", "offset_commit.value.offset")
-    writer = typed.writeStream.foreachBatch(lambda df, _: found.extend(df.collect())).trigger(availableNow=True)
+    typed = stream.load(str(offsets / "*")).selectExpr("partition", "offset", "offset_commit.value.offset AS committed")
+    writer = typed.writeStream.format("parquet").option("path", str(query.folder / "table")).trigger(availableNow=True)
     writer = writer.option("checkpointLocation", str(query.folder / "checkpoint"))
-    running = writer.start()
-    assert running.awaitTermination(SECONDS)
-    assert sorted(map(tuple, found))[:2] == [(7, 0, 0), (7, 1, 1)]
+    assert writer.start().awaitTermination(SECONDS)
+    found = query.spark.read.parquet(str(query.folder / "table")).collect()
+    assert sorted(map(tuple, found), key=str)[:2] == [(7, 0, 0), (7, 1, 1)]
     assert len(found) == 6
     file = segment(offsets / "orders-0", 0, 1)
     running = writer.start()
@@ -230,7 +252,7 @@ def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
         f"kafka_log: '__consumer_offset' is no topic to decode; did you mean __consumer_offsets? There are {known}."
     ) in error("copy", topic="__consumer_offset")
     with pytest.raises(PySparkException, match="the option 'topic' says what decode=internal decodes; it needs that"):
-        spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy"))
+        spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy")).count()
     copy = (
         spark.read.format("kafka_log")
         .options(decode="internal", topic="__consumer_offsets")
