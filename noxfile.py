@@ -70,10 +70,13 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test: of the generator, the generated packages, and the pipeline on Spark (a large download the first time)."""
+    """Every test; those of the pipeline twice, on Spark Connect and classic. PySpark is a large download the first time."""
     session.install(*GENERATOR, *groups("tests", "types", "bench", "arrow", "spark"), *GENERATED, "./pipeline")
     # A file stays with one worker, and so do the tables that its tests on Spark share.
-    session.run("python", "-m", "pytest", "-n", "2", "--dist", "loadfile", *session.posargs)
+    pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
+    if not session.posargs:
+        session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1"})
+    session.run(*pytest, *session.posargs)
 
 
 @nox.session
@@ -124,7 +127,7 @@ def bench_spark(session: nox.Session) -> None:
     # The newest release of Spark whose connectors Maven Central has.
     session.install(*groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
     session.run("python", "benchmarks/spark_functions.py", *session.posargs)
-    session.run("python", "benchmarks/segments.py")
+    session.run("python", "benchmarks/segments.py", *session.posargs)
 
 
 @nox.session
