@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NEEDED = ("pyspark", "kafka_messages_spark", "pyarrow", "numpy")
-collect_ignore_glob = [] if all(map(find_spec, NEEDED)) else ["test_[!i]*.py", "test_internal*.py"]
-"""Without PySpark only test_installed.py is left, which says so."""
+ON_CONNECT = os.environ.get("TESTS_ON_CONNECT") == "1"
+"""The same tests as a client of Spark Connect, whose server is started with them."""
+if not all(map(find_spec, NEEDED)):
+    collect_ignore_glob = ["test_[!i]*.py", "test_internal*.py"]  # test_installed.py is left, which says so
+elif ON_CONNECT:
+    collect_ignore_glob = ["test_connect.py", "test_demo.py", "test_java.py"]  # these make sessions of their own
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -24,10 +29,6 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
 }
-
-
-ON_CONNECT = os.environ.get("TESTS_ON_CONNECT") == "1"
-"""The same tests as a client of Spark Connect, whose server is started with them."""
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +40,8 @@ def spark() -> Iterator[SparkSession]:
     ensure_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_TESTING"] = "1"  # a server of Connect takes any free port
+    # Functions of these modules go to workers by name.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
     builder = SparkSession.builder.appName("tests/pipeline")
     builder = builder.remote("local[2]") if ON_CONNECT else builder.master("local[2]")
     for name, value in SETTINGS.items():
