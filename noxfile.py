@@ -71,7 +71,9 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Every test; those of the pipeline twice, on Spark Connect and classic. PySpark is a large download the first time."""
-    session.install(*GENERATOR, *groups("tests", "types", "bench", "arrow", "spark"), *GENERATED, "./pipeline")
+    session.install(
+        *GENERATOR, *groups("tests", "types", "bench", "arrow", "spark", "stores"), *GENERATED, "./pipeline"
+    )
     # A file stays with one worker, and so do the tables that its tests on Spark share.
     pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
     if not session.posargs:
