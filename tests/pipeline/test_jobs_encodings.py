@@ -9,6 +9,8 @@ import kafka_messages as km
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from job_files import coordinator, segment
 from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
@@ -34,6 +36,13 @@ def test_sizes_at_all_borders(bits: int) -> None:
     for zigzag in (True, False):
         found = varint_sizes(np.array(values, np.int64), bits, zigzag=zigzag).tolist()
         assert found == [plain_size(value, bits, zigzag=zigzag) for value in values]
+
+
+@given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=50), st.booleans())
+def test_sizes_of_any_values(values: list[int], zigzag: bool) -> None:
+    """The vectors agree with the definition for whatever a field may hold."""
+    found = varint_sizes(np.array(values, np.int64), 64, zigzag=zigzag).tolist()
+    assert found == [plain_size(value, 64, zigzag=zigzag) for value in values]
 
 
 def response(count: int) -> km.MetadataResponse:

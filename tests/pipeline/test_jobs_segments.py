@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from job_files import at, data, marker, segment
 from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages_spark import segments
@@ -130,6 +133,36 @@ def test_many_findings(tmp_path: Path) -> None:
     assert len(found) == MOST_FINDINGS + 1
     assert found[-1][:5] == ("gap", "warning", None, None, 20)
     assert sum(each[4] for each in found) == 2 * (MOST_FINDINGS + 10)
+
+
+SOUND = b"".join(
+    (
+        data(0, count=3, producer=1, compression="lz4"),
+        marker("COMMIT", 3, 1, 1),
+        data(4, count=2, leader_epoch=5),
+        data(6, magic=1),
+    )
+)
+
+
+@given(st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.integers(1, 255)), max_size=6), st.integers(0, len(SOUND)))
+def test_any_damage(changes: list[tuple[int, int]], end: int) -> None:
+    """Whatever happened to a file, its check ends with a summary, and of what is left every byte is accounted for."""
+    damaged = bytearray(SOUND[:end])
+    for place, value in changes:
+        if place < end:
+            damaged[place] ^= value
+    with TemporaryDirectory() as folder:
+        file = segment(Path(folder), "t-0", bytes(damaged))
+        rows = RangeCheck(str(file), end, 0, None, True).rows().to_pylist()
+    (summary,) = (row["summary"] for row in rows if row["summary"])
+    corrupt = sum(int(row["finding"]["detail"].split()[0]) for row in rows if _is_corrupt(row["finding"]))
+    told = summary["batch_bytes"] + corrupt + summary["incomplete_tail"] + summary["zero_tail"]
+    assert told == end
+
+
+def _is_corrupt(finding: dict[str, object] | None) -> bool:
+    return finding is not None and finding["check"] == "corrupt"
 
 
 def test_shares() -> None:
