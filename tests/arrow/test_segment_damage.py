@@ -201,3 +201,17 @@ def test_ranges_give_everything_once(data: st.DataObject) -> None:
     assert sum(one.batch_bytes for one in reports) == report.batch_bytes
     assert sum(one.incomplete_tail for one in reports) == report.incomplete_tail
     assert sum(one.zero_tail for one in reports) == report.zero_tail
+
+
+def test_many_quoted_batches_within_damage() -> None:
+    """Thousands of sound batches of another log are passed over in reasonable time, each looked at once."""
+    quoted = write_batches([{"value": b"q"}], base_offset=3) + b"!"
+    big = write_batches([{"value": quoted * 3000}], base_offset=1000)
+    small = write_batches([{"value": b"v"}], base_offset=900)
+    last = write_batches([{"value": b"v"}], base_offset=1001)
+    longer = big[:8] + (len(big) + 100).to_bytes(4, "big") + big[12:]
+    for damaged, tail in ((big[:90] + b"?" + big[91:] + last, 0), (longer + last, 0), (longer, len(longer))):
+        rows, corrupt, report = read(small + damaged)
+        assert [row["offset"] for row in rows] == [900, *([1001] if damaged.endswith(last) else [])]
+        assert [(place["position"], place["size"]) for place in corrupt] == ([] if tail else [(len(small), len(big))])
+        assert report.incomplete_tail == tail

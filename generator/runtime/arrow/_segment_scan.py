@@ -179,6 +179,7 @@ class Scanner:
                 last, here = here, here + OVERHEAD + length
             if here == stop or (stop < here <= log.size and search.sound(log, last, here - last)):
                 return True
+            search.reject()
             here, need = search.find(log, min(last + 1, stop), stop, at_end=True)
         return False
 
@@ -304,6 +305,7 @@ class Scanner:
             pos = window.base + at
             if self._in_order(pos) and self._followed(pos, search):
                 return True
+            search.reject()
 
     def _in_order(self, pos: int) -> bool:
         """Could the batch be one of this log, by its offset? One that is quoted in the value of a record rarely is."""
@@ -335,6 +337,7 @@ class Scanner:
         before = self._report.end if pos < self._report.start else None
         end = self._find(search, pos + 1 if search_from is None else search_from, before)
         while end is not None and not self._in_order(end) and not self._followed(end, search):
+            search.reject()
             end = self._find(search, end + 1, before)
         if end is None:
             end = window.base + window.log.size

@@ -56,7 +56,10 @@ CONTROL_TYPES = (
 """By the number in a control record's key; UNKNOWN stands for all others."""
 
 SEARCH_BLOCK = 256 * 1024
-"""Positions that are tried at a time."""
+"""Positions that are tried at a time, at most."""
+_FIRST_BLOCK = 4096
+_REJECTED = 1 << 16
+"""So many sound batches may turn out to be none of the log before a search is given up."""
 _SEARCH_BYTES = 64 << 20
 _SEARCH_FACTOR = 16
 """Looking for a batch, at most this many times the bytes searched are summed, plus ``_SEARCH_BYTES``."""
@@ -215,6 +218,7 @@ class Search:
     def __init__(self, max_batch_bytes: int) -> None:
         self._max = max_batch_bytes
         self._left = _SEARCH_BYTES
+        self._rejected = 0
         self.given_up = False
 
     def find(self, log: Log, low: int, high: int, *, at_end: bool) -> tuple[int, int]:
@@ -224,10 +228,12 @@ class Search:
         if a candidate ends beyond the bytes there are; ``high`` and -1 if there is none. ``at_end``: there will be no
         more bytes.
         """
-        for block in range(low, high, SEARCH_BLOCK):
-            end = min(block + SEARCH_BLOCK, high)
-            self._left += _SEARCH_FACTOR * (end - block)
-            found = _candidates(log, block, end, self._max)
+        block = _FIRST_BLOCK
+        while low < high and not self.given_up:
+            end = min(low + block, high)
+            self._left += _SEARCH_FACTOR * (end - low)
+            found = _candidates(log, low, end, self._max)
+            low, block = end, min(2 * block, SEARCH_BLOCK)
             sizes = log.at(found + 8, ">i4") + OVERHEAD
             for at, size in zip(found.tolist(), sizes.tolist(), strict=True):
                 if at + size > log.size:
@@ -239,6 +245,11 @@ class Search:
                 if self.given_up:
                     return high, -1
         return high, -1
+
+    def reject(self) -> None:
+        """The batch that was found is no batch of this log."""
+        self._rejected += 1
+        self.given_up |= self._rejected > _REJECTED
 
     def sound(self, log: Log, at: int, size: int) -> bool:
         """Does the checksum of a batch agree? No, if the search was given up."""
