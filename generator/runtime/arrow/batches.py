@@ -241,8 +241,6 @@ class Search:
                     return at, size
                 if self.sound(log, at, size):
                     return at, 0
-                if self.given_up:
-                    return high, -1
         return high, -1
 
     def reject(self) -> None:
