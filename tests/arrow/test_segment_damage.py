@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import struct
 from functools import cache
 from typing import Any
 from unittest import mock
@@ -215,3 +216,17 @@ def test_many_quoted_batches_within_damage() -> None:
         assert [row["offset"] for row in rows] == [900, *([1001] if damaged.endswith(last) else [])]
         assert [(place["position"], place["size"]) for place in corrupt] == ([] if tail else [(len(small), len(big))])
         assert report.incomplete_tail == tail
+
+
+def test_search_among_records_that_look_like_headers() -> None:
+    """Small numbers at every place, as rows of tables have them, are no reason to give up a sound log."""
+    row = struct.Struct(">iqiqhhh").pack
+    values = [{"value": row(at, at * 31, 7, 1_700_000_000_000 + at, 1, 2, 0) * 3} for at in range(150)]
+    data = b"".join(write_batches(values, base_offset=number * 150) for number in range(400))
+    start = len(data) // 2
+
+    rows, corrupt, report = read(data, start=start)
+
+    assert not corrupt
+    assert [each["offset"] for each in rows] == list(range(30_000, 60_000))
+    assert report.batches == 200

@@ -154,7 +154,7 @@ _FAULTS = (
 def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
     """What is wrong with headers, as a number for ``fault_text``; 0 is nothing.
 
-    ``strict`` also refuses attributes that no release uses: for positions that may well be anything.
+    ``strict`` also refuses what no release writes: for positions that may well be anything.
     """
     magic = log.at(start + 16, "i1")
     new = magic == 2
@@ -174,6 +174,33 @@ def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
     result[log.at(start, ">i8") < 0] = 1
     if strict:
         result[(attributes < 0) | (attributes > _KNOWN_ATTRIBUTES)] = 4
+        result[new & _is_odd_batch(log, start, count, delta)] = 6
+        result[~new & _is_odd_message(log, start, size, magic)] = 3
+    return result
+
+
+def _is_odd_batch(log: Log, start: Ints, count: Ints, delta: Ints) -> Bools:
+    """Has a header of format 2 more records than offsets, or below -1 what is never there?"""
+    result: Bools = count > delta + 1
+    for place, kind in (
+        (12, ">i4"),
+        (43, ">i8"),
+        (51, ">i2"),
+        (53, ">i4"),
+    ):  # leader epoch, producer, its epoch, sequence
+        result |= log.at(start + place, kind) < -1
+    return result
+
+
+def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
+    """Do key and value of a message of format 0 or 1 not fill its size exactly? What lies beyond the log may be right."""
+    key_at = np.where(magic == 1, start + 26, start + 18)
+    key = log.at(key_at, ">i4")
+    value_at = key_at + 4 + np.clip(key, 0, size)
+    is_seen = value_at + 4 <= log.size
+    value = log.at(np.where(is_seen, value_at, start), ">i4")
+    fits = (value >= -1) & (value_at + 4 + np.maximum(value, 0) == start + size)
+    result: Bools = (key < -1) | (key > size) | (is_seen & ~fits)
     return result
 
 
