@@ -20,7 +20,9 @@ ON_CONNECT = os.environ.get("TESTS_ON_CONNECT") == "1"
 if not all(map(find_spec, NEEDED)):
     collect_ignore_glob = ["test_[!i]*.py", "test_internal*.py"]  # test_installed.py is left, which says so
 elif ON_CONNECT:
-    collect_ignore_glob = ["test_connect.py", "test_demo.py", "test_java.py"]  # these make sessions of their own
+    collect_ignore_glob = [
+        f"test_{name}.py" for name in ("connect", "demo", "discovery", "java")
+    ]  # have their own sessions
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
