@@ -315,6 +315,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
     parser.add_argument("--samples", type=int, default=5, help="rounds per workload (default 5)")
     parser.add_argument("--rows", type=int, default=5_000_000, help="rows of the flat workloads (default 5,000,000)")
     parser.add_argument("--jars", metavar="FILE", help="spark-avro's jar (default: from Maven Central)")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
     return parser.parse_args(argv)
 
@@ -322,7 +323,10 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 def main() -> None:
     """Build, check, measure, report."""
     arguments = parse()
-    with tempfile.TemporaryDirectory() as folder, local_session("spark-avro_2.13", arguments.jars) as spark:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        local_session("spark-avro_2.13", arguments.jars, arguments.conf) as spark,
+    ):
         report = [*table(HEADER, [*results(spark, arguments, Path(folder))], texts=2)]
         command = shlex.join(["python", "benchmarks/spark_functions.py", *sys.argv[1:]])
         report += ["", f"`{command}`, Spark {spark.version}, `local[2]`, {arguments.samples} rounds."]

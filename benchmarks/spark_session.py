@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,11 +26,13 @@ SETTINGS = {
 
 
 @contextmanager
-def local_session(connector: str | None = None, jars: str | None = None) -> Iterator[SparkSession]:
-    """Two cores of this machine; stopped at the end."""
+def local_session(
+    connector: str | None = None, jars: str | None = None, settings: Sequence[str] = ()
+) -> Iterator[SparkSession]:
+    """Two cores of this machine; stopped at the end. Settings are texts such as ``spark.some.name=true``."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("benchmarks")
-    for name, value in SETTINGS.items():
+    for name, value in [*SETTINGS.items(), *(text.split("=", 1) for text in settings)]:
         builder = builder.config(name, value)
     if connector:
         builder = builder.config("spark.jars", jars or fetched(connector))
