@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pytest
 from kafka_messages import arrow
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
-from kafka_messages_spark import decode, from_kafka, schema_of_kafka, to_kafka
+from kafka_messages_spark import cluster_metadata, decode, from_kafka, schema_of_kafka, to_kafka, traffic
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -108,6 +109,21 @@ def by_frame(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
 @pytest.fixture(params=[by_column, by_frame])
 def door(request: pytest.FixtureRequest) -> Door:
     """Both ways to decode, which must agree in everything."""
+    found: Door = request.param
+    return found
+
+
+def column_by_version(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
+    return df.select("id", from_kafka("value", "MetadataResponse", F.col("v"), options).alias("r"))
+
+
+def frame_by_version(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
+    return decode(df, "MetadataResponse", "v", options=options, into="r")
+
+
+@pytest.fixture(params=[column_by_version, frame_by_version])
+def door_by_version(request: pytest.FixtureRequest) -> Door:
+    """Both ways to decode by a column ``v`` of versions."""
     found: Door = request.param
     return found
 
@@ -223,6 +239,11 @@ REFUSED = {
         {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "topics"},
         "from_kafka: the option 'columnNameOfCorruptRecord' is 'topics', but MetadataResponse has a field of this name",
     ),
+    "corrupt column is the one of unknown fields": (
+        {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_unknown_tagged_fields", "unknownTaggedFields": "true"},
+        "from_kafka: the option 'columnNameOfCorruptRecord' is '_unknown_tagged_fields', "
+        "but MetadataResponse has a field of this name",
+    ),
 }
 
 
@@ -287,3 +308,92 @@ def test_decode_checks_its_columns(spark: SparkSession) -> None:
         decode(df, "MetadataResponse", 12, "id")
     with pytest.raises(ValueError, match=r"^decode: there is a column 'id' already; name another one with 'into'$"):
         decode(df, "MetadataResponse", 12, into="id")
+    with pytest.raises(ValueError, match=r"^decode: columns are given by their names, not as {'mode': 'PERMISSIVE'}$"):
+        decode(df, "MetadataResponse", 12, {"mode": "PERMISSIVE"})  # type: ignore[arg-type]  # that is what is refused
+    with pytest.raises(ValueError, match=r"^decode: columns are given by their names, not as Column<"):
+        decode(df, "MetadataResponse", 12, F.col("value"))  # type: ignore[arg-type]  # likewise
+    with pytest.raises(ValueError, match=r"^decode: keep is a list of names of columns, not 'id'$"):
+        decode(df, "MetadataResponse", 12, keep="id")
+    with pytest.raises(ValueError, match=r"^decode: version is an integer, a column of integers or None, not 1.0$"):
+        decode(df, "MetadataResponse", 1.0)  # type: ignore[arg-type]  # likewise
+
+
+def test_names_with_dots(spark: SparkSession) -> None:
+    """Spark allows any names, and a dot in one is no path."""
+    df = frame(spark, GOOD).toDF("row.id", "a value").withColumn("the.version", F.lit(12))
+    out = decode(df, "MetadataResponse", "the.version", "a value", into="m")
+    assert out.select("`row.id`", "m.cluster_id").collect() == [(0, "here")]
+    column = from_kafka("`a value`", "MetadataResponse", F.col("`the.version`"))
+    assert df.select(column["cluster_id"]).collect() == [("here",)]
+    records = df.select("*", F.lit(b"").alias("key"), F.col("a value").alias("value")).transform(cluster_metadata)
+    assert records.select("`row.id`").collect() == [(0,)]
+    frames = df.select("*", F.lit("c").alias("connection"), F.lit("response").alias("direction"))
+    assert traffic.frames(frames, "a value").select("`row.id`", "correlation_id").collect() == [(0, 7)]
+
+
+NOT_INTEGERS = {"double": "double", "string": "string", "boolean": "bool", "decimal(10,0)": "decimal128(10, 0)"}
+
+
+@pytest.mark.parametrize(("kind", "in_arrow"), NOT_INTEGERS.items(), ids=NOT_INTEGERS)
+def test_version_that_is_no_integer(spark: SparkSession, kind: str, in_arrow: str) -> None:
+    """Made an integer it could be another version than was meant: 12.7, true, or 2 ** 32 + 12 without ANSI mode."""
+    df = frame(spark, GOOD).withColumn("v", F.lit(12).cast(kind))
+    text = f"^decode: version is a column of integers, not of {re.escape(kind)}; cast it$"
+    for version in ("v", F.col("v")):
+        with pytest.raises(ValueError, match=text):
+            decode(df, "MetadataResponse", version)
+    struct = from_kafka("value", "MetadataResponse", 12)
+    by_column = from_kafka("value", "MetadataResponse", F.col("v"))
+    for name, column in ("from_kafka", by_column), ("to_kafka", to_kafka(struct, "MetadataResponse", F.col("v"))):
+        with pytest.raises(PySparkException) as caught:
+            df.select(column).collect()
+        assert (
+            f'[DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE] The third parameter of `{name}` requires the "INTEGRAL" type, '
+            f"however it has the Arrow type {in_arrow}."
+        ) in str(caught.value)
+
+
+def test_version_beyond_int(spark: SparkSession, door_by_version: Door) -> None:
+    """Integers of every width are versions; what does not fit is none, and never another one."""
+    df = frame(spark, GOOD, GOOD).withColumn("v", F.lit(12).cast("long") + F.col("id") * F.lit(1 << 32))
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        out = rows(door_by_version(df, {"mode": "PERMISSIVE", "fields": "cluster_id"}))
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+    assert out == [{"cluster_id": "here"}, None]
+    for kind in ("byte", "short", "int"):
+        some = frame(spark, GOOD).withColumn("v", F.lit(12).cast(kind))
+        assert rows(door_by_version(some, {"fields": "cluster_id"})) == [{"cluster_id": "here"}]
+
+
+def test_version_that_is_null(spark: SparkSession, door_by_version: Door) -> None:
+    """A message whose version is not known cannot be read; the error says so, and null messages do not matter."""
+    for kind in ("int", "void"):
+        nothing = F.lit(None).cast(kind)
+        df = frame(spark, None, GOOD).coalesce(1).withColumn("v", nothing)
+        assert rows(door_by_version(df.where("id = 0"), {})) == [None]
+        assert rows(door_by_version(df, {"mode": "PERMISSIVE"})) == [None, None]
+        with pytest.raises(PySparkException, match=r"In this Arrow batch, row 1: the version is null"):
+            door_by_version(df, {}).collect()
+        assert rows(df.select("id", to_kafka(F.lit(None), "MetadataResponse", nothing).alias("r"))) == [None, None]
+        struct = from_kafka("value", "MetadataResponse", 12)
+        assert rows(df.select("id", to_kafka(struct, "MetadataResponse", nothing).alias("r"))) == [None, None]
+
+
+def test_columns_of_other_types(spark: SparkSession) -> None:
+    """Only workers see the types of the functions' columns; they say it as Spark does, and an untyped null is null."""
+    df = frame(spark, GOOD)
+    text = (
+        '[DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE] The first parameter of `{}` requires the "{}" type, however it has'
+    )
+    wrong = [
+        (from_kafka(F.lit("text"), "MetadataResponse", 12), "from_kafka", "BINARY", "string"),
+        (from_kafka("id", "MetadataResponse"), "from_kafka", "BINARY", "int32"),
+        (to_kafka("value", "MetadataResponse", 12), "to_kafka", "STRUCT", "binary"),
+    ]
+    for column, name, required, found in wrong:
+        with pytest.raises(PySparkException) as caught:
+            df.select(column).collect()
+        assert f"{text.format(name, required)} the Arrow type {found}." in str(caught.value)
+    assert df.select(from_kafka(F.lit(None), "MetadataResponse", 12)).collect() == [(None,)]

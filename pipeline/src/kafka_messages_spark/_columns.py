@@ -10,7 +10,7 @@ from kafka_messages import arrow
 from kafka_messages.arrow import EncodeRowError, RowError
 from kafka_messages.errors import UnsupportedVersionError
 
-from ._errors import malformed, wrong
+from ._errors import malformed, mismatch, wrong
 from ._fields import conformed, pruned, pruned_type, tree_of
 from ._messages import checked_version, message_of
 from ._options import DecodeOptions
@@ -30,7 +30,7 @@ class Decoding:
         found = cls(message, version, options)
         if version is not None:
             checked_version(message_of(message), version)
-        names = [field.name for field in arrow.schema(message_of(message))]
+        names = arrow.schema(message_of(message), unknown_tagged_fields=options.unknown_tagged_fields).names
         if options.corrupt_column in names:
             raise wrong(
                 f"{owner}: the option 'columnNameOfCorruptRecord' is {options.corrupt_column!r}, "
@@ -52,6 +52,12 @@ class Decoding:
 
     def decode(self, data: pa.Array, versions: pa.Array | None = None) -> pa.StructArray:
         """The structs of a batch of messages."""
+        if pa.types.is_null(data.type):
+            return pa.nulls(len(data), self.type())
+        if not (pa.types.is_binary(data.type) or pa.types.is_large_binary(data.type)):
+            raise mismatch("from_kafka", "first", '"BINARY"', data.type)
+        if versions is not None:
+            versions = _integers("from_kafka", versions)
         try:
             structs = arrow.decode(
                 data,
@@ -63,7 +69,11 @@ class Decoding:
                 trailing=self.options.trailing,
                 validate_utf8=self.options.validate_utf8,
             )
-        except (RowError, UnsupportedVersionError) as error:
+        except RowError as error:
+            if versions is not None and not versions[error.row].is_valid:
+                raise malformed(ValueError(f"row {error.row}: the version is null")) from None
+            raise malformed(error) from None
+        except UnsupportedVersionError as error:
             raise malformed(error) from None
         return pruned(structs, self.type()) if self.options.fields else structs
 
@@ -79,10 +89,13 @@ class Encoding:
     def encode(self, data: pa.StructArray, versions: pa.Array | None = None) -> pa.Array:
         """The bytes of a batch of messages; a null struct, or one whose version is null, is null."""
         message = message_of(self.message)
+        if not (pa.types.is_struct(data.type) or pa.types.is_null(data.type)):
+            raise mismatch("to_kafka", "first", '"STRUCT"', data.type)
         full = arrow.schema(message, unknown_tagged_fields=True)
         data = conformed(data, pa.struct(list(full)))
         if versions is None:
             return self._encode(data, np.arange(len(data)), self.version or 0)
+        versions = _integers("to_kafka", versions)
         numbers = versions.fill_null(-1).to_numpy(zero_copy_only=False)
         values = pa.nulls(0, pa.binary())
         index = np.full(len(data), -1, np.int64)
@@ -99,3 +112,12 @@ class Encoding:
         except EncodeRowError as error:
             again = EncodeRowError(int(rows[error.row]), error.reason, error.message, error.version, error.path)
             raise ValueError(f"A struct cannot be written as a Kafka message. In this Arrow batch, {again}") from None
+
+
+def _integers(function: str, versions: pa.Array) -> pa.Array:
+    """A column of versions; nothing else is made an integer, for that would be a guess."""
+    if pa.types.is_null(versions.type):
+        return versions.cast(pa.int16())
+    if not pa.types.is_integer(versions.type):
+        raise mismatch(function, "third", '"INTEGRAL"', versions.type)
+    return versions

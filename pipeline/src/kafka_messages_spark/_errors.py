@@ -37,3 +37,13 @@ def malformed(cause: Exception) -> ValueError:
         "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST. To process malformed "
         f"messages as null result, try setting the option 'mode' as 'PERMISSIVE'. In this Arrow batch, {cause}"
     )
+
+
+def mismatch(function: str, place: str, required: str, found: object) -> TypeError:
+    """What Spark says of an argument of another type; of our functions only the workers see the types."""
+    text = str(found)
+    text = text if len(text) <= 60 else f"{text[:57]}..."
+    return TypeError(
+        f"[DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE] The {place} parameter of `{function}` requires the {required} type, "
+        f"however it has the Arrow type {text}."
+    )

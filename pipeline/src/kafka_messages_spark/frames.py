@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql.types import BinaryType, StructField, StructType
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, ByteType, IntegerType, LongType, NullType, ShortType, StructField, StructType
 
 from ._columns import Decoding
 from ._errors import near, wrong
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _VERSION = "__kafka_version"
+_INTEGERS = (ByteType, ShortType, IntegerType, LongType, NullType)
 
 
 def decode(
@@ -38,9 +40,13 @@ def decode(
     message_of(messageName)
     if isinstance(version, str):
         require(df, version, "decode")
-        version = df[version]
+        version = df[_quoted(version)]
     if version is not None and not isinstance(version, int):
-        df = df.withColumn(_VERSION, version.cast("int"))
+        if not hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
+            raise wrong(f"decode: version is an integer, a column of integers or None, not {version!r}")
+        df = df.withColumn(_VERSION, version)
+        if not isinstance(kind := df.schema[_VERSION].dataType, _INTEGERS):
+            raise wrong(f"decode: version is a column of integers, not of {kind.simpleString()}; cast it")
         version = None
         versions = True
     else:
@@ -52,6 +58,8 @@ def decode(
         kind = df.schema[column].dataType.simpleString()
         raise wrong(f"decode: the column {column!r} is {kind}, encoded messages are binary")
     decoding = Decoding.checked("decode", messageName, version, DecodeOptions.parse("decode", options))
+    if isinstance(keep, str):
+        raise wrong(f"decode: keep is a list of names of columns, not {keep!r}")
     kept = [name for name in df.columns if name != _VERSION] if keep is None else list(keep)
     for name in kept:
         require(df, name, "decode")
@@ -65,11 +73,33 @@ def decode(
             yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in kept), message], [*kept, into])
 
     needed = dict.fromkeys([*kept, column, *([_VERSION] if versions else [])])
-    return df.select(*(f"`{name.replace('`', '``')}`" for name in needed)).mapInArrow(decoded, schema)
+    return map_in_arrow(df, list(needed), decoded, schema)
+
+
+def map_in_arrow(
+    df: DataFrame,
+    names: Sequence[str],
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: StructType,
+) -> DataFrame:
+    """``mapInArrow`` over some columns, whatever they are called: PySpark's own takes a dot in a name for a path."""
+    columns = [F.col(_quoted(name)).alias(str(number)) for number, name in enumerate(names)]
+
+    def renamed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return function(batch.rename_columns(names) for batch in batches)
+
+    return df.select(*columns).mapInArrow(renamed, schema)
 
 
 def require(df: DataFrame, name: str, owner: str) -> None:
     """Raise the error for a column that is not there."""
+    if not isinstance(name, str):
+        raise wrong(f"{owner}: columns are given by their names, not as {name!r}")
     if name not in df.columns:
         hint = near(name, df.columns) or f". There are {', '.join(df.columns)}."
         raise wrong(f"{owner}: there is no column {name!r}{hint}")
+
+
+def _quoted(name: str) -> str:
+    """A name as Spark takes it for one name, whatever dots are in it."""
+    return f"`{name.replace('`', '``')}`"

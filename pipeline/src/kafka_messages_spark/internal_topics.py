@@ -21,7 +21,7 @@ from ._errors import near, wrong
 from ._options import Options
 from ._records import CONTROL, columns_of, decoder_of
 from ._types import struct_type
-from .frames import require
+from .frames import map_in_arrow, require
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -135,4 +135,4 @@ def _decoded(
             columns = decoder.decode(batch.column("key"), batch.column("value"), control)
             yield pa.RecordBatch.from_arrays([*batch.columns, *columns], [*kept, *added.names])
 
-    return df.mapInArrow(decoded, StructType([*df.schema.fields, *added.fields]))
+    return map_in_arrow(df, kept, decoded, StructType([*df.schema.fields, *added.fields]))

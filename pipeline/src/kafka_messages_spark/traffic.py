@@ -22,7 +22,7 @@ from ._messages import message_of
 from ._options import Options
 from ._records import Bytes
 from ._types import struct_type
-from .frames import decode, require
+from .frames import decode, map_in_arrow, require
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -76,7 +76,7 @@ def frames(
             yield pa.RecordBatch.from_arrays(columns, [*kept, *added.names, "frame"])
 
     schema = StructType([*(df.schema[name] for name in kept), *added.fields]).add("frame", BinaryType())
-    return df.mapInArrow(read, schema)
+    return map_in_arrow(df, df.columns, read, schema)
 
 
 def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bool) -> list[pa.Array]:
