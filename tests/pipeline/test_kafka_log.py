@@ -11,6 +11,7 @@ from kafka_messages_spark import register
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, StructType
 
 batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
 
@@ -93,6 +94,8 @@ def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
     assert read(folder / "_orders-{0,7}").count() == 100
     assert spark.read.format("kafka_log").load([str(file), str(folder / "_orders-0")]).count() == 200
     assert read(file.as_uri()).select("topic").distinct().collect() == [("_orders",)]
+    as_hadoop_says_it = read(f"file:{file}", includeBatchMetadata="true").select("topic", "file").distinct()
+    assert as_hadoop_says_it.collect() == [("_orders", f"file://{file}")]
 
 
 def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
@@ -104,6 +107,11 @@ def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
         reader.schema("ofset bigint").load(str(folder)).collect()
     with pytest.raises(PySparkException, match=r"kafka_log: the column 'offset' is bigint, not int"):
         reader.schema("offset int").load(str(folder)).collect()
+    headers = StructType().add("headers", ArrayType(StructType().add("key", "string", False).add("value", "binary")))
+    for name, schema in ("offset", "topic string, offset bigint NOT NULL"), ("headers", headers):
+        text = f"kafka_log: the column '{name}' can have nulls; leave out NOT NULL in the schema"
+        with pytest.raises(PySparkException, match=text):
+            reader.option("includeHeaders", "true").schema(schema).load(str(folder)).collect()
 
 
 def damage(folder: Path) -> Path:
@@ -143,6 +151,7 @@ REFUSED = {
         {"includeHeader": "true"},
         "kafka_log: there is no option 'includeheader'; did you mean includeHeaders",
     ),
+    "unlike any": ({"owner": "me"}, "kafka_log: there is no option 'owner'. The options are path, paths, "),
     "size": (
         {"maxPartitionBytes": "much"},
         "kafka_log: the option 'maxPartitionBytes' is a size such as 128m, not 'much'",

@@ -24,7 +24,7 @@ class Options:
             if not isinstance(value, str):
                 raise wrong(f"{owner}: options map text to text, not {name!r} to {value!r}")
             if name.lower() not in by_lower:
-                hint = near(name, known)
+                hint = near(name, known) or "."
                 raise wrong(f"{owner}: there is no option {name!r}{hint} The options are {', '.join(known)}.")
             self._values[by_lower[name.lower()]] = value
 

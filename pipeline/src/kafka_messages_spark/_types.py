@@ -49,7 +49,18 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
             raise wrong(
                 f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
             )
+        if not field.nullable or _forbids_null(field.dataType):  # Spark would believe it, and rows may have nulls
+            raise wrong(f"{owner}: the column {field.name!r} can have nulls; leave out NOT NULL in the schema")
     return pa.schema([full.field(name) for name in schema.names])
+
+
+def _forbids_null(kind: spark.DataType) -> bool:
+    """Whether something within a type cannot be null."""
+    if isinstance(kind, spark.ArrayType):
+        return not kind.containsNull or _forbids_null(kind.elementType)
+    if isinstance(kind, spark.StructType):
+        return any(not field.nullable or _forbids_null(field.dataType) for field in kind.fields)
+    return False
 
 
 def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:

@@ -45,8 +45,8 @@ def decode(
         if not hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
             raise wrong(f"decode: version is an integer, a column of integers or None, not {version!r}")
         df = df.withColumn(_VERSION, version)
-        if not isinstance(kind := df.schema[_VERSION].dataType, _INTEGERS):
-            raise wrong(f"decode: version is a column of integers, not of {kind.simpleString()}; cast it")
+        if not isinstance(given := df.schema[_VERSION].dataType, _INTEGERS):
+            raise wrong(f"decode: version is a column of integers, not of {given.simpleString()}; cast it")
         version = None
         versions = True
     else:

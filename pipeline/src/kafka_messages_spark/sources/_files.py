@@ -20,6 +20,8 @@ _MAGIC = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 _NO_URI = re.compile(r"[\s{}\[\]<>|\\^`\"]")
 """What patterns and names have, and URIs may not."""
+_HADOOP_FILE = re.compile(r"file:/(?!/)")
+"""How Hadoop, and so Spark, writes URIs of local files."""
 _SECRET = re.compile(r"(?<=://)[^/@]*@")
 
 
@@ -77,7 +79,7 @@ class Selection:
         ``lenient`` a pattern that matches nothing (yet) is not.
         """
         found: dict[str, File] = {}
-        for root in self.paths:
+        for root in self._roots:
             filesystem, inner, front = open_filesystem(root, owner)
             places = _expand(filesystem, inner)
             if not places and not (lenient and _MAGIC.search(inner)):
@@ -103,7 +105,11 @@ class Selection:
 
     def places(self, owner: str) -> list[Place]:
         """What the paths are in their file systems."""
-        return [Place(root, *open_filesystem(root, owner)[1:]) for root in self.paths]
+        return [Place(root, *open_filesystem(root, owner)[1:]) for root in self._roots]
+
+    @property
+    def _roots(self) -> list[str]:
+        return [_HADOOP_FILE.sub("file:///", path) for path in self.paths]
 
 
 @dataclass(frozen=True)
