@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import kafka_messages
 import pytest
+from job_files import at, data, marker, segment
 from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark.jobs import _cli, segments
 from kafka_messages_spark.jobs.internal_topics import main
 from pyspark.sql import SparkSession
 
@@ -44,3 +47,65 @@ def test_internal_topics(spark: SparkSession, tmp_path: Path, capsys: pytest.Cap
 
     assert main(["consumer_offsets", str(tmp_path), "--latest", "--exit-zero"]) == 0
     assert "offset_commit        1 " in capsys.readouterr().out
+
+
+def test_latest_of_transactions(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An offset that was committed in a transaction that was aborted, or has no end, is not the last of its key."""
+
+    def commit(group: str, offset: int, record_offset: int, producer: int = -1) -> bytes:
+        key = kafka_messages.OffsetCommitKey(group=group, topic="orders", partition=1)
+        name, value = write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=offset), 4)
+        records = [{"key": name, "value": value, "timestamp": at(record_offset)}]
+        if producer < 0:
+            return batch_writer.write_batches(records, base_offset=record_offset)
+        of_producer = {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
+        return batch_writer.write_batches(records, base_offset=record_offset, **of_producer)
+
+    log = [commit(group, 5, offset) for offset, group in enumerate(("aborted", "committed", "open"))]
+    log += [commit("aborted", 9, 3, 7), commit("committed", 9, 4, 8), commit("open", 9, 5, 9)]
+    log += [marker("ABORT", 6, 7, 7), marker("COMMIT", 7, 8, 8), commit("committed", 11, 8, 7)]
+    segment(tmp_path, "__consumer_offsets-0", *log)
+    arguments = ["consumer_offsets", str(tmp_path), "--latest", "--quiet", "--output", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["offset_commit", "3", "0", "0", "0", "4"]
+    rows = spark.read.parquet(str(tmp_path / "out" / "offset_commit")).select("record.key.group", "record.value.offset")
+    assert sorted(map(tuple, rows.collect())) == [("aborted", 5), ("committed", 9), ("open", 5)]
+
+
+def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A place that is no folder is told in one line, behind the report; the settings of the session are as before."""
+    place = segment(tmp_path, "t-0", data(0))
+    before = spark.conf.get(_cli._CACHED_PARTITIONS)
+    assert segments.main([str(place), "--quiet", "--output", str(place)]) == 2
+    captured = capsys.readouterr()
+    assert "files    1, 1 without a finding" in captured.out
+    assert "segments: error: ParentNotDirectoryException: Parent path is not a directory: " in captured.err
+    assert str(place) in captured.err.splitlines()[-1]
+    assert spark.conf.get(_cli._CACHED_PARTITIONS) == before
+
+
+def test_python_of_the_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An environment need not be activated: workers run the Python that runs the job, unless they were told another."""
+    (tmp_path / "python3").touch(mode=0o755)
+    for name in ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    _cli._use_this_python()
+    assert "PYSPARK_PYTHON" not in _cli.os.environ
+    monkeypatch.setenv("PATH", str(tmp_path))
+    _cli._use_this_python()
+    assert _cli.os.environ["PYSPARK_PYTHON"] == sys.executable
+    monkeypatch.setenv("PYSPARK_PYTHON", "other")
+    _cli._use_this_python()
+    assert _cli.os.environ["PYSPARK_PYTHON"] == "other"
+
+
+def test_module_that_workers_lack() -> None:
+    """A Python without the packages is named as what it is, not as a trace of Spark's."""
+    error = RuntimeError(
+        "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
+    )
+    assert _cli._message(error) == (
+        "the Python of Spark's workers has no module 'pyarrow': numpy, pyarrow and both packages must be there "
+        "(PYSPARK_PYTHON, --archives, --py-files)"
+    )

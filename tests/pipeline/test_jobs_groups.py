@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import kafka_messages
 import pytest
@@ -179,3 +181,62 @@ def test_storms(spark: SparkSession) -> None:
     commits = commits.selectExpr("group", "topic", "partition", "is_tombstone", "timestamp_millis(at) AS time")
     found = groups.commit_storms(commits, least=20).orderBy("start").collect()
     assert [(row.commits, row.peak, (row.end - row.start).total_seconds()) for row in found] == [(20, 20, 19)] * 2
+
+
+def test_storms_are_those_of_a_plain_count(spark: SparkSession) -> None:
+    """The running sums find what counting the minute before each commit finds, also of commits at the same moment."""
+    chance = Random(1)
+    rows = []
+    for partition in range(4):
+        moment = 0
+        for _ in range(300):
+            moment += chance.choice([0, 0, 1, 900, 3000, 59_999, 60_000])
+            rows.append(("g", "t", partition, False, at(0) + moment))
+    commits = spark.createDataFrame(rows, "group string, topic string, partition int, is_tombstone boolean, at long")
+    commits = commits.selectExpr("group", "topic", "partition", "is_tombstone", "timestamp_millis(at) AS time")
+    found = groups.commit_storms(commits, least=12).orderBy("partition", "start").collect()
+    facts = [tuple(row[name] if name in ("commits", "peak") else millis(row[name]) for name in NAMES) for row in found]
+    want = []
+    for partition in range(4):
+        times = [row[-1] for row in rows if row[2] == partition]
+        before = {time: sum(time - 60_000 < each <= time for each in times) for time in times}
+        busy = [time for time in times if any(time <= each < time + 60_000 and before[each] >= 12 for each in times)]
+        storms: list[list[int]] = []
+        for time in busy:
+            if not storms or time - storms[-1][-1] >= 60_000:
+                storms.append([])
+            storms[-1].append(time)
+        want += [(each[0], each[-1], len(each), max(before[time] for time in each)) for each in storms]
+    assert facts == want
+    assert len(want) > 4
+
+
+NAMES = ("start", "end", "commits", "peak")
+
+
+def millis(time: datetime) -> int:
+    return round(time.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def test_folders_that_say_nothing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Copies in folders of any name: records with the same offset of two partitions are two; of two replicas, one."""
+    for name, group in (("a", "one"), ("b", "two"), ("replica of b", "two")):
+        first, second = ((each, commit(group, each, each)) for each in (1, 2))
+        rows = [{"key": key, "value": value, "timestamp": at(time)} for time, (key, value) in (first, second)]
+        later = [data_commit(2, commit(group, 9, 3), producer=4)]
+        if name == "a":
+            later.append(marker("ABORT", 3, 4, 4))
+        else:
+            later.append(marker("COMMIT", 3, 4, 4))
+        segment(tmp_path, name, write_batches(rows), *later)
+    assert main([str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 0
+    report = capsys.readouterr().out
+    assert "log              3 partitions, 12 records;" in report
+    history = spark.read.parquet(str(tmp_path / "out" / "history")).orderBy("group", "log_offset").collect()
+    assert [(row.group, row.committed_offset, row.kind) for row in history] == [
+        ("one", 1, "first"),
+        ("one", 2, "forward"),
+        ("two", 1, "first"),
+        ("two", 2, "forward"),
+        ("two", 9, "forward"),
+    ]

@@ -76,7 +76,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
         state(13, 20, "dead", 111, "Dead"),
         state(14, 130, "later", 112, "CompleteCommit", transaction_partitions=None),
     ]
-    segment(folder, "__transaction_state-7", *log)
+    segment(folder, "__transaction_state-0", *log)
     return folder
 
 
@@ -197,6 +197,48 @@ def test_markers(spark: SparkSession, tmp_path: Path) -> None:
     ]
     assert [row.stale_markers for row in rows] == [0, 1, 0, 0]
     assert [row.may_begin_earlier for row in rows] == [True, False, False, False]
+
+
+def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broker has some partitions of __transaction_state: a producer that nobody there has is no proof of anything."""
+    segment(tmp_path, "orders-0", data(0, 1, producer=5), data(1, 2, producer=6))
+    segment(tmp_path, "__transaction_state-1", state(0, 3, "done", 6, "CompleteCommit", transaction_partitions=None))
+    segment(tmp_path, "__transaction_state-3")
+    assert main([str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 1
+    report = capsys.readouterr().out
+    assert "ids  1, of 2 partitions of __transaction_state; 2 or more were not read\n" in report
+    rows = spark.read.parquet(str(tmp_path / "out" / "open_transactions")).orderBy("producer_id").collect()
+    assert [(row.verdict, row.reason) for row in rows] == [
+        (
+            "unknown",
+            "no transactional id has this producer id, but 2 partitions of __transaction_state or more were not read",
+        ),
+        ("hanging", "the coordinator has no open transaction: CompleteCommit"),
+    ]
+
+
+def test_coordinators_that_were_copied_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A copy goes on while producers do: what began behind the last record of the coordinators may be all right."""
+    segment(tmp_path, "__transaction_state-0", state(0, 3, "busy", 5, "CompleteCommit", transaction_partitions=None))
+    segment(tmp_path, "orders-0", data(0, 2.5, producer=5))
+    segment(tmp_path, "orders-1", data(0, 4, producer=5))
+    assert main([str(tmp_path), "--quiet"]) == 1
+    first, second = (line for line in capsys.readouterr().out.splitlines() if line.startswith("hanging "))
+    assert first.split()[1:3] == ["orders", "0"]
+    assert "copied first" in first  # the data, before the coordinator's record
+    assert "begins after the newest record" not in first
+    assert second.endswith("begins after the newest record of the coordinators: were theirs copied first?")
+
+
+def test_corrupt_marker(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A marker that cannot be read is as one that is not there: the row says that something was."""
+    bad = bytearray(marker("COMMIT", 1, 2, 1))
+    bad[-1] ^= 1
+    segment(tmp_path, "t-0", data(0, 0, producer=1), bytes(bad), data(2))
+    segment(tmp_path, "t-1", data(0, 0, producer=1))
+    assert main([str(tmp_path), "--quiet"]) == 1
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("unknown ")]
+    assert [row.rpartition("not read")[2].strip() for row in rows] == ["corrupt places in the partition: 1", "-"]
 
 
 def test_missing_file(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

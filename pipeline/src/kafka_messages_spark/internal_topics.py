@@ -19,6 +19,7 @@ from pyspark.sql.types import BinaryType, StructType
 
 from ._errors import near, wrong
 from ._options import Options
+from ._outcomes import tells_outcomes, with_outcome
 from ._records import CONTROL, columns_of, decoder_of
 from ._types import struct_type
 from .frames import map_in_arrow, require
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-_STAYS, _RANK = "__kafka_stays", "__kafka_rank"
+_STAYS, _RANK, _OUTCOME = "__kafka_stays", "__kafka_rank", "__kafka_outcome"
 
 
 def consumer_offsets(
@@ -85,10 +86,14 @@ def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
     """What compaction leaves: of each key in each partition the row with the highest offset.
 
     Keys whose last row is a tombstone are left out, unless ``tombstones``. Rows without a key (and control records)
-    cannot be compacted and stay.
+    cannot be compacted and stay. Where rows tell what became of transactions (``kafka_log`` with
+    ``includeBatchMetadata``), records of those that were aborted, or have no end, are left out: the offsets that a
+    producer wanted to commit in them never took effect.
     """
     for name in ("key", "value", "offset"):
         require(df, name, "latest")
+    if tells_outcomes(df):
+        df = with_outcome(df, _OUTCOME).where(f"{_OUTCOME} is null or {_OUTCOME} = 'committed'").drop(_OUTCOME)
     names = [name for name in ("topic", "partition", "key") if name in df.columns]
     stays = F.col("key").isNull()
     if "record_type" in df.columns:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from ._logs import folder
 from ._times import timestamp_of
+from ._verdicts import COORDINATOR, cases, note, with_coordinator
 from .frames import require
 
 if TYPE_CHECKING:
@@ -129,16 +131,19 @@ def _of_transaction() -> list[Column]:
 
 
 def partition_offsets(batches: DataFrame) -> DataFrame:
-    """What there is of each partition: ``files``, ``batches``, ``first_offset``, ``next_offset``, ``last_timestamp``.
+    """What there is of each partition: ``files``, ``batches``, ``first_offset``, ``next_offset``, ``last_timestamp``, and
+    ``corrupt`` places, of which nobody knows what was there.
 
     ``gaps`` are the offsets that are missing between files (structs ``start`` and ``end``, ``end`` excluded): files that
     were not copied, or what compaction left nothing of.
     """
+    is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
     files = (
-        _named(batches, "partition_offsets")
+        _with_names(batches, "partition_offsets")
         .groupBy(*_LOG, "file")
         .agg(
-            F.count("*").alias("batches"),
+            F.count_if(is_sound).alias("batches"),
+            F.count_if(~is_sound).alias("corrupt"),
             F.min(F.coalesce("base_offset", "last_offset")).alias("first_offset"),
             (F.max("last_offset") + 1).alias("next_offset"),
             F.max("max_timestamp").alias("last_timestamp"),
@@ -154,13 +159,15 @@ def partition_offsets(batches: DataFrame) -> DataFrame:
         files.withColumn("reached", reached)
         .groupBy(*_LOG)
         .agg(
-            F.count("*").alias("files"),
+            F.count_if(F.col("batches") > 0).alias("files"),
             F.sum("batches").alias("batches"),
             F.min("first_offset").alias("first_offset"),
             F.max("next_offset").alias("next_offset"),
             F.max("last_timestamp").alias("last_timestamp"),
             F.sort_array(F.collect_list(gap)).alias("gaps"),
+            F.sum("corrupt").alias("corrupt"),
         )
+        .where("batches > 0")
     )
 
 
@@ -217,6 +224,7 @@ def open_transactions(
     *,
     as_of: datetime | int,
     max_timeout_ms: int = MAX_TIMEOUT_MS,
+    unread: int = 0,
 ) -> DataFrame:
     """The open ones of ``find_transactions``, with their owners and a ``verdict``.
 
@@ -224,32 +232,33 @@ def open_transactions(
     ``__transaction_state`` was not read. ``as_of`` is the time to judge at, a datetime with a zone or milliseconds.
 
     ``verdict`` is ``ongoing`` (the coordinator has the same transaction, within its timeout), ``late`` (the same, beyond
-    it), ``hanging`` (KIP-664: the coordinator has no such transaction, so it never ends by itself), or ``unknown``
-    without states. ``reason`` says why, ``note`` what in the input makes it uncertain. Added are also ``age_ms``,
-    ``transactional_id``, ``state``, ``coordinator_epoch``, ``timeout_ms``, ``start_time`` and ``last_update_time``.
+    it), ``hanging`` (KIP-664: the coordinator has no such transaction, so it never ends by itself), or ``unknown``:
+    without states, or where nobody has the producer, and ``unread`` partitions of ``__transaction_state``, such as those
+    of other brokers, are not in ``states``. ``reason`` says why, ``note`` what in the input makes it uncertain. Added are
+    also ``age_ms``, ``transactional_id``, ``state``, ``coordinator_epoch``, ``timeout_ms``, ``start_time`` and
+    ``last_update_time``.
     """
     now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))
-    facts = partitions.select(*_LOG, "gaps", F.col("last_timestamp").alias("partition_last"))
+    facts = partitions.select(*_LOG, "gaps", F.col("last_timestamp").alias("partition_last"), "corrupt")
     found = transactions.where("status = 'open'").join(facts, [*_LOG])
     found = found.withColumn("age_ms", now - F.unix_millis("first_timestamp"))
     if states is None:
-        null = {name: F.lit(None).cast(kind) for name, kind in _COORDINATOR.items()}
+        null = {name: F.lit(None).cast(kind) for name, kind in COORDINATOR.items()}
         found = found.withColumns(null)
         verdict = F.lit("unknown")
         reason = F.when(
             F.col("age_ms") > max_timeout_ms, F.lit("__transaction_state was not read; older than any timeout allows")
         ).otherwise("__transaction_state was not read")
     else:
-        found = _with_coordinator(found, states)
-        cases = _cases(now)
+        found = with_coordinator(found, states)
         verdict, reason = F.lit("ongoing"), F.lit("the coordinator has it, within its timeout")
-        for condition, kind, text in reversed(cases):
+        for condition, kind, text in reversed(cases(now, unread)):
             verdict = F.when(condition, kind).otherwise(verdict)
             reason = F.when(condition, text).otherwise(reason)
     return (
         found.withColumn("verdict", verdict)
         .withColumn("reason", reason)
-        .withColumn("note", _note())
+        .withColumn("note", note())
         .select(
             "verdict",
             *_LOG,
@@ -274,83 +283,6 @@ def open_transactions(
             "note",
         )
     )
-
-
-_COORDINATOR = {
-    "transactional_id": "string",
-    "state": "string",
-    "state_producer_id": "long",
-    "state_previous_id": "long",
-    "coordinator_epoch": "short",
-    "timeout_ms": "int",
-    "start_time": "timestamp",
-    "last_update_time": "timestamp",
-    "is_listed": "boolean",
-}
-
-
-def _with_coordinator(found: DataFrame, states: DataFrame) -> DataFrame:
-    """Open transactions with the columns of ``_COORDINATOR``; null where no transactional id ever had the producer."""
-    owner = F.max_by("transactional_id", F.struct("timestamp", "coordinator_offset")).alias("transactional_id")
-    owners = states.select("*", F.explode("producer_ids").alias("of_producer")).groupBy("of_producer").agg(owner)
-    known = states.select(
-        F.col("transactional_id").alias("of_id"),
-        "state",
-        F.col("producer_id").alias("state_producer_id"),
-        F.col("previous_producer_id").alias("state_previous_id"),
-        F.col("producer_epoch").alias("coordinator_epoch"),
-        "timeout_ms",
-        "start_time",
-        "last_update_time",
-        "partitions",
-    )
-    joined = found.join(owners, F.col("producer_id") == F.col("of_producer"), "left")
-    joined = joined.join(known, F.col("transactional_id") == F.col("of_id"), "left")
-    is_this = F.struct(F.col("topic").alias("topic"), F.col("partition").alias("partition"))
-    return joined.withColumn("is_listed", F.array_contains("partitions", is_this))
-
-
-def _cases(now: Column) -> list[tuple[Column, str, Column]]:
-    """Conditions, verdicts and reasons; the first that holds decides."""
-
-    def text(*parts: Column | str) -> Column:
-        return F.concat(*(F.lit(part) if isinstance(part, str) else part.cast("string") for part in parts))
-
-    state, own_id, own_epoch = F.col("state"), F.col("producer_id"), F.col("producer_epoch")
-    its_id, its_epoch, timeout = F.col("state_producer_id"), F.col("coordinator_epoch"), F.col("timeout_ms")
-    is_ending = state.isin("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
-    is_ongoing = state == "Ongoing"
-    other_id = (its_id != own_id) & ~(is_ending & (F.col("state_previous_id") == own_id))
-    # A coordinator that ends a transaction may have raised the epoch already (KIP-890, or to fence the producer).
-    other_epoch = (is_ongoing & (its_epoch != own_epoch)) | (is_ending & (its_epoch < own_epoch))
-    since_start, since_end = (now - F.unix_millis(name) for name in ("start_time", "last_update_time"))
-    return [
-        (F.col("transactional_id").isNull(), "hanging", text("no transactional id has this producer id")),
-        (state.isNull(), "hanging", text("the coordinator has removed the transactional id")),
-        (other_id, "hanging", text("the transactional id has producer id ", its_id, " now")),
-        (~is_ongoing & ~is_ending, "hanging", text("the coordinator has no open transaction: ", state)),
-        (other_epoch, "hanging", text("the coordinator's transaction has epoch ", its_epoch)),
-        (~F.col("is_listed"), "hanging", text("the partition is not in the coordinator's transaction")),
-        (is_ongoing & (since_start > timeout), "late", text("open beyond its timeout of ", timeout, " ms")),
-        (is_ending & (since_end > timeout), "late", text("the marker is missing: ", state, " beyond the timeout")),
-        (is_ending, "ongoing", text("the coordinator is ending it: ", state)),
-    ]
-
-
-def _note() -> Column:
-    missing = F.aggregate(
-        F.filter("gaps", lambda gap: gap["start"] > F.col("first_offset")),
-        F.lit(0).cast("long"),
-        lambda total, gap: F.try_add(total, gap["end"] - gap["start"]),
-    )
-    newer = (F.col("verdict") == "hanging") & (F.col("last_update_time") > F.col("partition_last"))
-    note = F.concat_ws(
-        "; ",
-        F.when(missing > 0, F.concat(missing.cast("string"), F.lit(" later offsets are not in these files"))),
-        F.when(newer, "the coordinator's record is newer than the partition: was the data copied first?"),
-        F.when(F.col("may_begin_earlier"), "may begin before these files"),
-    )
-    return F.when(note != "", note)
 
 
 def stable_offsets(transactions: DataFrame, partitions: DataFrame) -> DataFrame:
@@ -405,10 +337,14 @@ def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataF
 
 
 def _named(batches: DataFrame, owner: str) -> DataFrame:
-    """Sound batches with a topic; where the folder does not say it, that is the folder."""
+    """Sound batches with a topic."""
+    named = _with_names(batches, owner)
+    return named.where("corrupt is null") if "corrupt" in batches.columns else named
+
+
+def _with_names(batches: DataFrame, owner: str) -> DataFrame:
+    """All batches with a topic; where the folder does not say it, that is the folder."""
     for name in ("topic", "partition", "file", "base_offset", "last_offset", "producer_id", "control_type"):
         require(batches, name, owner)
-    if "corrupt" in batches.columns:
-        batches = batches.where("corrupt is null")
-    folder = F.regexp_extract("file", r"^(.*)[/\\][^/\\]*$", 1)
-    return batches.withColumns({"topic": F.coalesce("topic", folder), "partition": F.coalesce("partition", F.lit(-1))})
+    names = {"topic": F.coalesce("topic", folder()), "partition": F.coalesce("partition", F.lit(-1))}
+    return batches.withColumns(names)

@@ -7,11 +7,14 @@ that are wrong. Progress and errors are on stderr, the report on stdout.
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
@@ -27,6 +30,11 @@ from kafka_messages_spark.sources._files import open_filesystem
 FINE, FINDINGS, WRONG = 0, 1, 2
 _SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|PATH_\w+)\] .*")
 _OURS = re.compile(r"PySparkValueError: (.+)")
+_STORES = re.compile(r"(?:org\.apache\.hadoop(?:\.\w+)+|java\.io|java\.nio\.file)\.(\w+Exception)\)?:? (.+)")
+_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+"""Lets Spark put the small shuffle partitions of what is kept together, as it does with all others; without it a few rows
+are 200 tasks and files."""
 
 
 UNREADABLE = ("file", "topic", "partition", "position", "offset", "reason")
@@ -82,7 +90,11 @@ class Job:
         return found
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
-        """The records of the segments of one topic, corrupt batches as rows that say so.
+        """The records of the segments of one topic, corrupt batches as rows that say so."""
+        return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
+
+    def segments_of(self, paths: Sequence[str], topic: str) -> list[str]:
+        """The segments of one topic.
 
         Paths may also be folders with other topics in them, such as all of a broker's; those are left out.
         """
@@ -94,7 +106,11 @@ class Job:
             names = f"; there are some of {', '.join(row['topic'] for row in others)}" if others else ""
             raise wrong(f"{self.name}: there are no segments of {topic} in {', '.join(paths)}{names}")
         self._reading(topic, len(files), sum(row["size"] for row in files))
-        options = {"mode": "PERMISSIVE", "paths": json.dumps([row["path"] for row in files])}
+        return [row["path"] for row in files]
+
+    def read(self, files: Sequence[str], *, batch_metadata: bool = False) -> DataFrame:
+        """The records of some files, corrupt batches as rows that say so."""
+        options = {"mode": "PERMISSIVE", "paths": json.dumps(list(files))}
         options["includeBatchMetadata"] = str(batch_metadata).lower()
         return self.spark.read.format("kafka_log").options(**options).load()
 
@@ -168,10 +184,13 @@ def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Ca
     """Parse the arguments, get the session, do the work, print the report; returns the exit status."""
     args = parser.parse_args(argv)
     ensure_java()
+    _use_this_python()
     spark = SparkSession.builder.appName(f"kafka {parser.prog}").getOrCreate()
     register(spark)
     job = Job(parser.prog, spark, args, Report(title))
+    before = spark.conf.get(_CACHED_PARTITIONS, None)
     try:
+        spark.conf.set(_CACHED_PARTITIONS, "true")
         work(job)
         job.finish()
     except Exception as error:
@@ -182,7 +201,23 @@ def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Ca
         return WRONG
     finally:
         job.close()
+        if before is None:
+            spark.conf.unset(_CACHED_PARTITIONS)
+        else:
+            spark.conf.set(_CACHED_PARTITIONS, before)
     return FINDINGS if job.findings and not args.exit_zero else FINE
+
+
+def _use_this_python() -> None:
+    """See that workers on this machine run this Python, also where its environment is not activated.
+
+    Where Spark runs already (``spark-submit``), is elsewhere, or was told, nothing changes.
+    """
+    if {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"} & os.environ.keys():
+        return
+    usual = shutil.which("python3")
+    if usual is None or Path(usual).parent != Path(sys.executable).parent:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
 def _save(place: str, text: str) -> None:
@@ -198,6 +233,13 @@ def _message(error: Exception) -> str | None:
         return str(error)
     if found := _OURS.findall(str(error)):
         return str(found[-1])
+    if found := _MODULE.findall(str(error)):
+        return (
+            f"the Python of Spark's workers has no module {found[-1]!r}: numpy, pyarrow and both packages must be there "
+            "(PYSPARK_PYTHON, --archives, --py-files)"
+        )
     # Not every one of these has a class of its own in PySpark.
-    planned = _SPARKS.search(str(error))
-    return planned[0] if planned else None
+    if planned := _SPARKS.search(str(error)):
+        return planned[0]
+    stored = _STORES.search(str(error))
+    return f"{stored[1]}: {stored[2]}" if stored else None

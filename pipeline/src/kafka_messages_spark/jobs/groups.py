@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from kafka_messages_spark import consumer_offsets, groups
+from kafka_messages_spark._logs import log_of
 from kafka_messages_spark.batches import batches_in
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import duration
@@ -91,8 +92,9 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
 
 def _report(job: _cli.Job, records: DataFrame, tables: dict[str, DataFrame], with_data: bool) -> None:
     report, limit = job.report, job.args.limit
-    log = records.groupBy("partition").agg(
-        F.count("offset").alias("records"), (F.max("offset") - F.min("offset") + 1).alias("offsets")
+    keys = [key.alias(f"log_{at}") for at, key in enumerate(log_of(records))]
+    log = records.groupBy(*keys).agg(
+        F.count_distinct("offset").alias("records"), (F.max("offset") - F.min("offset") + 1).alias("offsets")
     )
     span = log.agg(F.count("*"), F.sum("records"), F.sum("offsets")).collect()[0]
     total = tables["groups"].agg(

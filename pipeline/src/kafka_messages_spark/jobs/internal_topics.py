@@ -36,9 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Count the records of each type, and write their tables. Findings are records that cannot be read."""
     args = job.args
-    log = job.log(args.paths, f"__{args.topic}")
+    log = job.log(args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
-        log = internal_topics.latest(log)
+        log = internal_topics.latest(log).where("not is_control or is_control is null")
     records = job.keep(TOPICS[args.topic](log))
     counts = records.groupBy(F.coalesce("record_type", F.lit(UNREADABLE)).alias("record_type")).agg(
         F.count("*").alias("records"),

@@ -10,6 +10,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from kafka_messages.arrow._segment_names import topic_of
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -34,19 +35,24 @@ def work(job: _cli.Job) -> None:
     args = job.args
     files = job.files(args.paths, "data segments")
     batches = job.keep(batches_in(files))
-    states, unreadable = None, _cli.corrupt_batches(batches)
+    states, unreadable, read, unread = None, _cli.corrupt_batches(batches), 0, 0
     if paths := args.transaction_state or _state_files(files):
-        records = job.keep(transaction_state(job.log(paths, STATE_TOPIC)))
+        of_states = job.segments_of(paths, STATE_TOPIC)
+        records = job.keep(transaction_state(job.read(of_states)))
         states = job.keep(txn.coordinator_states(records))
+        read, unread = _coordinators(of_states)
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
         unreadable = of_data.unionByName(_cli.unreadable_records(records))
     partitions = job.keep(txn.partition_offsets(batches))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)
     job.say("looking for transactions without an end")
-    opened = job.keep(txn.open_transactions(found, partitions, states, as_of=now, max_timeout_ms=args.max_timeout_ms))
+    opened = job.keep(
+        txn.open_transactions(found, partitions, states, as_of=now, max_timeout_ms=args.max_timeout_ms, unread=unread)
+    )
     stable = txn.stable_offsets(found, partitions)
-    _report(job, now, opened, found, stable, states)
+    known = "not read" if states is None else f"{states.count()}, of {read} partitions of {STATE_TOPIC}"
+    _report(job, now, opened, found, stable, states, f"{known}; {unread} or more were not read" if unread else known)
     job.write("open_transactions", opened)
     job.write("completed_transactions", found.where("status <> 'open'"))
     job.write("partitions", stable)
@@ -63,6 +69,7 @@ def _report(
     found: DataFrame,
     stable: DataFrame,
     states: DataFrame | None,
+    known: str,
 ) -> None:
     report, limit = job.report, job.args.limit
     verdicts: dict[str, int] = dict(opened.groupBy("verdict").count().collect())
@@ -73,7 +80,7 @@ def _report(
         {
             "as of": timestamp(now),
             "data": f"{total[0]} partitions, {total[1] or 0} files, {total[2] or 0} batches",
-            "transactional ids": "not read" if states is None else states.count(),
+            "transactional ids": known,
             "open": ", ".join(words) or "none",
             "completed": f"{ends.get('committed', 0)} committed, {ends.get('aborted', 0)} aborted",
         }
@@ -118,6 +125,16 @@ def _state_files(files: DataFrame) -> list[str]:
     """Segments of the coordinators' topic among the files; with all logs of a broker they are there too."""
     found = files.where(F.col("topic") == STATE_TOPIC).select("path").distinct().orderBy("path")
     return [row[0] for row in found.collect()]
+
+
+def _coordinators(files: Sequence[str]) -> tuple[int, int]:
+    """How many partitions of the coordinators' topic there are, and how many their numbers say there must be besides.
+
+    A broker has only some of them; producers whose transactional ids are in the others are nobody's then.
+    """
+    found = {topic_of(file)[1] for file in files}
+    numbers = [number for number in found if number is not None]
+    return len(found), max(numbers) + 1 - len(numbers) if numbers and None not in found else 0
 
 
 def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int:

@@ -1,0 +1,23 @@
+"""What tells logs apart among the files of many: topic and partition, or the folder that does not say them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def folder() -> Column:
+    """The folder of the column ``file``."""
+    return F.regexp_extract("file", r"^(.*)[/\\][^/\\]*$", 1)
+
+
+def log_of(records: DataFrame) -> list[Column]:
+    """Columns that are the same for the rows of one log, and no others."""
+    columns = [F.col("topic"), F.col("partition")]
+    if "file" not in records.columns:
+        return columns
+    return [*columns, F.when(F.col("topic").isNull() | F.col("partition").isNull(), folder())]
