@@ -1,0 +1,220 @@
+"""The records of the benchmark of functions: what they hold, as Kafka and as Avro, and the ways to decode them on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import kafka_messages
+from kafka_messages_spark import decode, from_kafka, schema_of_kafka
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.types import ArrayType, DataType, StructType
+
+PEER, SCAN = "from_avro", "scan only"
+Way = Callable[[DataFrame], DataFrame]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A message, its version, how many rows of it for a thousand of the option, and the row with a number."""
+
+    title: str
+    message: str
+    version: int
+    share: float
+    row: Callable[[int], dict[str, Any]]
+    avro: str
+    fields: str = ""
+    by_row: bool = False
+    """Also row by row, which takes minutes where there are millions of rows."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Those of ``from_kafka``: the fields that this version has, where other versions have more."""
+        return {"fields": self.fields} if self.fields else {}
+
+
+def heartbeat(at: int) -> dict[str, Any]:
+    """A flat record: three texts, one of them null in half of the rows, and a number."""
+    instance = f"instance-{at % 97}" if at % 2 else None
+    ids = {"group_id": f"billing-{at % 1009}", "member_id": f"consumer-{at % 5003}-5f1c7a"}
+    return ids | {"generation_id": at % 65536, "group_instance_id": instance}
+
+
+def acl_filter(at: int) -> dict[str, Any]:
+    """A flat record: three texts that may be null, and four small numbers."""
+    name = f"orders-{at % 300}" if at % 3 else None
+    texts = {"resource_name_filter": name, "principal_filter": f"User:app-{at % 1000}", "host_filter": "10.0.0.7"}
+    return texts | {"resource_type_filter": 2, "pattern_type_filter": 3, "operation": at % 12, "permission_type": 1}
+
+
+def token(at: int) -> dict[str, Any]:
+    """A wide record: five texts, bytes, and five numbers."""
+    owner = {"principal_type": "User", "principal_name": f"app-{at % 1000}"}
+    requester = {"token_requester_principal_type": "User", "token_requester_principal_name": f"admin-{at % 7}"}
+    times = {f"{what}_timestamp_ms": 1_700_000_000_000 + at for what in ("issue", "expiry", "max")}
+    secret = {"token_id": f"token-{at:08d}", "hmac": at.to_bytes(8, "big") * 4}
+    return owner | requester | times | secret | {"error_code": 0, "throttle_time_ms": at % 3}
+
+
+def commit(at: int) -> dict[str, Any]:
+    """The value of an offset commit, nearly all numbers."""
+    value = {"offset": at * 31, "leader_epoch": at % 9, "metadata": "" if at % 3 else f"host-{at % 40}"}
+    return value | {"commit_timestamp": 1_700_000_000_000 + at}
+
+
+def offsets(at: int) -> dict[str, Any]:
+    """An array of structs in an array of structs: six partitions in all."""
+    topics = [
+        {
+            "name": f"orders-{(at + n) % 211}",
+            "partitions": [
+                {
+                    "partition_index": p,
+                    "error_code": 0,
+                    "timestamp": 1_700_000_000_000 + at,
+                    "offset": at * p,
+                    "leader_epoch": at % 9,
+                }
+                for p in range(2 + 2 * n)
+            ],
+        }
+        for n in range(2)
+    ]
+    return {"throttle_time_ms": at % 5, "topics": topics}
+
+
+def record(name: str, *fields: str) -> str:
+    """The text of an Avro record."""
+    return f'{{"type":"record","name":"{name}","fields":[{",".join(fields)}]}}'
+
+
+def field(name: str, kind: str) -> str:
+    """A field of an Avro record; a kind that is a text of JSON already stays."""
+    return f'{{"name":"{name}","type":{kind if kind[0] in "[{" else chr(34) + kind + chr(34)}}}'
+
+
+PARTITION = record(
+    "Partition",
+    field("partition_index", "int"),
+    field("error_code", "int"),
+    field("timestamp", "long"),
+    field("offset", "long"),
+    field("leader_epoch", "int"),
+)
+TOPIC = record("Topic", field("name", "string"), field("partitions", f'{{"type":"array","items":{PARTITION}}}'))
+TEXT_OR_NULL = '["null","string"]'
+WORKLOADS = (
+    Workload(
+        "4 fields: HeartbeatRequest v4",
+        "HeartbeatRequest",
+        4,
+        1,
+        heartbeat,
+        record(
+            "HeartbeatRequest",
+            field("group_id", "string"),
+            field("generation_id", "int"),
+            field("member_id", "string"),
+            field("group_instance_id", TEXT_OR_NULL),
+        ),
+    ),
+    Workload(
+        "7 fields: DescribeAclsRequest v3",
+        "DescribeAclsRequest",
+        3,
+        1,
+        acl_filter,
+        record(
+            "DescribeAclsRequest",
+            field("resource_type_filter", "int"),
+            field("resource_name_filter", TEXT_OR_NULL),
+            field("pattern_type_filter", "int"),
+            field("principal_filter", TEXT_OR_NULL),
+            field("host_filter", TEXT_OR_NULL),
+            field("operation", "int"),
+            field("permission_type", "int"),
+        ),
+    ),
+    Workload(
+        "11 fields: CreateDelegationTokenResponse v3",
+        "CreateDelegationTokenResponse",
+        3,
+        1,
+        token,
+        record(
+            "CreateDelegationTokenResponse",
+            field("error_code", "int"),
+            field("principal_type", "string"),
+            field("principal_name", "string"),
+            field("token_requester_principal_type", "string"),
+            field("token_requester_principal_name", "string"),
+            field("issue_timestamp_ms", "long"),
+            field("expiry_timestamp_ms", "long"),
+            field("max_timestamp_ms", "long"),
+            field("token_id", "string"),
+            field("hmac", "bytes"),
+            field("throttle_time_ms", "int"),
+        ),
+    ),
+    Workload(
+        "4 fields: OffsetCommitValue v3",
+        "OffsetCommitValue",
+        3,
+        1,
+        commit,
+        record(
+            "OffsetCommitValue",
+            field("offset", "long"),
+            field("leader_epoch", "int"),
+            field("metadata", "string"),
+            field("commit_timestamp", "long"),
+        ),
+        "offset,leader_epoch,metadata,commit_timestamp",
+    ),
+    Workload(
+        "nested: ListOffsetsResponse v7",
+        "ListOffsetsResponse",
+        7,
+        0.2,
+        offsets,
+        record(
+            "ListOffsetsResponse",
+            field("throttle_time_ms", "int"),
+            field("topics", f'{{"type":"array","items":{TOPIC}}}'),
+        ),
+        by_row=True,
+    ),
+)
+
+
+def ways(workload: Workload) -> dict[str, Way]:
+    """What is compared: data frame of bytes to data frame of the struct ``m``."""
+    name, version, options = workload.message, workload.version, workload.options
+    message = getattr(kafka_messages, name)
+    kind = schema_of_kafka(name, version)
+
+    def row(data: bytes) -> Any:
+        return as_row(message.read(data, version), kind)
+
+    by_row = F.udf(row, kind)
+    rows = {"row-by-row udf": lambda df: df.select(by_row("kafka").alias("m"))} if workload.by_row else {}
+    return {
+        PEER: lambda df: df.select(from_avro("avro", workload.avro).alias("m")),
+        "from_kafka": lambda df: df.select(from_kafka("kafka", name, version, options).alias("m")),
+        "decode": lambda df: decode(df, name, version, "kafka", options, into="m", keep=[]),
+        **rows,
+        SCAN: lambda df: df.select("kafka"),
+    }
+
+
+def as_row(struct: Any, kind: StructType) -> tuple[Any, ...]:
+    """A generated object as the tuple that Spark takes, arrays of structs likewise."""
+    return tuple(as_value(getattr(struct, each.name), each.dataType) for each in kind.fields)
+
+
+def as_value(value: Any, kind: DataType) -> Any:
+    return [as_row(each, kind.elementType) for each in value] if isinstance(kind, ArrayType) else value
