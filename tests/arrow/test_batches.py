@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import struct
+import zlib
 from contextlib import suppress
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -12,7 +16,7 @@ pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 from kafka_messages import EncodeError
-from kafka_messages.arrow import _crc
+from kafka_messages.arrow import _compression, _crc
 from kafka_messages.arrow._compression import CODECS, CompressionError, compress, decompress
 from kafka_messages.arrow._segment_names import topic_of
 from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
@@ -92,6 +96,27 @@ def test_damaged_compressions_are_said_to_be(codec: int) -> None:
         changed[place] ^= 0x55
         with suppress(CompressionError):
             decompress(codec, memoryview(changed), 1000)
+
+
+def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As concatenated files are read, and in time that does not grow with the square of their number."""
+    texts = [b"", b"x", bytes(3000), b""] * 200
+    data = b"".join(gzip.compress(text) for text in texts)
+    given = []
+
+    def member(bits: int) -> Any:
+        inner = zlib.decompressobj(bits)
+        spy = mock.Mock(wraps=inner)
+        spy.decompress.side_effect = lambda some, most: given.append(len(some)) or inner.decompress(some, most)
+        type(spy).eof = property(lambda _: inner.eof)
+        type(spy).unused_data = property(lambda _: inner.unused_data)
+        return spy
+
+    monkeypatch.setattr(_compression, "zlib", mock.Mock(decompressobj=member, error=zlib.error))
+    assert decompress(1, memoryview(data), 1 << 20) == b"".join(texts)
+    assert sum(given) < 30 * len(data)
+    with pytest.raises(CompressionError, match=r"^the gzip data ends too early$"):
+        decompress(1, memoryview(data[:-9]), 1 << 20)
 
 
 def test_snappy_without_framing_and_concatenated() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from unittest import mock
 
 import pytest
 
@@ -19,7 +20,7 @@ from kafka_messages import (
     UnsupportedVersionError,
 )
 from kafka_messages._facts import facts_of
-from kafka_messages.arrow import EncodeRowError, RowError, decode, encode, schema
+from kafka_messages.arrow import EncodeRowError, RowError, _skip, decode, encode, schema
 
 from tests.support.columns import expected
 from tests.support.vectors import committed
@@ -137,6 +138,14 @@ def test_unknown_tagged_fields() -> None:
     assert encode(columns, ListTransactionsRequest, 0).to_pylist() == [data]
 
 
+def test_unknown_tagged_fields_in_any_order() -> None:
+    """Nothing says that tags ascend on the wire; the map has them by tag, as the object codec does."""
+    data = b"\x01\x01\x02\x63\x02ab\x62\x01c"
+    columns = decode(pa.array([data]), ListTransactionsRequest, 0, unknown_tagged_fields=True)
+
+    assert columns.field("_unknown_tagged_fields").to_pylist() == [[(98, b"c"), (99, b"ab")]]
+
+
 def test_trailing_bytes() -> None:
     """Bytes after a message are an error unless they are asked to be ignored."""
     rows = pa.array([MetadataResponse().write(12) + b"x"])
@@ -215,6 +224,36 @@ def test_a_huge_count_costs_nothing() -> None:
     rows = pa.array([b"\0\0\0\0\xff\xff\xff\xff\x07"] * 1000)
 
     assert decode(rows, MetadataResponse, 12, mode="PERMISSIVE").null_count == 1000
+
+
+def test_a_forged_count_ends_where_its_row_is_bad() -> None:
+    """A count that its row has the bytes for costs no more than the elements that are there: one that is none, here."""
+    rows = [b"\0\0\0\0\xff\xff\x03" + b"\xff" * 70_000] * 30
+    decode(pa.array(rows[:1]), MetadataResponse, 12, mode="PERMISSIVE")  # builds what is built once
+
+    with mock.patch.object(_skip, "skip", wraps=_skip.skip) as skip:
+        columns = decode(pa.array(rows), MetadataResponse, 12, mode="PERMISSIVE")
+
+    assert columns.null_count == 30
+    assert skip.call_count < 100
+
+
+def test_what_few_rows_claim_stays_in_their_row() -> None:
+    """An array whose elements are looked for one by one is not read on in the rows behind it."""
+    topic = b"\0\0\0\0\0\0\0"  # no error, no name, not internal, no partitions
+    forged = b"\0\0\0\1" + topic[:3] + b"\0\0\0\x10"
+    seen = []
+    step = _skip._stepper
+
+    def stepper(kind: object) -> object:
+        inner = step(kind)
+        return lambda data, pos: seen.append(len(data)) or inner(data, pos)
+
+    rows = pa.array([b"\0\0\0\0" + b"\0\0\0\2" + topic + forged, bytes(1000)])
+    with mock.patch.object(_skip, "_stepper", stepper):
+        assert decode(rows, MetadataResponse, 0, mode="PERMISSIVE").null_count == 2
+    assert seen
+    assert max(seen) <= len(rows[0].as_py())
 
 
 def test_slices_and_chunks() -> None:

@@ -37,3 +37,21 @@ def test_random_batches_that_mix_versions(package: Package, name: str) -> None:
         of_version = pa.array([each == version for each in versions])
         again = arrow.encode(columns.filter(of_version), cls, version)
         assert again.to_pylist() == [each for number, each in rows if number == version]
+
+
+def test_varints_of_more_than_64_bits() -> None:
+    """Wherever one stands, and however few rows there are, its row is bad if the object codec says so, and nothing else."""
+    package = Package("kafka_messages_proposals")
+    cls, arrow = package.message("InterleavedTags"), package.module("arrow")
+    refused = package.module("errors").KafkaMessageError
+    for version in versions_of(cls):
+        data = next(messages(cls, version, seed=3)).write(version)
+        for at in range(0, len(data), 3):
+            row = data[:at] + b"\xff" * 9 + b"\x7f" + data[at:]
+            try:
+                cls.read(row, version)
+                is_sound = True
+            except refused:
+                is_sound = False
+            columns = arrow.decode(pa.array([row, data]), cls, version, mode="PERMISSIVE")
+            assert columns.is_valid().to_pylist() == [is_sound, True]

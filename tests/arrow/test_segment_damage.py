@@ -21,7 +21,7 @@ from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
 from kafka_messages.arrow.batches import CorruptSegmentError
 from kafka_messages.arrow.segments import SegmentReport, read_segments
 
-from tests.support.segments import SEGMENTS, Damage, alike, extents, some_rows, unsummed
+from tests.support.segments import SEGMENTS, Damage, alike, crafted, crafted_record, extents, some_rows, unsummed
 
 Rows = list[dict[str, Any]]
 
@@ -202,6 +202,33 @@ def test_ranges_give_everything_once(data: st.DataObject) -> None:
     assert sum(one.batch_bytes for one in reports) == report.batch_bytes
     assert sum(one.incomplete_tail for one in reports) == report.incomplete_tail
     assert sum(one.zero_tail for one in reports) == report.zero_tail
+
+
+def test_ranges_before_a_batch_that_no_release_writes() -> None:
+    """Sound but odd, a batch ends the damage before it all the same, whether that is in its range or in another."""
+    odd = crafted(crafted_record(0, 0, -1, 1, b"v", 0), 1, base_offset=7, producer_id=-5)
+    data = bytearray(write_batches([{"value": b"v" * 50}], base_offset=6) + odd)
+    data[70] ^= 1
+    rows, corrupt, _ = read(bytes(data))
+    assert [row["offset"] for row in rows] == [7]
+    for cut in (50, len(data) - len(odd)):
+        parts = [read(bytes(data), start=start, end=end) for start, end in ((0, cut), (cut, None))]
+        assert [row for some, _, _ in parts for row in some] == rows
+        assert [place for _, some, _ in parts for place in some] == corrupt
+
+
+def test_ranges_from_a_known_batch() -> None:
+    """With a place where a batch begins nothing is searched for; what is before the range is not handed out."""
+    segment = made()
+    places = [at for at, _ in extents(segment)]
+    rows, _, _ = read(segment)
+    for base, start in ((places[4], places[9]), (places[4], places[4]), (0, places[3] + 1)):
+        with mock.patch.object(segments.Scanner, "_get_in_step", side_effect=AssertionError):
+            found, corrupt, _ = read(segment, base=base, start=start)
+        assert found == [row for row in rows if row["position"] >= start]
+        assert not corrupt
+    with pytest.raises(ValueError, match=r"^base is 5, not between 0 and start, 4$"):
+        read_segments(io.BytesIO(segment), start=4, base=5)
 
 
 def test_many_quoted_batches_within_damage() -> None:

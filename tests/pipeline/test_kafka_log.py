@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from kafka_messages_spark import register
+from kafka_messages_spark.sources import _ranges
+from kafka_messages_spark.sources._log_options import LogColumns, LogOptions
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StructType
 
+segments = pytest.importorskip("kafka_messages.arrow.segments", reason="nothing reads segments")
 batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
 
 KAFKA = "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int"
@@ -81,6 +85,34 @@ def test_split_files(read: Any) -> None:
     df = read(maxPartitionBytes="100b")
     assert df.select(F.spark_partition_id()).distinct().count() > 4
     assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
+
+
+@pytest.mark.parametrize("lookback", [_ranges.LOOKBACK, 1000])
+def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None:
+    """A length that leads to a later batch, or to the end of the file, hides no record from the ranges behind it."""
+    parts = [batch_writer.write_batches(records(5 * n, 5), base_offset=5 * n) for n in range(24)]
+    sound = b"".join(parts)
+    places = [sum(map(len, parts[:n])) for n in range(25)]
+    file = tmp_path / "segment.log"
+    options = LogOptions.parse({"path": str(file), "mode": "PERMISSIVE", "includeBatchMetadata": "true"})
+    columns = LogColumns.of(options)
+    with mock.patch.object(_ranges, "LOOKBACK", lookback), mock.patch.object(segments, "LOOKBACK", lookback):
+        for at, to in [(0, 24), (0, 9), (3, 5), (3, 24), (10, 20), (22, 24)]:
+            length = (places[to] - places[at] - 12).to_bytes(4, "big")
+            file.write_bytes(sound[: places[at] + 8] + length + sound[places[at] + 12 :])
+            whole = _ranges.Range(file.name, str(file), str(file), 0, None, size=len(sound))
+            found = [
+                [
+                    row
+                    for part in parts
+                    for batch in _ranges.read_range(options, columns, part)
+                    for row in batch.to_pylist()
+                ]
+                for parts in ([whole], _ranges.split(whole, 150))
+            ]
+            assert found[1] == found[0]
+            offsets = [row["offset"] for row in found[0]]
+            assert offsets == [*range(5 * at), None, *range(5 * at + 5, 120)]
 
 
 def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:

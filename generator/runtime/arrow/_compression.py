@@ -30,6 +30,8 @@ _LZ4_PLAIN_BLOCK = 1 << 31
 SNAPPY_MOST = 22
 """A byte of snappy stands for at most 64 / 3 bytes: a longer announced length is a lie, found before it costs memory."""
 _FIRST_READ = 64 * 1024
+_GZIP_PIECE = 512
+"""Bytes of a further gzip member that are looked at together at first."""
 
 _int32 = Struct(">i")
 _uint32_le = Struct("<I")
@@ -62,18 +64,35 @@ def _too_much(codec: int, limit: int) -> CompressionError:
 def _read_gzip(data: memoryview, limit: int, magic: int) -> bytes:
     parts = []
     left = limit
+    piece = len(data)  # nearly always there is one member alone
     while True:
-        member = zlib.decompressobj(31)
-        part = member.decompress(data, left + 1)
-        if len(part) > left:
-            raise _too_much(1, limit)
-        if not member.eof:
-            raise CompressionError("the gzip data ends too early")
-        parts.append(part)
+        part, data = _gzip_member(data, left, piece, limit)
+        if part:
+            parts.append(part)
         left -= len(part)
-        if not member.unused_data:
-            return part if len(parts) == 1 else b"".join(parts)
-        data = data[len(data) - len(member.unused_data) :]
+        if not data:
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+        piece = _GZIP_PIECE
+
+
+def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
+    """What the first member stands for, and the data behind it.
+
+    zlib copies what it is given beyond the end of a member, so it is given ``piece`` bytes at first, and then more.
+    """
+    member = zlib.decompressobj(31)
+    parts = []
+    size = pos = 0
+    while not member.eof:
+        if pos >= len(data):
+            raise CompressionError("the gzip data ends too early")
+        parts.append(member.decompress(data[pos : pos + piece], left - size + 1))
+        size += len(parts[-1])
+        if size > left:
+            raise _too_much(1, limit)
+        pos = min(pos + piece, len(data))
+        piece *= 2
+    return parts[0] if len(parts) == 1 else b"".join(parts), data[pos - len(member.unused_data) :]
 
 
 def _read_snappy(data: memoryview, limit: int, magic: int) -> bytes | memoryview:
@@ -91,7 +110,8 @@ def _read_snappy(data: memoryview, limit: int, magic: int) -> bytes | memoryview
         if size < 0 or size > len(data) - pos:
             raise CompressionError(f"a snappy block of {size} bytes, but {len(data) - pos} are left")
         part = _snappy_block(data[pos : pos + size], left, limit)
-        parts.append(part)
+        if len(part):
+            parts.append(part)
         left -= len(part)
         pos += size
     return b"".join(parts)

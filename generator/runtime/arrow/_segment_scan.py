@@ -47,7 +47,7 @@ _int32 = Struct(">i").unpack_from
 
 
 class Scanner:
-    """The batches that begin in a range of a file.
+    """The batches that begin in a range of a file. ``in_step``: one is known to begin where the window does.
 
     ``check_crcs``: a checksum that does not agree makes a batch bad; ``sums``: compute it in any case. With
     ``failfast`` the first bad thing raises CorruptSegmentError, once all batches before it were handed out.
@@ -58,6 +58,7 @@ class Scanner:
         window: Window,
         report: SegmentReport,
         *,
+        in_step: bool,
         check_crcs: bool,
         sums: bool,
         failfast: bool,
@@ -65,6 +66,7 @@ class Scanner:
     ) -> None:
         self._window = window
         self._report = report
+        self._in_step = in_step or window.base == 0
         self._check = check_crcs
         self._sums = check_crcs or sums
         self._failfast = failfast
@@ -77,7 +79,7 @@ class Scanner:
     def __iter__(self) -> Iterator[Run | Gap]:
         start, end = self._report.start, self._report.end
         pos = self._window.base
-        if pos > 0:
+        if not self._in_step:
             found = yield from self._get_in_step(pos)
             if found is None:
                 self._report.next_position = start
@@ -206,16 +208,16 @@ class Scanner:
         at = pos + size - window.base
         if at == window.log.size or window.log.zeros(at, min(at + HEADER, window.log.size)):
             return True
-        if not plausible(window.log, at, self._max):
+        length = _int32(window.log.bytes.data, at + 8)[0] + OVERHEAD
+        if not SMALLEST[0] <= length <= self._max:
             return False
-        start = np.array([at])
-        length = window.log.at(start + 8, ">i4") + OVERHEAD
-        window.move(pos, size + int(length[0]) + PADDING)
-        start = np.array([pos + size - window.base])
-        if int(start[0] + length[0]) > window.log.size:
-            incomplete = bool(window.log.bytes[start[0] + 16] == 2)
-            return incomplete and (search is not None or not self._later_batch(int(start[0])))
-        return (search or Search(self._max)).sound(window.log, int(start[0]), int(length[0]))
+        window.move(pos, size + length + PADDING)
+        at = pos + size - window.base
+        if at + length > window.log.size:
+            incomplete = bool(window.log.bytes[at + 16] == 2) and plausible(window.log, at, self._max)
+            return incomplete and (search is not None or not self._later_batch(at))
+        is_fine = bool(faults(window.log, np.array([at]), np.array([length]))[0] == FINE)
+        return is_fine and (search or Search(self._max)).sound(window.log, at, length)
 
     def _run(self, run: Run) -> Iterator[Run]:
         """Hand out what of a run begins in the range."""

@@ -56,6 +56,7 @@ class SegmentReader(Iterator[Any]):
         max_batch_bytes: int,
         start: int,
         end: int | None,
+        base: int | None,
         max_rows: int,
         filesystem: Any,
     ) -> None:
@@ -67,6 +68,7 @@ class SegmentReader(Iterator[Any]):
         self._max = max_batch_bytes
         self._start = start
         self._end = end
+        self._base = base
         self._max_rows = max_rows
         self._filesystem = filesystem
         self._batches = self._all(sources)
@@ -101,8 +103,9 @@ class SegmentReader(Iterator[Any]):
         report = SegmentReport(name, *topic_of(name), self._start, self._end)
         self.reports.append(report)
         scanner = Scanner(
-            Window(file, max(0, self._start - LOOKBACK), self._end),
+            Window(file, max(0, self._start - LOOKBACK) if self._base is None else self._base, self._end),
             report,
+            in_step=self._base is not None,
             check_crcs=self._check,
             sums="crc_ok" in self.schema.names,
             failfast=self._failfast,
@@ -183,6 +186,7 @@ def read_segments(
     max_batch_bytes: int = MAX_BATCH_BYTES,
     start: int = 0,
     end: int | None = None,
+    base: int | None = None,
     max_rows: int = MAX_ROWS,
     filesystem: Any = None,
 ) -> SegmentReader:
@@ -213,8 +217,8 @@ def read_segments(
     is larger than ``max_batch_bytes``, as stored or decompressed, is corrupt.
 
     ``start`` and ``end`` (bytes) give the batches of one file that begin in that range, so that ranges that follow each
-    other give every batch once: reading begins up to 2 MiB before the range to get in step. ``max_rows`` bounds the rows
-    of each batch.
+    other give every batch once: reading begins up to 2 MiB before the range to get in step, or at ``base``, a byte at
+    which a batch is known to begin. ``max_rows`` bounds the rows of each batch.
 
     Raises ValueError for options that are not possible, OSError as the file does, CorruptSegmentError as said. Sources:
     KIP-98 (format 2), KIP-32 (formats 0 and 1), KIP-31, KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
@@ -222,7 +226,7 @@ def read_segments(
     if max_rows < 1:
         raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")
     return SegmentReader(
-        checked_sources(source, mode, max_batch_bytes, start, end),
+        checked_sources(source, mode, max_batch_bytes, start, end, base),
         _schema(mode, columns, headers, batch_metadata),
         failfast=mode == "FAILFAST",
         check_crcs=check_crcs,
@@ -230,13 +234,19 @@ def read_segments(
         max_batch_bytes=max_batch_bytes,
         start=start,
         end=end,
+        base=base,
         max_rows=max_rows,
         filesystem=filesystem,
     )
 
 
 def checked_sources(
-    source: Source | Iterable[Source], mode: str, max_batch_bytes: int, start: int, end: int | None
+    source: Source | Iterable[Source],
+    mode: str,
+    max_batch_bytes: int,
+    start: int,
+    end: int | None,
+    base: int | None = None,
 ) -> list[Source]:
     """The sources as a list. Raises ValueError and TypeError for arguments that are not possible."""
     if mode not in MODES:
@@ -245,6 +255,8 @@ def checked_sources(
         raise ValueError(f"max_batch_bytes is {max_batch_bytes}, not between {SMALLEST[2]} and {MAX_BATCH_BYTES_LIMIT}")
     if start < 0 or (end is not None and end < start):
         raise ValueError(f"there is no range from byte {start} to {end}")
+    if base is not None and not 0 <= base <= start:
+        raise ValueError(f"base is {base}, not between 0 and start, {start}")
     if isinstance(source, bytes | bytearray | memoryview):
         raise TypeError("source is bytes: wrap them in io.BytesIO")
     single = isinstance(source, str | os.PathLike) or hasattr(source, "read")

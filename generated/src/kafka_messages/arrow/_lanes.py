@@ -148,9 +148,11 @@ class Source:
         count = len(start)
         if not count:
             return pa.array([], kind)
-        offsets = np.empty(2 * count, np.int32)
-        offsets[0::2] = start
+        offsets = np.empty(2 * count + 1, np.int32)
+        offsets[0:-1:2] = start
         offsets[1::2] = start + length
-        every = pa.Array.from_buffers(pa.binary(), 2 * count - 1, [None, pa.py_buffer(offsets), self.buffer])
+        # They may stand in any order, as tagged fields do; Arrow wants the last offset not to be below the first.
+        offsets[-1] = max(offsets[0], offsets[-2])
+        every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(offsets), self.buffer])
         index = np.arange(0, 2 * count, 2, dtype=np.int32)
         return every.take(pa.array(index, mask=null) if null is not None and null.any() else pa.array(index))

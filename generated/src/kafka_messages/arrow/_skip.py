@@ -70,7 +70,8 @@ def presence(source: Source, kind: NullableStruct, lanes: Lanes) -> Bools:
 def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> tuple[Ints, Ints]:
     """Where each element of each lane's array starts, all of a lane together, and how many it has.
 
-    The lanes end up behind their elements. A count that cannot be true is zero in the result, its row bad.
+    The lanes end up behind their elements. A count that cannot be true is zero in the result, its row bad; so is that of
+    every lane of a row that turns out bad here, however many elements it claims.
     """
     width = WIDTHS.get(id(element))
     if types.smallest(element) == 0:
@@ -94,28 +95,31 @@ def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> 
         skip(source, element, part)
         lanes.pos[live] = part.pos
         done += 1
-        live = live[count[live] > done]
+        live = live[(count[live] > done) & ~source.bad[part.row]]
     if len(live):
         _plain(source, element, lanes, live, base + done, base[1:], starts)
+    lost = source.bad[lanes.row]
+    if lost.any():
+        starts = starts[np.repeat(~lost, count)]
+        count = np.where(lost, 0, count)
     return starts, count
 
 
 def _plain(source: Source, element: Type, lanes: Lanes, live: Ints, first: Ints, last: Ints, starts: Ints) -> None:
     """The rest of ``element_starts`` for a few lanes, element by element."""
-    step, data = _stepper(element), source.bytes.data
+    step = _stepper(element)
     for lane in live.tolist():
         pos, end = int(lanes.pos[lane]), int(lanes.end[lane])
-        for index in range(int(first[lane]), int(last[lane])):
-            starts[index] = pos
-            try:
+        data = source.bytes.data[:end]
+        try:
+            for index in range(int(first[lane]), int(last[lane])):
+                starts[index] = pos
                 pos = step(data, pos)
-            except IndexError:
-                pos = end + 1
-            if pos > end:
-                source.bad[lanes.row[lane]] = True
-                starts[index : int(last[lane])] = end
-                pos = end
-                break
+                if pos > end:
+                    raise IndexError
+        except IndexError:
+            source.bad[lanes.row[lane]] = True
+            pos = end
         lanes.pos[lane] = pos
 
 
@@ -238,10 +242,10 @@ def _uvarint(data: memoryview, pos: int) -> tuple[int, int]:
         byte = data[pos]
         pos += 1
         value |= (byte & 127) << shift
-        if byte < 128:
-            return value, pos
         shift += 7
-        if shift > 63:
+        if byte < 128 and value < 1 << 64:
+            return value, pos
+        if byte < 128 or shift > 63:
             raise IndexError
 
 

@@ -146,6 +146,7 @@ def read_batch_headers(
         max_batch_bytes=max_batch_bytes,
         start=start,
         end=end,
+        base=None,
         max_rows=max_rows,
         filesystem=filesystem,
     )

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 from kafka_messages.arrow.batches import CorruptSegmentError
-from kafka_messages.arrow.segments import read_segments
+from kafka_messages.arrow.segments import LOOKBACK, read_segments
 from pyspark.sql.datasource import InputPartition
 
 from ._files import View, is_local, open_file, open_filesystem
-from ._log_options import CORRUPT, NAME, LogColumns, LogOptions
+from ._log_options import NAME, LogColumns, LogOptions
 from ._shares import Share
-from ._walk import first_batch
+from ._walk import batch_before
 
 MAX_ROWS = 10000
 """Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
@@ -68,13 +68,10 @@ def read_share(options: LogOptions, columns: LogColumns, share: InputPartition) 
 def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterator[pa.RecordBatch]:
     """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
     try:
-        base = _base(part)
-        if part.end is not None and base >= part.end:
-            return  # a batch that begins before this range ends behind it
-        with closing(View(open_file(part.root, part.path), part.name, base)) as file:
+        with closing(View(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
                 lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
-            yield from _batches(options, columns, replace(part, base=base), file)
+            yield from _batches(options, columns, part, file)
     except FileNotFoundError:
         if part.planned is None and not options.ignore_corrupt:
             raise
@@ -86,13 +83,16 @@ def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterato
         _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", part.name, error)
 
 
-def _base(part: Range) -> int:
-    """A byte at which a batch is known to begin. On a local disk that is the range's first; else the reader searches."""
-    if part.start <= part.base or not is_local(open_filesystem(part.root)[0]):
+def _base(part: Range) -> int | None:
+    """A byte at which a batch is known to begin, so long before the range that damage around its first byte is met as it
+    is in a file that is not split. None: the reader looks for one, which takes no walk over a file that is far away.
+    """
+    if part.start <= part.base + LOOKBACK:
         return part.base
+    if not is_local(open_filesystem(part.root)[0]):
+        return None
     with closing(open_file(part.root, part.path)) as file:
-        found = first_batch(file, part.base, part.start)
-    return part.base if found is None else found
+        return batch_before(file, part.base, part.start - LOOKBACK)
 
 
 def lost(options: LogOptions, what: str) -> None:
@@ -116,27 +116,24 @@ class DataLossError(ValueError):
 def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) -> Iterator[pa.RecordBatch]:
     names = columns.read
     with_offset = part.from_offset is not None and "offset" not in names
-    file.seek(0)
-    try:
-        with read_segments(
-            file,
-            columns=[*names, "offset"] if with_offset else list(names),
-            mode=options.mode,
-            check_crcs=options.check_crcs,
-            control_records=options.batch_metadata,
-            start=max(0, part.start - part.base),
-            end=None if part.end is None else part.end - part.base,
-            max_rows=MAX_ROWS,
-        ) as batches:
-            for batch in batches:
-                found = _moved(batch, part.base) if part.base else batch
-                if part.from_offset is not None:
-                    found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
-                if with_offset:
-                    found = found.drop_columns("offset")
-                yield _made(columns, part, found)
-    except CorruptSegmentError as error:
-        raise CorruptSegmentError(error.file, error.position + part.base, error.reason) from None
+    with read_segments(
+        file,
+        columns=[*names, "offset"] if with_offset else list(names),
+        mode=options.mode,
+        check_crcs=options.check_crcs,
+        control_records=options.batch_metadata,
+        start=part.start,
+        end=part.end,
+        base=_base(part),
+        max_rows=MAX_ROWS,
+    ) as batches:
+        for batch in batches:
+            found = batch
+            if part.from_offset is not None:
+                found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
+            if with_offset:
+                found = found.drop_columns("offset")
+            yield _made(columns, part, found)
 
 
 def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -146,19 +143,3 @@ def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch) -> pa.RecordB
         return columns.made(batch)
     except ValueError as error:
         raise ValueError(f"{part.name}: {error}") from None
-
-
-def _moved(batch: pa.RecordBatch, base: int) -> pa.RecordBatch:
-    """The batch with its positions in the file, where they were read in a view of it."""
-    names = batch.schema.names
-    if "position" in names:
-        at = names.index("position")
-        batch = batch.set_column(at, batch.schema.field(at), pc.add(batch.column(at), base))
-    if CORRUPT in names and (column := batch.column(CORRUPT)).null_count < len(column):
-        fields = list(column.type)
-        children = [column.field(each.name) for each in fields]
-        children[0] = pc.add(children[0], base)
-        moved = pa.StructArray.from_arrays(children, fields=fields, mask=column.is_null())
-        at = names.index(CORRUPT)
-        batch = batch.set_column(at, batch.schema.field(at), moved)
-    return batch

@@ -86,20 +86,17 @@ def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
     return read
 
 
-def first_batch(file: Any, base: int, start: int) -> int | None:
-    """The first batch at ``start`` or after it, by the lengths of those from ``base`` on; None if that leads nowhere.
-
-    The end of the file counts as a batch: then none begins there.
+def batch_before(file: Any, base: int, place: int) -> int | None:
+    """The last batch that begins at ``place`` or before it, by the lengths of those from ``base`` on; None if these lead
+    to what is no batch. Where a length is damaged, it is the batch that has it, or one that is found by chance.
     """
-    read, size, at = _reader(file, _LOCAL_CHUNK), file.seek(0, 2), base
-    while at < size:
+    read, at, last = _reader(file, _LOCAL_CHUNK), base, base
+    while at <= place:
         head = read(at, _HEAD)
         if len(head) < _HEAD or not (length := _plausible(*_head(head))):
             return None
-        if at >= start:
-            return at
-        at += length
-    return at if at == size else None
+        last, at = at, at + length
+    return last
 
 
 def _plausible(offset: int, length: int, _: int, magic: int) -> int:
