@@ -304,6 +304,31 @@ def test_damaged_text(tmp_path: Path) -> None:
         read(file, layout="follow")
 
 
+def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
+    """The bytes of a frame that such a line cuts off are not lost: its row has them, and both reasons."""
+    file = tmp_path / "stream0.txt"
+    cut = REQUESTS[1][:9]
+    file.write_bytes(follow(REQUESTS[0].hex().encode(), cut.hex().encode(), b"xyz"))
+    rows = read(file, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
+    no_hex = "a line of tshark's follow is no hex: b'xyz\\n'"
+    problem = f"the stream ends after 5 of the {len(REQUESTS[1]) - 4} bytes of a frame; {no_hex}"
+    assert [(row["direction"], row["position"], row["problem"], row["bad"]) for row in rows] == [
+        ("request", 0, None, None),
+        ("request", len(REQUESTS[0]), problem, cut),
+        ("response", 0, no_hex, b""),
+    ]
+
+
+def test_the_first_mebibyte_of_what_is_no_frame(tmp_path: Path) -> None:
+    """So much of it is handed back, wherever in a piece of the file its impossible length stands."""
+    rest = b"\xff" * (2 << 20)
+    (tmp_path / "a.request").write_bytes(REQUESTS[0] * 3 + rest)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_captures, "CHUNK", 3 * len(REQUESTS[0]) + 5)
+        rows = read(tmp_path, mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
+    assert [row["bad"] for row in rows] == [None, None, None, rest[: 1 << 20]]
+
+
 def test_what_comes_before_a_problem_stays(tmp_path: Path) -> None:
     """With ignoreCorruptFiles all frames before the first bad one are kept, though they were read together."""
     (tmp_path / "a.request").write_bytes(REQUESTS[0] + REQUESTS[1] + frame(b"\0\3") + REQUESTS[2])

@@ -126,6 +126,8 @@ def pieces(file: Any, max_frame: int) -> Iterator[Piece]:
             yield _piece(buffer, base, starts[low : low + MAX_ROWS], sizes[low : low + MAX_ROWS])
         left = buffer[at:]
         if bad is not None or not data:
+            while bad is not None and len(left) < CORRUPT_BYTES and (data := file.read(CORRUPT_BYTES - len(left))):
+                left += data
             if left:
                 yield _rest(base + at, left, max_frame)
             return

@@ -55,12 +55,15 @@ class NoHexError(ValueError):
 
 
 class HexLines:
-    """One direction of such a text as a stream of bytes; ``position`` is how many were read."""
+    """One direction of such a text as a stream of bytes; ``position`` is how many were read.
+
+    It ends before a line that is none of such a text; ``error`` says so then.
+    """
 
     def __init__(self, lines: Iterable[bytes], indented: bool) -> None:
         self._lines = self._of(lines, indented)
         self._rest = b""
-        self._error: NoHexError | None = None
+        self.error: NoHexError | None = None
         self.position = 0
 
     @staticmethod
@@ -79,22 +82,20 @@ class HexLines:
                 return
 
     def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end. Raises NoHexError."""
+        """Up to so many bytes; none at the end."""
         parts, got = [self._rest], len(self._rest)
         while got < size and (data := self._next()):
             parts.append(data)
             got += len(data)
-        if not got and self._error is not None:
-            raise self._error
         whole = b"".join(parts)
         self._rest = whole[size:]
         self.position += len(whole[:size])
         return whole[:size]
 
     def _next(self) -> bytes:
-        """The bytes of a line; none at the end, and where a line is no hex: those before it come first."""
+        """The bytes of a line; none at the end, and where a line is no hex."""
         try:
             return next(self._lines, b"")
         except NoHexError as error:
-            self._error = error
+            self.error = error
             return b""

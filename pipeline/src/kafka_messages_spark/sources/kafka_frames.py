@@ -22,7 +22,7 @@ from .._options import Options
 from .._types import chosen_schema, struct_type
 from ._captures import Naming, Piece, not_a_frame, pieces
 from ._files import Selection, open_file
-from ._followed import HexLines, NoHexError, nodes
+from ._followed import HexLines, nodes
 from ._log_options import MAX_PARTITION_BYTES
 from ._shares import Share, shares
 
@@ -224,11 +224,14 @@ class KafkaFramesReader(DataSourceReader):
                 one = replace(stream, connection=told.connection, direction=direction)
                 file.seek(0)
                 lines = HexLines(file, told.indented(direction))
-                try:
-                    for piece in pieces(lines, self._options.max_frame):
-                        yield one, piece
-                except NoHexError as error:
-                    yield one, not_a_frame(lines.position, None, str(error), b"")
+                is_told = False
+                for piece in pieces(lines, self._options.max_frame):
+                    if piece.problem is not None and lines.error is not None:
+                        piece = replace(piece, problem=f"{piece.problem}; {lines.error}")
+                        is_told = True
+                    yield one, piece
+                if lines.error is not None and not is_told:
+                    yield one, not_a_frame(lines.position, None, str(lines.error), b"")
 
     def _batch(self, stream: Stream, piece: Piece) -> tuple[pa.RecordBatch, tuple[int, int, str] | None]:
         """The rows of a piece; and in FAILFAST mode the first with a problem, by row, position and reason."""
