@@ -183,6 +183,28 @@ def test_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFix
     assert whole["MetadataResponse"].bytes == len(partitions.write(12))
 
 
+def test_corrupt_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is no frame, and a frame that was cut off, are findings that name the file and the place."""
+    request = encode_request(km.ApiVersionsRequest(), 3, 1, "me")
+    (tmp_path / "one.request.bin").write_bytes(request + b"\xff" * 40)
+    (tmp_path / "two.request.bin").write_bytes(request * 2 + request[:-1])
+    out = tmp_path / "out"
+    assert main(["frames", str(tmp_path), "--output", str(out), "--quiet", "--limit", "9"]) == 1
+    report = capsys.readouterr().out
+    assert "messages                      3\n" in report
+    assert "not to be decoded             0\n" in report
+    assert "Unreadable\n----------\n" in report
+    rows = spark.read.parquet(str(out / "unreadable")).orderBy("file").collect()
+    assert [(Path(row.file).name, row.position, row.reason.partition(",")[0]) for row in rows] == [
+        ("one.request.bin", len(request), "a length of -1 bytes"),
+        (
+            "two.request.bin",
+            2 * len(request),
+            f"the stream ends after {len(request) - 5} of the {len(request) - 4} bytes of a frame",
+        ),
+    ]
+
+
 def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Columns that cannot be messages, and topics that are none, are told before anything runs."""
     spark.range(3).write.parquet(str(tmp_path / "t"))

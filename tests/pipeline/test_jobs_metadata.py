@@ -14,7 +14,7 @@ from job_files import at, metadata, segment
 from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
 from kafka_messages.messages.client_quota_record import EntityData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
-from kafka_messages_spark._metadata_replay import RULES, Replay, changed, name_of
+from kafka_messages_spark._metadata_replay import RULES, Replay, _event, changed, name_of
 from kafka_messages_spark._records import columns_of
 from kafka_messages_spark.jobs.metadata_diff import main
 from pyspark.sql import SparkSession
@@ -166,6 +166,39 @@ def test_snapshots(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFi
     assert ["changed", "config", "topic", "orders:", "retention.ms", "value", "1", "→", "2"] in lines
     assert main([str(old), str(new), "--after-offset", "49", "--quiet"]) == 0
     assert "There is no difference." in capsys.readouterr().out
+
+
+def test_copies_of_a_snapshot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each broker writes a snapshot of its own, in an order of its own: two of them are one state, not a mixture."""
+    name = f"{50:020}-{2:010}.checkpoint"
+    one = segment(tmp_path / "a", LOG, metadata(0, 0, *BEFORE), name=name)
+    segment(tmp_path / "b", LOG, metadata(0, 0, *BEFORE[6:], *BEFORE[:6]), name=name)
+    assert main([str(one), str(tmp_path), "--quiet"]) == 0
+    assert "There is no difference." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("listener.name.sasl.scram-sha-512.sasl.jaas.config", True),
+        ("ssl.key.password", True),
+        ("ssl.keystore.key", True),
+        ("delegation.token.secret.key", True),
+        ("sasl.oauthbearer.assertion.private.key.passphrase", True),
+        ("rsm.config.storage.aws.secret.access.key", True),
+        ("rsm.config.storage.azure.connection.string", True),
+        ("rsm.config.storage.azure.sas.token", True),
+        ("ssl.keystore.location", False),
+        ("sasl.oauthbearer.token.endpoint.url", False),
+        ("log.retention.ms", False),
+    ],
+)
+def test_secrets(name: str, secret: bool) -> None:
+    """Settings that Kafka treats as passwords, or plugins would, are marks; others stay as they are."""
+    record = {"resource_type": 4, "resource_name": "1", "name": name, "value": "swordfish"}
+    fields = json.loads(_event(RULES["config_record"], record, b"salt")["fields"])
+    assert (fields["value"] == "swordfish") is not secret
+    assert fields["value"].startswith("(hidden ") is secret
 
 
 def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -240,6 +240,18 @@ def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert files["b-0/00000000000000000003.log"].missing_in_batches == 5
 
 
+def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of small batches the cleaner leaves whole ones: gaps without another trace, to be expected of these topics alone."""
+    for topic in ("__consumer_offsets-3", "__transaction_state-3"):
+        segment(tmp_path, topic, data(4), data(9), base=0)
+    assert main([str(tmp_path), "--quiet"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "are missing" in line]
+    assert len(lines) == 4
+    assert {line.split()[:2] == ["info", "gap"] for line in lines} == {True}
+    segment(tmp_path, "orders-3", data(4), data(9), base=0)
+    assert main([str(tmp_path), "--quiet"]) == 1
+
+
 def test_ranges(spark: SparkSession, tmp_path: Path) -> None:
     """A file in many ranges has the findings that it has as a whole, at the borders of ranges too."""
     batches = [data(number, producer=1, sequence=number, leader_epoch=1) for number in range(40)]

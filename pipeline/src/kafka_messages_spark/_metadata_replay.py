@@ -64,15 +64,18 @@ RULES = {
 """By record type. A type that a later release adds has no rule: ``metadata.unhandled`` shows its records."""
 
 _SECRET_FIELDS = {"salt", "stored_key", "server_key"}
-_SECRET_CONFIGS = (
-    "password",
-    "secret",
+_SECRET_WORDS = ("password", "passphrase", "secret")
+_SECRET_ENDS = (
     "sasl.jaas.config",
-    "ssl.keystore.key",
     "ssl.keystore.certificate.chain",
     "ssl.truststore.certificates",
+    ".key",
+    ".token",
+    "credentials.json",
+    "connection.string",
 )
-"""Endings of the names of settings whose values Kafka treats as passwords."""
+"""What the names of settings have in them or at their ends whose values Kafka treats as passwords; and those of plugins,
+such as ``rsm.config.`` of tiered storage, of which it does not know any."""
 
 EVENTS = pa.schema(
     [
@@ -171,7 +174,8 @@ def _hidden(rule: Rule, record: Fields, name: str, value: Any, salt: bytes) -> A
     """The value, unless it is a secret: then a mark that tells in this run, and only there, whether it changed."""
     secret = name in _SECRET_FIELDS and rule.entity == "scram credential"
     if rule.record == "config_record" and name == "value":
-        secret = str(record["name"]).lower().endswith(_SECRET_CONFIGS)
+        setting = str(record["name"]).lower()
+        secret = setting.endswith(_SECRET_ENDS) or any(word in setting for word in _SECRET_WORDS)
     if not secret or value is None:
         return value
     data = value.encode() if isinstance(value, str) else bytes(value)

@@ -36,6 +36,7 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
     """The records that make the state after the offset ``up_to`` (None: the end), each once.
 
     That is the latest snapshot that goes no further (nor further than the offset ``base``), and the log behind it.
+    Of several copies of that snapshot one is taken: each broker writes its own, in an order of its own.
     Added: ``at``, the offset (for records of a snapshot the last that it contains), and ``place`` within a snapshot.
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
@@ -44,11 +45,11 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
     placed = records.where("offset is not null").withColumn("snapshot", F.when(end != "", end.cast("long")))
     most = [limit for limit in (up_to, base) if limit is not None]
     usable = F.col("snapshot") <= min(most) + 1 if most else F.col("snapshot").isNotNull()
-    chosen = placed.where(usable).agg(F.coalesce(F.max("snapshot"), F.lit(0)).alias("chosen"))
-    of_log = F.col("snapshot").isNull() & (F.col("offset") >= F.col("chosen"))
+    chosen = placed.where(usable).agg(F.max(F.struct("snapshot", "file")).alias("chosen"))
+    of_log = F.col("snapshot").isNull() & (F.col("offset") >= F.coalesce("chosen.snapshot", F.lit(0)))
     if up_to is not None:
         of_log = of_log & (F.col("offset") <= up_to)
-    kept = placed.crossJoin(F.broadcast(chosen)).where(of_log | (F.col("snapshot") == F.col("chosen")))
+    kept = placed.crossJoin(F.broadcast(chosen)).where(of_log | (F.struct("snapshot", "file") == F.col("chosen")))
     at = F.coalesce(F.col("snapshot") - 1, "offset")
     place = F.when(F.col("snapshot").isNotNull(), F.col("offset")).otherwise(_LAST_PLACE)
     kept = kept.withColumn("at", at).withColumn("place", place).drop("snapshot", "chosen")

@@ -48,6 +48,8 @@ CHECKS = {
 }
 """What is checked."""
 
+_COMPACTED = ("__consumer_offsets", "__transaction_state")
+"""Topics that Kafka itself makes with ``cleanup.policy=compact``."""
 _FOLDER = r"^(.*?)[/\\]?[^/\\]*$"
 
 
@@ -127,7 +129,7 @@ def findings(checks: DataFrame) -> DataFrame:
 
     Besides those of single files there are findings between neighbours: files of one folder in the order of the offsets
     in their names. A gap is ``info`` where the log shows traces of compaction (batches with fewer records than offsets,
-    delete horizons), which also leaves gaps; then nobody can tell loss from cleaning.
+    delete horizons) or is a topic that Kafka always compacts: that leaves gaps too, and nobody can tell loss from cleaning.
     """
     summary = (
         checks.where("summary is not null")
@@ -142,7 +144,8 @@ def findings(checks: DataFrame) -> DataFrame:
         F.first("folder").alias("folder"),
     )
     traces = (F.sum("missing_in_batches") > 0) | (F.sum("delete_horizons") > 0)
-    compacted = summary.groupBy("folder").agg(traces.alias("compacted"))
+    always = F.max(F.coalesce(F.col("topic").isin(*_COMPACTED), F.lit(False)))
+    compacted = summary.groupBy("folder").agg((F.coalesce(traces, F.lit(False)) | always).alias("compacted"))
     facts = facts.join(compacted, "folder")
     is_gap = F.col("check").isin("gap", "sequence_gap") & F.col("compacted")
     detail = F.when(is_gap, F.concat("detail", F.lit("; the log was compacted"))).otherwise(F.col("detail"))

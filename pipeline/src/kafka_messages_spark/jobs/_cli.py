@@ -122,7 +122,7 @@ class Job:
         df = self.keep(df)
         if df.limit(1).count():
             self.report.section("Unreadable")
-            order = ("topic", "partition", F.coalesce("offset", "position"))
+            order = ("topic", "partition", F.coalesce("offset", "position"), "file")
             self.findings += self.report.frame(df.orderBy(*order), self.args.limit)
         self.write("unreadable", df)
 

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are messages that cannot be decoded."""
+    """Findings are messages that cannot be decoded, and what cannot be read."""
     args, report, limit = job.args, job.report, job.args.limit
     if args.plot:
         _plots.require_matplotlib(job.name)
@@ -77,11 +77,19 @@ def _measured(job: _cli.Job) -> DataFrame:
         if args.glob:
             options["pathGlobFilter"] = args.glob
         frames = job.spark.read.format("kafka_frames").options(**options).load()
+        job.unreadable(_no_frames(frames))
         return encodings.measure(encodings.messages_of_pairs(pair(frames)))
     columns = [name.strip() for name in args.columns.split(",")]
     if len(columns) != 3:
         raise wrong(f"{job.name}: --columns are three names with commas between, not {args.columns!r}")
     return encodings.measure(job.spark.read.format(args.table_format).load(args.paths), *columns)
+
+
+def _no_frames(frames: DataFrame) -> DataFrame:
+    """Places in captures where no frame is, after which nothing more is read; with the columns of other unreadable ones."""
+    nulls = {"topic": "string", "partition": "int", "offset": "long"}
+    gone = frames.where("frame is null").withColumns({name: F.lit(None).cast(kind) for name, kind in nulls.items()})
+    return gone.withColumnRenamed("problem", "reason").select(*_cli.UNREADABLE)
 
 
 def _plot(job: _cli.Job, best: DataFrame, histogram: DataFrame) -> None:
