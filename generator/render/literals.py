@@ -53,7 +53,8 @@ def store(field: FieldPlan) -> str:
     name = field.name
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
-        wrapped = f"{name} if isinstance({name}, {kept}) else {kept}({name})"
+        made = f'list_of_str({name}, "{name}")' if field.type == "string" else f"{kept}({name})"
+        wrapped = f"{name} if isinstance({name}, {kept}) else {made}"
         return f"None if {name} is None else {wrapped}" if field.nullable else wrapped
     if field.default is Empty.STRUCT:
         return f"{field.type}() if {name} is {'UNSET' if field.nullable else 'None'} else {name}"

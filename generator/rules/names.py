@@ -14,7 +14,10 @@ from generator.spec.source import Location, Problems
 _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 
 BUILTINS = frozenset(
-    {"bool", "bytes", "float", "int", "isinstance", "list", "object", "str", "tuple", "dataclass", "field", "self"}
+    {
+        *("bool", "bytes", "float", "int", "isinstance", "list", "list_of_str", "object", "str", "tuple"),
+        *("dataclass", "field", "self"),
+    }
 )
 """Names that a generated class body uses; a field of that name would hide them."""
 

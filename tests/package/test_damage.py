@@ -21,6 +21,7 @@ from kafka_messages import (
     ConsumerGroupDescribeRequest,
     CreateTopicsRequest,
     DecodeError,
+    DeleteTopicsRequest,
     DescribeTopicPartitionsRequest,
     EncodeError,
     FetchRequest,
@@ -523,6 +524,19 @@ def test_longest_text() -> None:
     for version in (3, 4):
         message = heartbeat(group_id="a" * 32767)
         assert HeartbeatRequest.read(message.write(version), version) == message
+
+
+def test_a_text_is_no_list_of_texts() -> None:
+    """A str is an iterable of str, so no type checker says that the brackets are missing: six topics would go."""
+    with pytest.raises(TypeError, match=r"^topic_names: expected a list of str, not the str 'orders'$"):
+        DeleteTopicsRequest(topic_names="orders")
+    assert DeleteTopicsRequest(topic_names=iter(("orders",))).topic_names == ["orders"]
+    for version in (1, 5):
+        request: Any = DeleteTopicsRequest()
+        request.topic_names = "orders"
+        assert refusal(request, version) == "topic_names: expected a list, not 'orders'"
+        with pytest.raises(EncodeError, match=r"^DeleteTopicsRequest v\d: topic_names: expected a list, not 'orders'$"):
+            request.size(version)
 
 
 INTEGERS: list[tuple[Callable[[int], Message], int, str, str, int, int]] = [

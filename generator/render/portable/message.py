@@ -17,6 +17,13 @@ IMPORTS = {
     "collections.abc": "Iterable",
     "struct": "Struct",
     "uuid": "UUID",
+    ".._arrays": (
+        "PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
+        "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
+        "compact_string_array compact_string_array_size compact_string_elements fixed_array fixed_elements "
+        "float_array list_of_str long_fixed_array long_nullable_fixed_array string_array string_array_size "
+        "string_elements uuid_array uuid_elements"
+    ),
     ".._collection": "KeyedCollection adopt",
     ".._dataclass": "dataclass field",
     ".._message": "LazyDefaults Message StructBase",
@@ -28,14 +35,10 @@ IMPORTS = {
         "upacked16_elements upacked32_array upacked32_elements upacked64_array upacked64_elements"
     ),
     ".._wire": (
-        "Malformed PACK_B PACK_H PACK_I PACK_Q RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH "
-        "UNPACK_B UNPACK_H UNPACK_I UNPACK_Q UNSET VARINTS ZERO_UUID bool_array bool_elements bytes_array "
-        "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
-        "compact_string_array compact_string_array_size compact_string_elements empty_count fixed_array "
-        "fixed_elements float_array in_order long_bytes long_count long_fixed_array long_nullable_bytes "
-        "long_nullable_count long_nullable_fixed_array long_nullable_string long_string long_uvarint new "
-        "read_uvarint same_floats string_array string_array_size string_elements string_length tag_header tagged_size "
-        "tags tags_size unknown_tags uuid_array uuid_elements uuid_from uvarint_size "
+        "Malformed RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID empty_count "
+        "in_order long_bytes long_count long_nullable_bytes long_nullable_count long_nullable_string long_string "
+        "long_uvarint new read_uvarint same_floats string_length tag_header tagged_size tags tags_size "
+        "unknown_tags uuid_from uvarint_size"
     ),
 }
 """Where each name that printed code may use comes from; a module imports those it does use."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import UNPACK_I, fixed_elements, long_nullable_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -13,11 +14,8 @@ from .._wire import (
     Refused,
     TEXT_LENGTHS,
     TRUTH,
-    UNPACK_I,
     VARINTS,
-    fixed_elements,
     long_count,
-    long_nullable_fixed_array,
     long_string,
     new,
     string_length,

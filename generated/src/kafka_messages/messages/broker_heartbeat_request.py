@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import uuid_array, uuid_elements
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
@@ -25,8 +26,6 @@ from .._wire import (
     tagged_size,
     tags,
     tags_size,
-    uuid_array,
-    uuid_elements,
     uvarint_size,
 )
 

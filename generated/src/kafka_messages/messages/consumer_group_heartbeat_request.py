@@ -7,21 +7,24 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._arrays import (
     PACK_I,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
     UNPACK_I,
-    VARINTS,
-    ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
+    list_of_str,
     long_fixed_array,
+)
+from .._dataclass import dataclass, field
+from .._message import Message, StructBase
+from .._wire import (
+    RawTaggedFields,
+    Refused,
+    TEXT_LENGTHS,
+    VARINTS,
+    ZERO_UUID,
     long_nullable_count,
     long_nullable_string,
     long_string,
@@ -146,7 +149,11 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
         self.subscribed_topic_names = (
             None
             if subscribed_topic_names is None
-            else subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
+            else (
+                subscribed_topic_names
+                if isinstance(subscribed_topic_names, list)
+                else list_of_str(subscribed_topic_names, "subscribed_topic_names")
+            )
         )
         self.subscribed_topic_regex = subscribed_topic_regex
         self.server_assignor = server_assignor

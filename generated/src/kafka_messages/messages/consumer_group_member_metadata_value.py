@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -15,9 +16,6 @@ from .._wire import (
     TEXT_LENGTHS,
     UNSET,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     in_order,
     long_bytes,
     long_count,
@@ -166,7 +164,9 @@ class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstant
         self.client_id = client_id
         self.client_host = client_host
         self.subscribed_topic_names = (
-            subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
+            subscribed_topic_names
+            if isinstance(subscribed_topic_names, list)
+            else list_of_str(subscribed_topic_names, "subscribed_topic_names")
         )
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms

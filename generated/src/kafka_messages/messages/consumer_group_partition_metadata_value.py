@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -14,9 +15,6 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     long_string,
     new,
@@ -55,7 +53,7 @@ class PartitionMetadata(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition = partition
-        self.racks = racks if isinstance(racks, list) else list(racks)
+        self.racks = racks if isinstance(racks, list) else list_of_str(racks, "racks")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,21 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message
-from .._wire import (
-    RawTaggedFields,
-    VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_qq = Struct(">qq").pack
 _pack_qqB = Struct(">qqB").pack
@@ -61,7 +50,7 @@ class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueCo
         timestamp: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of_str(topics, "topics")
         self.version = version
         self.timestamp = timestamp
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._wire import Malformed, PACK_I, UNPACK_I, fixed_array, fixed_elements, new, string_length
+from .._wire import Malformed, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack

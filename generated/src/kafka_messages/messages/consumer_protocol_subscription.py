@@ -6,21 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
-    Malformed,
+from .._arrays import (
     PACK_I,
     UNPACK_I,
     fixed_array,
     fixed_elements,
-    new,
+    list_of_str,
     string_array,
     string_array_size,
     string_elements,
-    string_length,
 )
+from .._collection import KeyedCollection, adopt
+from .._dataclass import dataclass, field
+from .._message import Message, StructBase
+from .._wire import Malformed, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -107,7 +106,7 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
         generation_id: int = -1,
         rack_id: str | None = None,
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of_str(topics, "topics")
         self.user_data = user_data
         self.owned_partitions = (
             owned_partitions

@@ -6,22 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     Malformed,
-    PACK_I,
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
     TRUTH,
-    UNPACK_I,
     VARINTS,
-    fixed_array,
-    fixed_elements,
     long_count,
-    long_fixed_array,
     long_nullable_count,
     long_string,
     new,

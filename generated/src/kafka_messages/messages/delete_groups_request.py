@@ -6,6 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import (
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    list_of_str,
+    string_array,
+    string_array_size,
+    string_elements,
+)
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
@@ -13,14 +22,8 @@ from .._wire import (
     RawTaggedFields,
     Refused,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     new,
-    string_array,
-    string_array_size,
-    string_elements,
     tags,
     tags_size,
     unknown_tags,
@@ -58,7 +61,9 @@ class DeleteGroupsRequest(_DeleteGroupsRequestConstants):
         groups_names: Iterable[str] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.groups_names = groups_names if isinstance(groups_names, list) else list(groups_names)
+        self.groups_names = (
+            groups_names if isinstance(groups_names, list) else list_of_str(groups_names, "groups_names")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,15 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import (
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    list_of_str,
+    string_array,
+    string_array_size,
+    string_elements,
+)
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -16,15 +25,9 @@ from .._wire import (
     TEXT_LENGTHS,
     VARINTS,
     ZERO_UUID,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     long_nullable_string,
     new,
-    string_array,
-    string_array_size,
-    string_elements,
     string_length,
     tags,
     tags_size,
@@ -109,7 +112,7 @@ class DeleteTopicsRequest(_DeleteTopicsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topics = topics if isinstance(topics, list) else list(topics)
-        self.topic_names = topic_names if isinstance(topic_names, list) else list(topic_names)
+        self.topic_names = topic_names if isinstance(topic_names, list) else list_of_str(topic_names, "topic_names")
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import (
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    list_of_str,
+    string_array,
+    string_array_size,
+    string_elements,
+)
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -15,16 +24,10 @@ from .._wire import (
     TEXT_LENGTHS,
     TRUTH,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     long_nullable_count,
     long_string,
     new,
-    string_array,
-    string_array_size,
-    string_elements,
     string_length,
     tags,
     tags_size,
@@ -75,7 +78,11 @@ class DescribeConfigsResource(StructBase):
         self.configuration_keys = (
             None
             if configuration_keys is None
-            else configuration_keys if isinstance(configuration_keys, list) else list(configuration_keys)
+            else (
+                configuration_keys
+                if isinstance(configuration_keys, list)
+                else list_of_str(configuration_keys, "configuration_keys")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import (
+    compact_string_array,
+    compact_string_array_size,
+    compact_string_elements,
+    list_of_str,
+    string_array,
+    string_array_size,
+    string_elements,
+)
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
@@ -14,14 +23,8 @@ from .._wire import (
     Refused,
     TRUTH,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     new,
-    string_array,
-    string_array_size,
-    string_elements,
     tags,
     tags_size,
     unknown_tags,
@@ -66,7 +69,7 @@ class DescribeGroupsRequest(_DescribeGroupsRequestConstants):
         include_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = groups if isinstance(groups, list) else list_of_str(groups, "groups")
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 

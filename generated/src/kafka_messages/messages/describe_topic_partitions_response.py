@@ -7,21 +7,17 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array, long_nullable_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
-    PACK_I,
     RawTaggedFields,
     TEXT_LENGTHS,
     TRUTH,
-    UNPACK_I,
     VARINTS,
     ZERO_UUID,
-    fixed_elements,
     long_count,
-    long_fixed_array,
-    long_nullable_fixed_array,
     long_nullable_string,
     long_string,
     new,

@@ -5,21 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message
-from .._wire import (
-    RawTaggedFields,
-    VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 
 class _DescribeTransactionsRequestConstants(Message):
@@ -49,7 +38,11 @@ class DescribeTransactionsRequest(_DescribeTransactionsRequestConstants):
         transactional_ids: Iterable[str] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.transactional_ids = transactional_ids if isinstance(transactional_ids, list) else list(transactional_ids)
+        self.transactional_ids = (
+            transactional_ids
+            if isinstance(transactional_ids, list)
+            else list_of_str(transactional_ids, "transactional_ids")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

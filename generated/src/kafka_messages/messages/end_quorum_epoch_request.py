@@ -7,20 +7,17 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     Malformed,
-    PACK_I,
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
-    UNPACK_I,
     VARINTS,
     ZERO_UUID,
-    fixed_array,
-    fixed_elements,
     long_count,
     long_nullable_string,
     long_string,

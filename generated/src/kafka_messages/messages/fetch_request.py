@@ -7,23 +7,19 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
 from .._wire import (
     Malformed,
-    PACK_I,
     RawTaggedField,
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
-    UNPACK_I,
     VARINTS,
     ZERO_UUID,
-    fixed_array,
-    fixed_elements,
     in_order,
     long_count,
-    long_fixed_array,
     long_nullable_string,
     long_string,
     long_uvarint,

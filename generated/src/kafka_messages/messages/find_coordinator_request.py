@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
@@ -14,9 +15,6 @@ from .._wire import (
     Refused,
     TEXT_LENGTHS,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     long_string,
     new,
@@ -70,7 +68,11 @@ class FindCoordinatorRequest(_FindCoordinatorRequestConstants):
     ) -> None:
         self.key = key
         self.key_type = key_type
-        self.coordinator_keys = coordinator_keys if isinstance(coordinator_keys, list) else list(coordinator_keys)
+        self.coordinator_keys = (
+            coordinator_keys
+            if isinstance(coordinator_keys, list)
+            else list_of_str(coordinator_keys, "coordinator_keys")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,21 +7,24 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._arrays import (
     PACK_B,
-    RawTaggedFields,
-    TRUTH,
     UNPACK_B,
-    VARINTS,
-    ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    long_count,
+    list_of_str,
     long_fixed_array,
+)
+from .._dataclass import dataclass, field
+from .._message import Message
+from .._wire import (
+    RawTaggedFields,
+    TRUTH,
+    VARINTS,
+    ZERO_UUID,
+    long_count,
     new,
     tags,
     tags_size,
@@ -107,7 +110,11 @@ class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConsta
         self.push_interval_ms = push_interval_ms
         self.telemetry_max_bytes = telemetry_max_bytes
         self.delta_temporality = delta_temporality
-        self.requested_metrics = requested_metrics if isinstance(requested_metrics, list) else list(requested_metrics)
+        self.requested_metrics = (
+            requested_metrics
+            if isinstance(requested_metrics, list)
+            else list_of_str(requested_metrics, "requested_metrics")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -5,22 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message
-from .._wire import (
-    RawTaggedFields,
-    Refused,
-    VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
-    long_count,
-    new,
-    tags,
-    tags_size,
-    unknown_tags,
-    uvarint_size,
-)
+from .._wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 
 class _ListGroupsRequestConstants(Message):
@@ -55,8 +43,12 @@ class ListGroupsRequest(_ListGroupsRequestConstants):
         types_filter: Iterable[str] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.states_filter = states_filter if isinstance(states_filter, list) else list(states_filter)
-        self.types_filter = types_filter if isinstance(types_filter, list) else list(types_filter)
+        self.states_filter = (
+            states_filter if isinstance(states_filter, list) else list_of_str(states_filter, "states_filter")
+        )
+        self.types_filter = (
+            types_filter if isinstance(types_filter, list) else list_of_str(types_filter, "types_filter")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,21 +6,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._arrays import (
     PACK_Q,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
     UNPACK_Q,
-    VARINTS,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    long_count,
+    list_of_str,
     long_fixed_array,
+)
+from .._dataclass import dataclass, field
+from .._message import Message
+from .._wire import (
+    RawTaggedFields,
+    Refused,
+    TEXT_LENGTHS,
+    VARINTS,
+    long_count,
     long_nullable_string,
     new,
     string_length,
@@ -71,7 +74,9 @@ class ListTransactionsRequest(_ListTransactionsRequestConstants):
         transactional_id_pattern: str | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.state_filters = state_filters if isinstance(state_filters, list) else list(state_filters)
+        self.state_filters = (
+            state_filters if isinstance(state_filters, list) else list_of_str(state_filters, "state_filters")
+        )
         self.producer_id_filters = (
             producer_id_filters if isinstance(producer_id_filters, list) else list(producer_id_filters)
         )

@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     long_string,
     new,
@@ -109,7 +107,9 @@ class ListTransactionsResponse(_ListTransactionsResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.unknown_state_filters = (
-            unknown_state_filters if isinstance(unknown_state_filters, list) else list(unknown_state_filters)
+            unknown_state_filters
+            if isinstance(unknown_state_filters, list)
+            else list_of_str(unknown_state_filters, "unknown_state_filters")
         )
         self.transaction_states = (
             transaction_states if isinstance(transaction_states, list) else list(transaction_states)

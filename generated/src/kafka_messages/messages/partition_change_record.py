@@ -7,29 +7,24 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_nullable_fixed_array, uuid_array, uuid_elements
 from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     Malformed,
-    PACK_I,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    UNPACK_I,
     VARINTS,
     ZERO_UUID,
-    fixed_elements,
     in_order,
     long_nullable_count,
-    long_nullable_fixed_array,
     long_uvarint,
     new,
     tag_header,
     tagged_size,
     tags,
     tags_size,
-    uuid_array,
-    uuid_elements,
     uuid_from,
     uvarint_size,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import uuid_array, uuid_elements
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -32,8 +33,6 @@ from .._wire import (
     tags,
     tags_size,
     unknown_tags,
-    uuid_array,
-    uuid_elements,
     uuid_from,
     uvarint_size,
 )

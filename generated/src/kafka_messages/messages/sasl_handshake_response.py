@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of_str, string_array, string_array_size, string_elements
 from .._dataclass import dataclass, field
 from .._message import Message
-from .._wire import Malformed, new, string_array, string_array_size, string_elements
+from .._wire import Malformed, new
 
 _pack_hi = Struct(">hi").pack
 _unpack_hi = Struct(">hi").unpack_from
@@ -42,7 +43,7 @@ class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
         mechanisms: Iterable[str] = (),
     ) -> None:
         self.error_code = error_code
-        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list(mechanisms)
+        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list_of_str(mechanisms, "mechanisms")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SaslHandshakeResponse):

@@ -7,21 +7,18 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import PACK_B, UNPACK_B, fixed_elements, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
-    PACK_B,
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
     TRUTH,
-    UNPACK_B,
     VARINTS,
     ZERO_UUID,
-    fixed_elements,
     long_count,
-    long_fixed_array,
     long_nullable_string,
     new,
     string_length,

@@ -7,21 +7,24 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._arrays import (
     PACK_I,
-    RawTaggedFields,
-    TEXT_LENGTHS,
     UNPACK_I,
-    VARINTS,
-    ZERO_UUID,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    long_count,
+    list_of_str,
     long_fixed_array,
+)
+from .._dataclass import dataclass, field
+from .._message import Message, StructBase
+from .._wire import (
+    RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
+    ZERO_UUID,
+    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -150,7 +153,9 @@ class Member(StructBase):
         self.client_id = client_id
         self.client_host = client_host
         self.subscribed_topic_names = (
-            subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
+            subscribed_topic_names
+            if isinstance(subscribed_topic_names, list)
+            else list_of_str(subscribed_topic_names, "subscribed_topic_names")
         )
         self.assignment = Assignment() if assignment is None else assignment
         self.unknown_tagged_fields = unknown_tagged_fields

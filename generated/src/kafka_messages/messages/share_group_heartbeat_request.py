@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_nullable_count,
     long_nullable_string,
     long_string,
@@ -78,7 +76,11 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
         self.subscribed_topic_names = (
             None
             if subscribed_topic_names is None
-            else subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
+            else (
+                subscribed_topic_names
+                if isinstance(subscribed_topic_names, list)
+                else list_of_str(subscribed_topic_names, "subscribed_topic_names")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

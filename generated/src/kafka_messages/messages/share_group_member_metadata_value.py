@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     long_nullable_string,
     long_string,
@@ -66,7 +64,9 @@ class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
         self.client_id = client_id
         self.client_host = client_host
         self.subscribed_topic_names = (
-            subscribed_topic_names if isinstance(subscribed_topic_names, list) else list(subscribed_topic_names)
+            subscribed_topic_names
+            if isinstance(subscribed_topic_names, list)
+            else list_of_str(subscribed_topic_names, "subscribed_topic_names")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

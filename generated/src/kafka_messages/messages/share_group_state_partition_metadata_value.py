@@ -7,18 +7,15 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
-    PACK_I,
     RawTaggedFields,
     TEXT_LENGTHS,
-    UNPACK_I,
     VARINTS,
     ZERO_UUID,
-    fixed_elements,
     long_count,
-    long_fixed_array,
     long_string,
     new,
     string_length,

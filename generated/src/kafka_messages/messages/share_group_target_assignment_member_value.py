@@ -7,17 +7,14 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
-    PACK_I,
     RawTaggedFields,
-    UNPACK_I,
     VARINTS,
     ZERO_UUID,
-    fixed_elements,
     long_count,
-    long_fixed_array,
     new,
     tags,
     tags_size,

@@ -6,22 +6,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._arrays import (
     PACK_I,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
-    TRUTH,
     UNPACK_I,
-    VARINTS,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    long_count,
+    list_of_str,
     long_fixed_array,
+)
+from .._dataclass import dataclass, field
+from .._message import Message, StructBase
+from .._wire import (
+    RawTaggedFields,
+    Refused,
+    TEXT_LENGTHS,
+    TRUTH,
+    VARINTS,
+    long_count,
     long_nullable_count,
     long_nullable_string,
     long_string,
@@ -163,9 +166,13 @@ class Subtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topics = (
+            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+        )
         self.repartition_sink_topics = (
-            repartition_sink_topics if isinstance(repartition_sink_topics, list) else list(repartition_sink_topics)
+            repartition_sink_topics
+            if isinstance(repartition_sink_topics, list)
+            else list_of_str(repartition_sink_topics, "repartition_sink_topics")
         )
         self.state_changelog_topics = (
             state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
@@ -495,10 +502,12 @@ class TopologyDescriptionNode(StructBase):
     ) -> None:
         self.name = name
         self.node_type = node_type
-        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topics = (
+            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+        )
         self.sink_topic = sink_topic
-        self.stores = stores if isinstance(stores, list) else list(stores)
-        self.successors = successors if isinstance(successors, list) else list(successors)
+        self.stores = stores if isinstance(stores, list) else list_of_str(stores, "stores")
+        self.successors = successors if isinstance(successors, list) else list_of_str(successors, "successors")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

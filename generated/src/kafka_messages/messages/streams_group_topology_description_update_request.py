@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
-    compact_string_array,
-    compact_string_array_size,
-    compact_string_elements,
     long_count,
     long_nullable_string,
     long_string,
@@ -67,10 +65,12 @@ class TopologyDescriptionNode(StructBase):
     ) -> None:
         self.name = name
         self.node_type = node_type
-        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topics = (
+            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+        )
         self.sink_topic = sink_topic
-        self.stores = stores if isinstance(stores, list) else list(stores)
-        self.successors = successors if isinstance(successors, list) else list(successors)
+        self.stores = stores if isinstance(stores, list) else list_of_str(stores, "stores")
+        self.successors = successors if isinstance(successors, list) else list_of_str(successors, "successors")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,20 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._arrays import (
     PACK_H,
-    RawTaggedFields,
-    TEXT_LENGTHS,
     UNPACK_H,
-    VARINTS,
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    long_count,
+    list_of_str,
     long_fixed_array,
+)
+from .._dataclass import dataclass, field
+from .._message import Message, StructBase
+from .._wire import (
+    RawTaggedFields,
+    TEXT_LENGTHS,
+    VARINTS,
+    long_count,
     long_string,
     new,
     string_length,
@@ -188,15 +191,21 @@ class Subtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.source_topics = source_topics if isinstance(source_topics, list) else list(source_topics)
+        self.source_topics = (
+            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+        )
         self.source_topic_regex = (
-            source_topic_regex if isinstance(source_topic_regex, list) else list(source_topic_regex)
+            source_topic_regex
+            if isinstance(source_topic_regex, list)
+            else list_of_str(source_topic_regex, "source_topic_regex")
         )
         self.state_changelog_topics = (
             state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
         )
         self.repartition_sink_topics = (
-            repartition_sink_topics if isinstance(repartition_sink_topics, list) else list(repartition_sink_topics)
+            repartition_sink_topics
+            if isinstance(repartition_sink_topics, list)
+            else list_of_str(repartition_sink_topics, "repartition_sink_topics")
         )
         self.repartition_source_topics = (
             repartition_source_topics

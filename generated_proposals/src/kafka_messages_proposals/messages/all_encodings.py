@@ -6,6 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import (
+    PACK_I,
+    PACK_Q,
+    UNPACK_H,
+    UNPACK_I,
+    UNPACK_Q,
+    fixed_array,
+    fixed_elements,
+    long_fixed_array,
+    long_nullable_fixed_array,
+)
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._proposals import (
@@ -32,22 +43,13 @@ from .._proposals import (
 )
 from .._wire import (
     Malformed,
-    PACK_I,
-    PACK_Q,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    UNPACK_H,
-    UNPACK_I,
-    UNPACK_Q,
     VARINTS,
-    fixed_array,
-    fixed_elements,
     in_order,
     long_count,
-    long_fixed_array,
     long_nullable_count,
-    long_nullable_fixed_array,
     long_uvarint,
     new,
     tag_header,

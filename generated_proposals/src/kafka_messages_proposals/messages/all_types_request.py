@@ -7,27 +7,15 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._wire import (
-    Malformed,
+from .._arrays import (
     PACK_B,
     PACK_H,
     PACK_I,
     PACK_Q,
-    RawTaggedField,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
-    TRUTH,
     UNPACK_B,
     UNPACK_H,
     UNPACK_I,
     UNPACK_Q,
-    UNSET,
-    VARINTS,
-    ZERO_UUID,
     bool_array,
     bool_elements,
     bytes_array,
@@ -39,34 +27,49 @@ from .._wire import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
-    empty_count,
     fixed_array,
     fixed_elements,
     float_array,
+    list_of_str,
+    long_fixed_array,
+    long_nullable_fixed_array,
+    string_array,
+    string_array_size,
+    string_elements,
+    uuid_array,
+    uuid_elements,
+)
+from .._collection import KeyedCollection, adopt
+from .._dataclass import dataclass, field
+from .._message import LazyDefaults, Message, StructBase
+from .._wire import (
+    Malformed,
+    RawTaggedField,
+    RawTaggedFields,
+    Refused,
+    TEXT_LENGTHS,
+    TRUTH,
+    UNSET,
+    VARINTS,
+    ZERO_UUID,
+    empty_count,
     in_order,
     long_bytes,
     long_count,
-    long_fixed_array,
     long_nullable_bytes,
     long_nullable_count,
-    long_nullable_fixed_array,
     long_nullable_string,
     long_string,
     long_uvarint,
     new,
     read_uvarint,
     same_floats,
-    string_array,
-    string_array_size,
-    string_elements,
     string_length,
     tag_header,
     tagged_size,
     tags,
     tags_size,
     unknown_tags,
-    uuid_array,
-    uuid_elements,
     uuid_from,
     uvarint_size,
 )
@@ -694,7 +697,7 @@ class AllTypesRequest(_AllTypesRequestConstants):
         self.bigs = None if bigs is None else bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = None if texts is None else texts if isinstance(texts, list) else list(texts)
+        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of_str(texts, "texts")
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.shared = Shared() if shared is None else shared
         self.maybe_shared = Shared() if maybe_shared is UNSET else maybe_shared
@@ -720,7 +723,9 @@ class AllTypesRequest(_AllTypesRequestConstants):
             if tagged_numbers is None
             else tagged_numbers if isinstance(tagged_numbers, list) else list(tagged_numbers)
         )
-        self.tagged_texts = tagged_texts if isinstance(tagged_texts, list) else list(tagged_texts)
+        self.tagged_texts = (
+            tagged_texts if isinstance(tagged_texts, list) else list_of_str(tagged_texts, "tagged_texts")
+        )
         self._tagged_inner = tagged_inner
         self.maybe_tagged_inner = maybe_tagged_inner
         self.tagged_entries = (

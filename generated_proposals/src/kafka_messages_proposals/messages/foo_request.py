@@ -7,6 +7,16 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import (
+    PACK_I,
+    UNPACK_I,
+    fixed_array,
+    fixed_elements,
+    list_of_str,
+    string_array,
+    string_array_size,
+    string_elements,
+)
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
 from .._proposals import (
@@ -20,19 +30,12 @@ from .._proposals import (
 )
 from .._wire import (
     Malformed,
-    PACK_I,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    UNPACK_I,
     ZERO_UUID,
-    fixed_array,
-    fixed_elements,
     in_order,
     new,
-    string_array,
-    string_array_size,
-    string_elements,
     string_length,
     uuid_from,
 )
@@ -182,7 +185,7 @@ class FooRequest(_FooRequestConstants):
         priority: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.names = names if isinstance(names, list) else list(names)
+        self.names = names if isinstance(names, list) else list_of_str(names, "names")
         self.depth = Depth() if depth is None else depth
         self.trace_id = trace_id
         self.forwarded_by = (

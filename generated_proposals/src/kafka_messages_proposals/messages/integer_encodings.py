@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import PACK_H, UNPACK_H, UNPACK_I, fixed_array, fixed_elements
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -33,15 +34,10 @@ from .._proposals import (
 )
 from .._wire import (
     Malformed,
-    PACK_H,
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    UNPACK_H,
-    UNPACK_I,
     VARINTS,
-    fixed_array,
-    fixed_elements,
     in_order,
     long_count,
     long_nullable_count,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
 from .._proposals import (
@@ -17,18 +18,14 @@ from .._proposals import (
 )
 from .._wire import (
     Malformed,
-    PACK_I,
     RawTaggedField,
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
-    UNPACK_I,
     VARINTS,
-    fixed_elements,
     in_order,
     long_bytes,
     long_count,
-    long_fixed_array,
     long_nullable_string,
     long_string,
     long_uvarint,

@@ -6,17 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
-    PACK_I,
     RawTaggedFields,
     TEXT_LENGTHS,
-    UNPACK_I,
     VARINTS,
-    fixed_elements,
     long_count,
-    long_fixed_array,
     long_string,
     new,
     string_length,

@@ -7,24 +7,15 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
-    Malformed,
+from .._arrays import (
     PACK_B,
     PACK_H,
     PACK_I,
     PACK_Q,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
     UNPACK_B,
     UNPACK_H,
     UNPACK_I,
     UNPACK_Q,
-    UNSET,
-    VARINTS,
     bool_array,
     bool_elements,
     bytes_array,
@@ -39,25 +30,37 @@ from .._wire import (
     fixed_array,
     fixed_elements,
     float_array,
+    list_of_str,
+    long_fixed_array,
+    long_nullable_fixed_array,
+    string_array,
+    string_array_size,
+    string_elements,
+    uuid_array,
+    uuid_elements,
+)
+from .._collection import KeyedCollection, adopt
+from .._dataclass import dataclass, field
+from .._message import Message, StructBase
+from .._wire import (
+    Malformed,
+    RawTaggedFields,
+    Refused,
+    TEXT_LENGTHS,
+    UNSET,
+    VARINTS,
     long_bytes,
     long_count,
-    long_fixed_array,
     long_nullable_bytes,
     long_nullable_count,
-    long_nullable_fixed_array,
     long_nullable_string,
     long_string,
     new,
     same_floats,
-    string_array,
-    string_array_size,
-    string_elements,
     string_length,
     tags,
     tags_size,
     unknown_tags,
-    uuid_array,
-    uuid_elements,
     uvarint_size,
 )
 
@@ -538,7 +541,7 @@ class NullableTypes(_NullableTypesConstants):
         self.identities = (
             None if identities is None else identities if isinstance(identities, list) else list(identities)
         )
-        self.texts = None if texts is None else texts if isinstance(texts, list) else list(texts)
+        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of_str(texts, "texts")
         self.blobs = None if blobs is None else blobs if isinstance(blobs, list) else list(blobs)
         self.null_words = null_words
         self.null_blob = null_blob
@@ -575,7 +578,9 @@ class NullableTypes(_NullableTypesConstants):
             else null_identities if isinstance(null_identities, list) else list(null_identities)
         )
         self.null_texts = (
-            None if null_texts is None else null_texts if isinstance(null_texts, list) else list(null_texts)
+            None
+            if null_texts is None
+            else null_texts if isinstance(null_texts, list) else list_of_str(null_texts, "null_texts")
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
@@ -616,7 +621,9 @@ class NullableTypes(_NullableTypesConstants):
             else later_identities if isinstance(later_identities, list) else list(later_identities)
         )
         self.later_texts = (
-            None if later_texts is None else later_texts if isinstance(later_texts, list) else list(later_texts)
+            None
+            if later_texts is None
+            else later_texts if isinstance(later_texts, list) else list_of_str(later_texts, "later_texts")
         )
         self.later_blobs = (
             None if later_blobs is None else later_blobs if isinstance(later_blobs, list) else list(later_blobs)
@@ -655,7 +662,9 @@ class NullableTypes(_NullableTypesConstants):
             else once_identities if isinstance(once_identities, list) else list(once_identities)
         )
         self.once_texts = (
-            None if once_texts is None else once_texts if isinstance(once_texts, list) else list(once_texts)
+            None
+            if once_texts is None
+            else once_texts if isinstance(once_texts, list) else list_of_str(once_texts, "once_texts")
         )
         self.once_blobs = (
             None if once_blobs is None else once_blobs if isinstance(once_blobs, list) else list(once_blobs)

@@ -7,6 +7,30 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import (
+    PACK_B,
+    PACK_H,
+    PACK_I,
+    PACK_Q,
+    UNPACK_B,
+    UNPACK_H,
+    UNPACK_I,
+    UNPACK_Q,
+    bool_array,
+    bool_elements,
+    bytes_array,
+    bytes_array_size,
+    bytes_elements,
+    fixed_array,
+    fixed_elements,
+    float_array,
+    list_of_str,
+    string_array,
+    string_array_size,
+    string_elements,
+    uuid_array,
+    uuid_elements,
+)
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
@@ -21,37 +45,16 @@ from .._proposals import (
 )
 from .._wire import (
     Malformed,
-    PACK_B,
-    PACK_H,
-    PACK_I,
-    PACK_Q,
     RawTaggedField,
     RawTaggedFields,
     Refused,
     TRUTH,
-    UNPACK_B,
-    UNPACK_H,
-    UNPACK_I,
-    UNPACK_Q,
     UNSET,
     ZERO_UUID,
-    bool_array,
-    bool_elements,
-    bytes_array,
-    bytes_array_size,
-    bytes_elements,
-    fixed_array,
-    fixed_elements,
-    float_array,
     in_order,
     new,
     same_floats,
-    string_array,
-    string_array_size,
-    string_elements,
     string_length,
-    uuid_array,
-    uuid_elements,
     uuid_from,
 )
 
@@ -540,7 +543,7 @@ class OptionalTypes(_OptionalTypesConstants):
         self.bigs = bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = texts if isinstance(texts, list) else list(texts)
+        self.texts = texts if isinstance(texts, list) else list_of_str(texts, "texts")
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.flag_with = flag_with
         self.tiny_with = tiny_with
@@ -588,7 +591,9 @@ class OptionalTypes(_OptionalTypesConstants):
             else maybe_identities if isinstance(maybe_identities, list) else list(maybe_identities)
         )
         self.maybe_texts = (
-            None if maybe_texts is None else maybe_texts if isinstance(maybe_texts, list) else list(maybe_texts)
+            None
+            if maybe_texts is None
+            else maybe_texts if isinstance(maybe_texts, list) else list_of_str(maybe_texts, "maybe_texts")
         )
         self.maybe_blobs = (
             None if maybe_blobs is None else maybe_blobs if isinstance(maybe_blobs, list) else list(maybe_blobs)
@@ -627,7 +632,9 @@ class OptionalTypes(_OptionalTypesConstants):
             else null_identities if isinstance(null_identities, list) else list(null_identities)
         )
         self.null_texts = (
-            None if null_texts is None else null_texts if isinstance(null_texts, list) else list(null_texts)
+            None
+            if null_texts is None
+            else null_texts if isinstance(null_texts, list) else list_of_str(null_texts, "null_texts")
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)

@@ -7,27 +7,15 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._wire import (
-    Malformed,
+from .._arrays import (
     PACK_B,
     PACK_H,
     PACK_I,
     PACK_Q,
-    RawTaggedField,
-    RawTaggedFields,
-    Refused,
-    TEXT_LENGTHS,
-    TRUTH,
     UNPACK_B,
     UNPACK_H,
     UNPACK_I,
     UNPACK_Q,
-    UNSET,
-    VARINTS,
-    ZERO_UUID,
     bool_array,
     bool_elements,
     compact_bytes_array,
@@ -38,13 +26,30 @@ from .._wire import (
     compact_string_elements,
     fixed_elements,
     float_array,
+    list_of_str,
+    long_fixed_array,
+    long_nullable_fixed_array,
+    uuid_array,
+    uuid_elements,
+)
+from .._collection import KeyedCollection, adopt
+from .._dataclass import dataclass, field
+from .._message import LazyDefaults, Message, StructBase
+from .._wire import (
+    Malformed,
+    RawTaggedField,
+    RawTaggedFields,
+    Refused,
+    TEXT_LENGTHS,
+    TRUTH,
+    UNSET,
+    VARINTS,
+    ZERO_UUID,
     in_order,
     long_bytes,
     long_count,
-    long_fixed_array,
     long_nullable_bytes,
     long_nullable_count,
-    long_nullable_fixed_array,
     long_nullable_string,
     long_string,
     long_uvarint,
@@ -57,8 +62,6 @@ from .._wire import (
     tags,
     tags_size,
     unknown_tags,
-    uuid_array,
-    uuid_elements,
     uuid_from,
     uvarint_size,
 )
@@ -530,7 +533,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.bigs = bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = texts if isinstance(texts, list) else list(texts)
+        self.texts = texts if isinstance(texts, list) else list_of_str(texts, "texts")
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.flag_with = flag_with
         self.tiny_with = tiny_with
@@ -578,7 +581,9 @@ class TaggedTypes(_TaggedTypesConstants):
             else maybe_identities if isinstance(maybe_identities, list) else list(maybe_identities)
         )
         self.maybe_texts = (
-            None if maybe_texts is None else maybe_texts if isinstance(maybe_texts, list) else list(maybe_texts)
+            None
+            if maybe_texts is None
+            else maybe_texts if isinstance(maybe_texts, list) else list_of_str(maybe_texts, "maybe_texts")
         )
         self.maybe_blobs = (
             None if maybe_blobs is None else maybe_blobs if isinstance(maybe_blobs, list) else list(maybe_blobs)
@@ -617,7 +622,9 @@ class TaggedTypes(_TaggedTypesConstants):
             else null_identities if isinstance(null_identities, list) else list(null_identities)
         )
         self.null_texts = (
-            None if null_texts is None else null_texts if isinstance(null_texts, list) else list(null_texts)
+            None
+            if null_texts is None
+            else null_texts if isinstance(null_texts, list) else list_of_str(null_texts, "null_texts")
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
