@@ -7,7 +7,7 @@ from pathlib import Path
 
 import kafka_messages
 import pytest
-from job_files import at, data, marker, segment
+from job_files import at, data, marker, metadata, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages_spark.jobs import _cli, segments
 from kafka_messages_spark.jobs.internal_topics import main
@@ -70,6 +70,27 @@ def test_latest_of_transactions(spark: SparkSession, tmp_path: Path, capsys: pyt
     assert capsys.readouterr().out.splitlines()[-1].split() == ["offset_commit", "3", "0", "0", "0", "4"]
     rows = spark.read.parquet(str(tmp_path / "out" / "offset_commit")).select("record.key.group", "record.value.offset")
     assert sorted(map(tuple, rows.collect())) == [("aborted", 5), ("committed", 9), ("open", 5)]
+
+
+def test_records_without_fields(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No-op records are in every metadata log; Parquet cannot hold the struct of a record that has no fields."""
+    some = [
+        kafka_messages.NoOpRecord(),
+        kafka_messages.BeginTransactionRecord(name="b"),
+        kafka_messages.EndTransactionRecord(),
+    ]
+    segment(tmp_path, "__cluster_metadata-0", metadata(0, 0, *some))
+    assert main(["cluster_metadata", str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 0
+    found = {
+        name: spark.read.parquet(str(tmp_path / "out" / name)) for name in ("no_op_record", "end_transaction_record")
+    }
+    assert {name: [row.offset for row in table.collect()] for name, table in found.items()} == {
+        "no_op_record": [0],
+        "end_transaction_record": [2],
+    }
+    assert "record" not in found["no_op_record"].columns
+    begun = spark.read.parquet(str(tmp_path / "out" / "begin_transaction_record"))
+    assert [row.record.name for row in begun.collect()] == ["b"]
 
 
 def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

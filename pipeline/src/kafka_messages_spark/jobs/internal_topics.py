@@ -55,12 +55,14 @@ def work(job: _cli.Job) -> None:
 
 
 def _table(records: DataFrame, record_type: str) -> DataFrame:
-    """The rows of one record type, with its struct as ``record``."""
+    """The rows of one record type, with its struct as ``record`` if it has fields; Parquet and Delta take none without."""
     if record_type == UNREADABLE:
         return records.where("record_type is null").select(*FACTS[:4], "problem", "key", "value", "corrupt")
     if record_type == CONTROL:
         return records.where(F.col("record_type") == record_type).select(*FACTS[:4], "key", "value")
-    return records.where(F.col("record_type") == record_type).select(*FACTS, F.col(record_type).alias("record"))
+    has_fields = records.select(f"{record_type}.*").columns
+    record = [F.col(record_type).alias("record")] if has_fields else []
+    return records.where(F.col("record_type") == record_type).select(*FACTS, *record)
 
 
 def _parser() -> ArgumentParser:
