@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from unittest import mock
 
 import pytest
 
 pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pc = pytest.importorskip("pyarrow.compute", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 import kafka_messages as km
@@ -21,6 +23,7 @@ from kafka_messages import (
 )
 from kafka_messages._facts import facts_of
 from kafka_messages.arrow import EncodeRowError, RowError, _skip, decode, encode, schema
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
 
 from tests.support.columns import expected
 from tests.support.vectors import committed
@@ -199,6 +202,152 @@ def test_columns_without_a_type() -> None:
 
     assert encode(pa.nulls(3), MetadataRequest, 12).to_pylist() == [None, None, None]
     assert encode(pa.nulls(3), MetadataRequest, 12).type == pa.binary()
+
+
+COMMITS = [{"offset": at, "leader_epoch": -1, "metadata": f"host-{at}", "commit_timestamp": 5} for at in range(4)]
+COMMITTED = [OffsetCommitValue(**row).write(3) for row in COMMITS]
+
+
+def commits(**columns: object) -> object:
+    """Values of commits as a struct array, with other arrays for some of its columns."""
+    made = {name: pa.array([row[name] for row in COMMITS]) for name in COMMITS[0]} | columns
+    made |= {name: pa.nulls(4) for name in ("expire_timestamp", "topic_id")}
+    return pa.StructArray.from_arrays(list(made.values()), names=list(made))
+
+
+OFFSETS, TEXTS = pa.array(range(4)), pa.array([row["metadata"] for row in COMMITS])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        *({"metadata": TEXTS.cast(kind)} for kind in (pa.large_string(), pa.string_view(), pa.binary_view())),
+        {"metadata": TEXTS.dictionary_encode()},
+        {"metadata": pc.run_end_encode(TEXTS)},
+        *({"offset": OFFSETS.cast(kind)} for kind in (pa.int8(), pa.uint64(), pa.float64(), pa.decimal128(21, 2))),
+        {"offset": OFFSETS.dictionary_encode()},
+    ],
+    ids=lambda columns: "-".join(f"{name} {array.type}" for name, array in columns.items()),
+)
+def test_columns_of_other_types_for_the_same_values(columns: dict[str, object]) -> None:
+    """DuckDB, Polars and Parquet give views, dictionaries and wider numbers; no value is read wrongly or refused."""
+    assert encode(commits(**columns), OffsetCommitValue, 3).to_pylist() == COMMITTED
+
+
+def test_tables() -> None:
+    """A table is encoded as it is, in chunks or not, with other columns beside the message's."""
+    table = pa.Table.from_struct_array(commits()).append_column("more", pa.array("abcd"))
+    assert encode(pa.concat_tables([table, table]), OffsetCommitValue, 3).to_pylist() == COMMITTED * 2
+    assert encode(table.to_batches()[0], OffsetCommitValue, 3).to_pylist() == COMMITTED
+
+
+@pytest.mark.parametrize("kind", [pa.large_list, pa.list_view, pa.large_list_view, lambda kind: pa.list_(kind, 1)])
+def test_lists_of_all_kinds(kind: Callable[[object], object]) -> None:
+    """The elements of a list are the same however it is laid out, also of slices and beside null lists."""
+    topic = {"name": "a", "topic_id": "A" * 22}
+    rows = [{"topics": [topic | {"name": name}] if name else None} for name in ("x", None, "y", "z")]
+    of_struct = schema(MetadataRequest).field("topics").type.value_type
+    flags = [f"include_{what}_authorized_operations" for what in ("cluster", "topic")]
+    columns = {name: pa.array([False] * 4) for name in ("allow_auto_topic_creation", *flags)}
+    columns["topics"] = pa.array([row["topics"] for row in rows], kind(of_struct))
+    array = pa.StructArray.from_arrays(list(columns.values()), names=list(columns)).slice(1, 3)
+
+    topics = [None, *([MetadataRequestTopic(name=name)] for name in "yz")]
+    expected = [MetadataRequest(topics=each, allow_auto_topic_creation=False).write(12) for each in topics]
+    assert encode(array, MetadataRequest, 12).to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"metadata": OFFSETS}, "OffsetCommitValue.metadata is int64, string is needed"),
+        ({"offset": TEXTS}, "OffsetCommitValue.offset is string, int64 is needed"),
+        ({"offset": OFFSETS.cast(pa.timestamp("us"))}, "OffsetCommitValue.offset is timestamp[us], int64 is needed"),
+        ({"offset": pa.array([True] * 4)}, "OffsetCommitValue.offset is bool, int64 is needed"),
+        ({"offset": pa.array([[1]] * 4)}, "OffsetCommitValue.offset is list<item: int64>, int64 is needed"),
+    ],
+    ids=lambda columns: "" if isinstance(columns, str) else "-".join(str(array.type) for array in columns.values()),
+)
+def test_columns_of_another_kind(columns: dict[str, object], reason: str) -> None:
+    """What is no number is not taken for one, and the like: the column is named, with what it is and should be."""
+    with pytest.raises(TypeError) as caught:
+        encode(commits(**columns), OffsetCommitValue, 3)
+    assert str(caught.value) == reason
+
+
+def test_no_columns_at_all() -> None:
+    """Columns without a name of their own, and what is no array, are told."""
+    twice = pa.StructArray.from_arrays([OFFSETS, OFFSETS], names=["offset", "offset"])
+    for array, reason in (
+        (twice, "OffsetCommitValue has 2 columns offset"),
+        (OFFSETS, "OffsetCommitValue is int64, a struct is needed"),
+        (COMMITS, "messages to encode are a struct array, not list"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            encode(array, OffsetCommitValue, 3)
+        assert str(caught.value) == reason
+    for data in (COMMITTED, pa.array(["text"])):
+        with pytest.raises(TypeError, match=r"^encoded messages are a binary array, not (list|string)$"):
+            decode(data, OffsetCommitValue, 3)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"offset": pa.array([0, 1, 2.5, 3])}, "row 2: {}offset: expected an integer for INT64, not 2.5"),
+        ({"offset": pa.array([0, 1, 2, math.nan])}, "row 3: {}offset: expected an integer for INT64, not nan"),
+        (
+            {"offset": pa.array([0, 1, 2, 2**63], pa.uint64())},
+            "row 3: {}offset: 9223372036854775808 is out of range for INT64, -9223372036854775808 to 9223372036854775807",
+        ),
+        (
+            {"metadata": pa.array([b"a", b"\xff", b"c", b"d"])},
+            "row 1: {}metadata: is no UTF-8: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+        ),
+    ],
+    ids=["fraction", "nan", "uint64", "no text"],
+)
+def test_values_that_no_cast_saves(columns: dict[str, object], reason: str) -> None:
+    """A value that is lost in a cast is a bad row, not an error of Arrow's; the rows before it are fine."""
+    with pytest.raises(EncodeRowError) as caught:
+        encode(commits(**columns), OffsetCommitValue, 3)
+    assert str(caught.value) == reason.format("OffsetCommitValue v3: ")
+
+
+def test_rows_of_unknown_tagged_fields_are_counted_with_nulls() -> None:
+    """The number in an error is that of the row in the array, whatever stands before it."""
+    kind = pa.struct(list(schema(ListTransactionsRequest, unknown_tagged_fields=True)))
+    lists = {"state_filters": [], "producer_id_filters": []}
+    array = pa.array([None, lists | {"_unknown_tagged_fields": [(7, b"a"), (7, b"b")]}], kind)
+    with pytest.raises(EncodeRowError, match=r"^row 1: ListTransactionsRequest v0: "):
+        encode(array, ListTransactionsRequest, 0)
+
+
+def test_arrays_that_hold_no_bytes_themselves() -> None:
+    """Dictionaries are decoded, and an array that is all null, without a type, is one of nulls."""
+    assert decode(pa.array(COMMITTED).dictionary_encode(), OffsetCommitValue, 3).field("offset").to_pylist() == [
+        *range(4)
+    ]
+    assert decode(pa.nulls(2), OffsetCommitValue, 3).to_pylist() == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "reason"),
+    [
+        (True, TypeError, "version is an integer, an array of integers or None, not True"),
+        ("3", TypeError, "version is an integer, an array of integers or None, not '3'"),
+        (10**30, ValueError, f"version is {10**30}, which no message has"),
+        ([3.5] * 4, TypeError, "versions are integers, not double"),
+        (pa.array(["3"] * 4), TypeError, "versions are integers, not string"),
+        ([3], ValueError, "1 versions for 4 rows"),
+    ],
+)
+def test_versions_that_are_none(version: object, error: type[Exception], reason: str) -> None:
+    """No number is made of what is none, in either mode."""
+    for mode in ("FAILFAST", "PERMISSIVE"):
+        with pytest.raises(error) as caught:
+            decode(pa.array(COMMITTED), OffsetCommitValue, version, mode=mode)  # type: ignore[arg-type]
+        assert str(caught.value) == reason
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,8 @@ class Source:
                 self.bad[lanes.row[active[~fits]]] = True
                 active, pos = active[fits], pos[fits]
             byte = self.bytes[pos].astype(np.uint64)
+            if shift == 63:  # what is beyond 64 bits would be lost
+                self.bad[lanes.row[active[byte > 1]]] = True
             value[active] |= (byte & np.uint64(127)) << np.uint64(shift)
             lanes.pos[active] = pos + 1
             active = active[byte > 127]

@@ -9,19 +9,22 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .._message import Message, unsupported
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
+from ._conform import conformed
 from ._decode import Decoder, scattered
 from ._encode import Encoder
 from ._lanes import Bools, Ints, Source
 from ._pieces import finished, joined, number
-from ._rows import RowError, explain, has_unknown, one_by_one
+from ._rows import RowError, explain, first_refused, has_unknown, one_by_one
 from ._shape import Shape
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")
+_INT64 = 1 << 63
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -81,23 +84,34 @@ def decode(
     return _result(values, array, bad, corrupt_column)
 
 
-def encode(array: pa.StructArray, message: type[Message], version: int, *, prefix: bool = False) -> pa.Array:
-    """Encode an array of structs, as ``decode`` gives them, to binary values of one version; null stays null.
+def encode(
+    array: pa.StructArray | pa.RecordBatch | pa.Table, message: type[Message], version: int, *, prefix: bool = False
+) -> pa.Array:
+    """Encode an array of structs, as ``decode`` gives them, or a table to binary values of one version; null stays null.
 
-    Columns are found by name; all that the version has must be there. A column of Arrow's type null is one
-    of nulls. ``prefix`` puts the version in front of each value as an int16.
+    Columns are found by name; all that the version has must be there. Their types may be others for the same values:
+    large or view types, dictionaries, lists of a fixed size, wider integers, floats and decimals that are whole numbers.
+    A column of Arrow's type null is one of nulls. ``prefix`` puts the version in front of each value as an int16.
 
     Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
-    and KeyError for a column that is not there.
+    KeyError for a column that is not there, and TypeError for one of another kind.
     """
+    if isinstance(array, pa.RecordBatch | pa.Table):
+        array = array.to_struct_array()
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
+    if not isinstance(array, pa.Array):
+        raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
     schemas = schemas_of(message)
-    if version not in schemas:
+    if isinstance(version, bool) or version not in schemas:
         raise unsupported(message, version)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.binary())
     shape = Shape(message)
+    try:
+        array = conformed(array, shape)
+    except pa.ArrowException as error:
+        raise first_refused(message, array, version, str(error)) from None
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     rows = array.take(pa.array(present))
     encoder = Encoder(shape, len(array), version)
@@ -109,35 +123,46 @@ def encode(array: pa.StructArray, message: type[Message], version: int, *, prefi
         raise explain(message, array[row].as_py(), row, version)
     values = finished(joined(pieces, len(rows)))
     if with_unknown:
-        values = one_by_one(message, rows, version, prefix)
+        values = one_by_one(message, rows, present, version, prefix)
     return scattered(values, present, len(array), None)
 
 
 def _binary(array: pa.Array) -> pa.Array:
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    if pa.types.is_fixed_size_binary(array.type) or pa.types.is_binary_view(array.type):
+    if not isinstance(array, pa.Array):
+        raise TypeError(f"encoded messages are a binary array, not {type(array).__name__}")
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind) or pa.types.is_null(kind):
         return array.cast(pa.binary())
-    if not (pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)):
-        raise TypeError(f"encoded messages are a binary array, not {array.type}")
+    if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        raise TypeError(f"encoded messages are a binary array, not {kind}")
     return array
 
 
 def _versions(source: Source, present: Ints, version: Versions) -> Ints:
     """The version of each present row; for None it is read from the row, whose start moves behind it."""
-    if isinstance(version, (int, np.integer)):
-        return np.full(len(present), int(version), np.int64)
     if version is None:
         lanes = source.lanes(present)
         versions = source.fixed(lanes, ">i2", 2).astype(np.int64)
         source.starts = source.starts.copy()
         source.starts[present] = lanes.pos
         return versions
-    values = version.to_numpy(zero_copy_only=False) if isinstance(version, pa.Array) else np.asarray(version)
+    if isinstance(version, (int, np.integer)) and not isinstance(version, bool):
+        if not -_INT64 <= version < _INT64:
+            raise ValueError(f"version is {version}, which no message has")
+        return np.full(len(present), int(version), np.int64)
+    if np.ndim(version) == 0:
+        raise TypeError(f"version is an integer, an array of integers or None, not {version!r}")
+    values = version if isinstance(version, pa.Array | pa.ChunkedArray) else pa.array(version)
+    if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
+        raise TypeError(f"versions are integers, not {values.type}")
     if len(values) != len(source.starts):
         raise ValueError(f"{len(values)} versions for {len(source.starts)} rows")
-    known = np.array([value is not None and value == value for value in values], np.bool_)
-    return np.where(known, values, -1).astype(np.int64)[present]
+    known = pc.fill_null(values.cast(pa.int64(), safe=False), -1).to_numpy(zero_copy_only=False)
+    return np.asarray(known, np.int64)[present]
 
 
 def _by_version(decoder: Decoder, present: Ints, versions: Ints, ignore_rest: bool) -> pa.StructArray:

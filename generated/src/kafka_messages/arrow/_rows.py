@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+from decimal import Decimal
 from uuid import UUID
 
 import pyarrow as pa
@@ -15,7 +16,10 @@ from .._struct import Struct, is_default
 from .._wire import RawTaggedField
 from ..errors import DecodeError, EncodeError, KafkaMessageError
 from ..schema import Schema, SchemaError, schemas_of
-from ._shape import UNKNOWN
+from ._lanes import Ints
+from ._shape import SCALARS, UNKNOWN
+
+_INTEGERS = {name for name, kind in SCALARS.items() if pa.types.is_integer(kind)}
 
 
 class RowError(DecodeError):
@@ -59,11 +63,23 @@ def explain(message: type[Message], row: dict[str, object], number: int, version
     return EncodeRowError(number, reason, message.NAME, version, "")
 
 
-def one_by_one(message: type[Message], rows: pa.StructArray, version: int, prefix: bool) -> pa.Array:
-    """Encode rows through the schema codec, which merges unknown tagged fields with the others."""
+def first_refused(message: type[Message], array: pa.Array, version: int, reason: str) -> EncodeRowError:
+    """The error for the first row with a value that no column can take; ``reason`` is what Arrow says of it."""
+    facts, schema = facts_of(message), schemas_of(message)[version]
+    for number, row in enumerate(array.to_pylist()):
+        try:
+            if row is not None:
+                schema.validate(to_struct(facts, facts.fields, row, version))
+        except SchemaError as error:
+            return EncodeRowError(number, error.reason, message.NAME, version, error.place)
+    return EncodeRowError(-1, reason, message.NAME, version, "")
+
+
+def one_by_one(message: type[Message], rows: pa.StructArray, numbers: Ints, version: int, prefix: bool) -> pa.Array:
+    """Encode rows, whose numbers are given, through the schema codec, which merges unknown tagged fields with the others."""
     facts, schema = facts_of(message), schemas_of(message)[version]
     values = []
-    for number, row in enumerate(rows.to_pylist()):
+    for number, row in zip(numbers.tolist(), rows.to_pylist(), strict=True):
         out = bytearray(version.to_bytes(2, "big") if prefix else b"")
         try:
             schema.write(out, to_struct(facts, facts.fields, row, version))
@@ -122,9 +138,21 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
             return to_struct(facts, facts.structs[field.type], value, version)
         if field.type == "uuid" and isinstance(value, str):
             return _uuid(value)
-        return value
+        return _cast(field, value)
     except SchemaError as error:
         raise error.inside(part) if part else error from None
+
+
+def _cast(field: FieldFacts, value: object) -> object:
+    """A value of a column of another type, as a cast has it."""
+    if isinstance(value, bytes) and field.type == "string":
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise SchemaError(f"is no UTF-8: {error}") from None
+    if isinstance(value, float | Decimal) and field.type in _INTEGERS and value % 1 == 0:
+        return int(value)
+    return float(value) if isinstance(value, Decimal) and field.type == "float64" else value
 
 
 def _uuid(text: str) -> UUID:

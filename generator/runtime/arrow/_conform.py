@@ -1,0 +1,118 @@
+"""Columns from anywhere, of any of Arrow's types for the same values, as those that the encoder takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._facts import FieldFacts
+from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
+
+Is = Callable[[pa.DataType], bool]
+
+_TEXTS: tuple[Is, ...] = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_BYTES: tuple[Is, ...] = (
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+    pa.types.is_fixed_size_binary,
+)
+_NUMBERS: tuple[Is, ...] = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+_LISTS: tuple[Is, ...] = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+_TAKEN: dict[str, tuple[Is, ...]] = {
+    "bool": (pa.types.is_boolean,),
+    "uuid": _TEXTS,
+    "string": _TEXTS + _BYTES,
+    "bytes": _BYTES + _TEXTS,
+    "records": _BYTES + _TEXTS,
+}
+"""Which types can stand for a type of Kafka's; numbers for all others."""
+
+
+def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
+    """An array of structs with the types of a shape, and of its columns those that are there; integers may be narrower.
+
+    Raises TypeError for a column of another kind, with its path, and pa.ArrowInvalid for values that do not fit.
+    """
+    return array if array.type == shape.type else _struct(_plain(array), shape, shape.facts.fields, shape.message.NAME)
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    """Without what only says how values are stored."""
+    if isinstance(array, pa.ExtensionArray):
+        return _plain(array.storage)
+    if pa.types.is_dictionary(array.type):
+        return _plain(array.dictionary_decode())
+    if pa.types.is_run_end_encoded(array.type):
+        return _plain(pc.run_end_decode(array))
+    return array
+
+
+def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldFacts, ...], path: str) -> pa.StructArray:
+    if not pa.types.is_struct(array.type):
+        raise TypeError(f"{path} is {array.type}, a struct is needed")
+    names = [field.name for field in array.type]
+    kept, children = [], []
+    for field in fields:
+        if names.count(field.name) > 1:
+            raise TypeError(f"{path} has {names.count(field.name)} columns {field.name}")
+        if field.name in names:
+            child = array.field(names.index(field.name))
+            kept.append(field.name)
+            children.append(_column(child, shape, field, f"{path}.{field.name}"))
+    if UNKNOWN in names:
+        kept.append(UNKNOWN)
+        children.append(_unknown(array.field(names.index(UNKNOWN)), f"{path}.{UNKNOWN}"))
+    if not children:
+        return array
+    return pa.StructArray.from_arrays(children, names=kept, mask=array.is_null() if array.null_count else None)
+
+
+def _unknown(array: pa.Array, path: str) -> pa.Array:
+    if array.type == UNKNOWN_TYPE:
+        return array
+    if not (pa.types.is_map(array.type) or pa.types.is_null(array.type)):
+        raise TypeError(f"{path} is {array.type}, {UNKNOWN_TYPE} is needed")
+    return array.cast(UNKNOWN_TYPE)
+
+
+def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Array:
+    array = _plain(array)
+    kind = shape.column(field)
+    if array.type == kind or pa.types.is_null(array.type):
+        return array
+    if not field.is_array:
+        return _value(array, shape, field, path)
+    if not any(each(array.type) for each in _LISTS):
+        raise TypeError(f"{path} is {array.type}, a list is needed")
+    null = array.is_null()
+    count = np.asarray(pc.fill_null(pc.list_value_length(array), 0), np.int64)
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(count))).astype(np.int32)
+    values = _plain(array.flatten())
+    if not pa.types.is_null(values.type):
+        values = _value(values, shape, field, f"{path}[]")
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=null if array.null_count else None)
+
+
+def _value(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Array:
+    if field.is_struct:
+        return _struct(array, shape, shape.facts.structs[field.type], path)
+    wanted = SCALARS[field.type]
+    if array.type == wanted:
+        return array
+    if not any(each(array.type) for each in _TAKEN.get(field.type, _NUMBERS)):
+        raise TypeError(f"{path} is {array.type}, {wanted} is needed")
+    if pa.types.is_integer(wanted):
+        wanted = pa.int64()  # what is too large for the field is told with its row
+    if pa.types.is_fixed_size_binary(array.type):
+        array = array.cast(pa.binary())
+    return array.cast(wanted)
