@@ -98,6 +98,27 @@ def test_options(job: str) -> None:
     assert general >= common - {"-h", "--help"}
 
 
+@pytest.mark.parametrize("job", JOBS[:-1])
+def test_reports(
+    spark: SparkSession, job: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reports are those of the commands above them: the same words in the same order; numbers and times may differ."""
+    assert spark
+    monkeypatch.chdir(ROOT)
+    found = re.search(rf"    python -m kafka_messages_spark\.jobs\.{job} (.*)\n\n```\n((?:.*\n)*?)```\n", section(job))
+    assert found
+    import_module(f"kafka_messages_spark.jobs.{job}").main([*found[1].split(), "--quiet"])
+    report = capsys.readouterr().out.split("\n\n", 1)[1]
+    assert words(report)[: len(words(found[2]))] == words(found[2])
+
+
+def words(report: str) -> list[str]:
+    """A report without what another run of the broker would change: numbers, lengths of time, ids, and widths."""
+    alike = re.sub(r'"[^"]*"', '"id"', report)
+    alike = re.sub(r"\b\d+(?:ms|[smhd])\b(?: \d+[smhd]\b)?", "0", alike)
+    return re.sub(r"-{2,}", "--", re.sub(r"[\d.]*\d", "0", alike)).split()
+
+
 def test_checks() -> None:
     """The checks of segments are told in the words of the code."""
     for name, what in segments.CHECKS.items():
