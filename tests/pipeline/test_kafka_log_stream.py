@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kafka_messages.arrow.segments import read_segments
 from kafka_messages_spark.sources._planner import Limit
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
@@ -25,8 +28,13 @@ LONG_AGO = 1_000_000_000
 
 def batch(first: int, count: int) -> bytes:
     """A record batch with the offsets from ``first`` on."""
-    rows = [{"key": b"k", "value": b"v%d" % at, "timestamp": at} for at in range(first, first + count)]
-    return bytes(batch_writer.write_batches(rows, base_offset=first))
+    return batch_of(range(first, first + count))
+
+
+def batch_of(offsets: Iterable[int]) -> bytes:
+    """A record batch; all records have the same size."""
+    rows = [{"offset": at, "key": b"k", "value": b"v%04d" % at, "timestamp": 1} for at in offsets]
+    return bytes(batch_writer.write_batches(rows))
 
 
 class Log:
@@ -37,6 +45,7 @@ class Log:
         folder.mkdir(parents=True)
         self.next = 0
         self.pending = b""
+        self.removed = set[int]()
         self.active = self._file(0)
         self.active.touch()
 
@@ -86,6 +95,24 @@ class Log:
         swap.write_bytes(b"".join(map(Path.read_bytes, old[:2])) if same_batches else batch(first, count - first))
         old[1].unlink()
         swap.rename(old[0])
+
+    def clean(self, files: int, *removed: int) -> None:
+        """What the cleaner does: leave records out, and whole batches; so many old segments become the first of them."""
+        old = self.segments()[:-1][:files]
+        batches: dict[int, list[int]] = {}
+        for file in old:
+            with read_segments([file], columns=["offset", "base_offset"], batch_metadata=True) as found:
+                for each in found:
+                    for at, base in zip(*(column.to_pylist() for column in each.columns), strict=True):
+                        batches.setdefault(base, []).append(at)
+        kept = [[at for at in offsets if at not in removed] for offsets in batches.values()]
+        self.removed |= {at for offsets in batches.values() for at in offsets} & {*removed}
+        if old:
+            swap = old[0].with_suffix(".swap")
+            swap.write_bytes(b"".join(batch_of(offsets) for offsets in kept if offsets))
+            for file in old[1:]:
+                file.unlink()
+            swap.rename(old[0])
 
     def retain(self) -> None:
         """Delete the oldest segment."""
@@ -408,6 +435,98 @@ def test_compacted_before_it_was_read(log: Log) -> None:
     assert follow(open_stream(log.folder), end)[1] == [7]
 
 
+def test_cleaned_twice_before_it_was_read(log: Log) -> None:
+    """What the cleaner puts together may be put together again before the stream comes to the rest of it."""
+    for _ in range(4):
+        log.append(2)
+        log.roll()
+    log.append(1)
+    stream = open_stream(log.folder)
+    at, rows = follow(stream, EMPTY, Limit(files=1))
+    assert rows == [0, 1]
+    for files in (2, 3):  # the second time with what the stream is to read next
+        log.clean(files)
+        log.age()
+        at, more = follow(stream, at, Limit(files=1))
+        rows += more
+    assert rows == list(range(6 + 2))
+    assert follow(stream, at)[1] == [8]
+
+
+def test_emptied_segment_is_filled_again(log: Log) -> None:
+    """The first file of a compacted topic is often empty; later the cleaner moves records there that were read."""
+    log.append(2)
+    log.roll()
+    log.append(2)
+    log.clean(1, 0, 1)
+    stream = open_stream(log.folder)
+    at, rows = follow(stream, EMPTY)
+    assert rows == [2, 3]
+    log.roll()
+    log.append(1)
+    at, rows = follow(stream, at)
+    assert rows == [4]
+    log.clean(2)
+    log.append(1)
+    assert follow(stream, at)[1] == [5]
+
+
+@pytest.mark.parametrize("kept", [3, 6])
+def test_cleaned_to_batches_of_the_same_size(log: Log, kept: int) -> None:
+    """As in __consumer_offsets: the place that was read to is a batch's again, or the end, but of later records."""
+    for _ in range(6):
+        log.append(1)
+    size = log.active.stat().st_size
+    stream = open_stream(log.folder)
+    at, rows = follow(stream, EMPTY, Limit(bytes=size // 2))
+    assert rows == [0, 1, 2]
+    for _ in range(3):
+        log.append(1)
+    log.roll()
+    log.append(1)
+    log.clean(1, *range(9 - kept))
+    assert log.segments()[0].stat().st_size == size // 6 * kept
+    log.age()
+    assert follow(open_stream(log.folder), at)[1] == list(range(max(3, 9 - kept), 10))
+
+
+def test_cleaned_since_it_was_planned(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+    """After a crash a batch is read as planned, or its query fails: bytes of a rewritten file are other records."""
+    log.append(2)
+    log.append(2)
+    stream = open_stream(log.folder)
+    end = again(stream.planned(EMPTY, Limit()))
+    log.append(3)
+    log.roll()
+    log.append(1)
+    log.clean(1, 0, 1)
+    name = log.segments()[0]
+    what = f"{name} was rewritten since this batch was planned: it has offset 6 where all were below 4"
+    with pytest.raises(ValueError, match=rf"^kafka_log: {re.escape(what)}\. Some data may have been lost: "):
+        read(open_stream(log.folder), EMPTY, end)
+    warned = open_stream(log.folder, failOnDataLoss="false")
+    assert read(warned, EMPTY, end) == [2, 3]
+    assert f"Some data may have been lost: {what}" in caplog.text
+
+
+def test_cleaned_behind_what_was_planned(log: Log) -> None:
+    """A place where no batch begins any more is no damage, which would end a query for good in FAILFAST mode."""
+    log.append(2)
+    stream = open_stream(log.folder)
+    at, _ = follow(stream, EMPTY)
+    log.append(2)
+    end = again(stream.planned(at, Limit()))
+    log.append(9)
+    log.roll()
+    log.append(1)
+    place = at["folders"][f"{log.folder}/*.log"]["files"][f"{0:020}.log"]
+    log.clean(1, 0)
+    text = f"^kafka_log: .*{0:020}.log was rewritten since this batch was planned: no batch begins at byte {place} any more"
+    with pytest.raises(ValueError, match=text):
+        read(open_stream(log.folder), at, end)
+    assert read(open_stream(log.folder, failOnDataLoss="false"), at, end) == []
+
+
 def test_truncated(log: Log) -> None:
     """A follower may have to take records back; which ones were seen already nobody can say then."""
     log.append(1)
@@ -556,6 +675,7 @@ ACTIONS = st.one_of(
     st.tuples(st.just("append"), st.integers(1, 4), st.sampled_from((0.0, 0.3, 0.9, 1.0))),
     st.tuples(st.sampled_from(("roll", "finish", "age"))),
     st.tuples(st.just("merge"), st.booleans()),
+    st.tuples(st.just("clean"), st.integers(1, 3), st.sampled_from((1, 2, 3, 99)), st.integers(0, 2)),
     st.tuples(st.just("plan"), st.sampled_from((None, 1, 2)), st.sampled_from((None, 1, 150, 400))),
     st.tuples(st.just("restart")),
     st.tuples(st.just("replay")),
@@ -565,7 +685,10 @@ ACTIONS = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(ACTIONS, max_size=40))
 def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
-    """Whatever a broker and a crashing query do in whatever order: each record comes once, and by the end all did."""
+    """Whatever a broker and a crashing query do in whatever order: each record comes once, and by the end all did.
+
+    But those that the cleaner left out before they were read.
+    """
     with tempfile.TemporaryDirectory() as place:
         log = Log(Path(place) / "orders-0")
         stream, start, at, found = open_stream(log.folder), EMPTY, EMPTY, list[int]()
@@ -579,6 +702,10 @@ def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
                 stream = open_stream(log.folder)
             elif name == "replay":
                 assert not (rows := read(stream, start, at)) or rows == found[-len(rows) :]
+            elif name == "clean":
+                files, every, first = arguments
+                log.clean(files, *range(first, log.next, every))
+                start = at  # what was rewritten cannot be read as it was
             else:
                 getattr(log, name)(*arguments)
                 if name == "merge":
@@ -591,4 +718,5 @@ def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
                 break
             found += read(stream, at, end)
             at = again(end)
-        assert sorted(found) == list(range(log.next))
+        assert len(found) == len({*found})
+        assert {*range(log.next)} - {*found} <= log.removed

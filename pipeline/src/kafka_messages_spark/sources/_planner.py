@@ -181,12 +181,16 @@ class _Group:
         """What to remember of the folder after this batch."""
         if not self._in_order:
             return Folder(files=self._read)
+        last = max(self._read, default="")
+        for name in self.names:
+            if name < last and not self.is_done(name):
+                self._read.setdefault(name, 0)  # so far it was empty; the cleaner may put records in it that were read
         self._tidy()
         last = max(self._read, default=self._through or "")
         later = [name for name in self.names if name > last]
         next_offset = self._next
-        is_partly_read = last in self._files and self._files[last].size > self._read.get(last, 0)
-        if self._read and later and not is_partly_read:
+        is_partly_read = last in self._read and last in self._files and self._files[last].size > self._read[last]
+        if last and later and not is_partly_read:
             # So that it is noticed if this file is gone before it could be read.
             self._read[later[0]] = 0
             next_offset = _base(later[0])
@@ -256,15 +260,30 @@ class _Group:
         Its offset should be at least ``lowest`` and below ``limit``. None: that cannot be told yet.
         """
         file, position = self._files[name], self._read[name]
-        if file.size <= position:
-            return file.size == position
+        if file.size < position:
+            return False
+        if file.size == position:
+            later = [_base(each) for each in self.names if each > name]
+            return lowest is None or not later or later[0] <= lowest or self._ends_below(file, position, lowest)
         found = self._walk(file, position, 1)
         if found.first_offset is not None:
             first = found.first_offset
+            if lowest is not None and first > lowest and self._is_superseded(name):
+                return self._ends_below(file, position, lowest)
             return (lowest is None or first >= lowest) and (limit is None or first < limit)
         if not self._is_superseded(name):
             return True  # an incomplete batch, or damage, which its reader will tell
         return False if self._is_settled(file) else None
+
+    def _ends_below(self, file: File, position: int, offset: int) -> bool:
+        """Is all before a byte, which was read, below an offset? Else the cleaner moved records there since then.
+
+        What is behind it cannot tell: the cleaner leaves gaps, and batches of the same size.
+        """
+        if not position:
+            return True
+        before = self._walk(file, 0, position)
+        return not before.is_batch or before.next_offset is None or before.next_offset <= offset
 
     def _is_superseded(self, name: str) -> bool:
         return bool(self.names) and name < self.names[-1]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from .._errors import wrong
 
 VERSION = 1
 """Of the form of the offsets; a checkpoint with another one is refused."""
+_SEGMENT = re.compile(r"\d{20}\.log")
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,19 @@ class Folder:
     """The offset that should follow in the last of these files, or behind it; None if that is not known."""
     again: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Rewritten files that this batch reads from their start: bytes, and the first offset that is new in them."""
+
+    def limits(self) -> dict[str, int]:
+        """The offsets that are not reached in the files of this batch, where they are known.
+
+        Only for names that a broker gives: tiered copies, which have longer ones, may overlap.
+        """
+        names = sorted({*self.files, *self.again})
+        if not all(map(_SEGMENT.fullmatch, names)):
+            return {}
+        found = {name: int(after[:20]) for name, after in pairwise(names)}
+        if self.next_offset is not None and self.files and (last := max(self.files)) == names[-1]:
+            found[last] = self.next_offset
+        return found
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {} if self.through is None else {"through": self.through}

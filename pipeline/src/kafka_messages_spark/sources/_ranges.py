@@ -42,6 +42,8 @@ class Range:
     """Bytes that the file had, at least, when the range was planned; None: it may have fewer, or be gone."""
     from_offset: int | None = None
     """Leave out records below this offset."""
+    limit: int | None = None
+    """When it was planned, all its offsets were below this one: else the file is another by the same name."""
     size: int = 0
     """Bytes that it has, or had when it was listed."""
 
@@ -78,6 +80,12 @@ def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterato
         if part.planned is not None:
             lost(options, f"{part.name} is gone since this batch was planned")
     except (CorruptSegmentError, OSError) as error:
+        if part.planned is not None and isinstance(error, CorruptSegmentError) and _is_rewritten(part):
+            lost(
+                options,
+                f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} any more",
+            )
+            return
         if not options.ignore_corrupt:
             raise
         _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", part.name, error)
@@ -93,6 +101,14 @@ def _base(part: Range) -> int | None:
         return None
     with closing(open_file(part.root, part.path)) as file:
         return batch_before(file, part.base, part.start - LOOKBACK)
+
+
+def _is_rewritten(part: Range) -> bool:
+    """Whether the first byte of a planned range is within a batch now; False where that cannot be told."""
+    if not part.base or not is_local(open_filesystem(part.root)[0]):
+        return False
+    with closing(open_file(part.root, part.path)) as file:
+        return batch_before(file, 0, part.base) not in (None, part.base)
 
 
 def lost(options: LogOptions, what: str) -> None:
@@ -115,7 +131,7 @@ class DataLossError(ValueError):
 
 def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) -> Iterator[pa.RecordBatch]:
     names = columns.read
-    with_offset = part.from_offset is not None and "offset" not in names
+    with_offset = (part.from_offset is not None or part.limit is not None) and "offset" not in names
     with read_segments(
         file,
         columns=[*names, "offset"] if with_offset else list(names),
@@ -128,12 +144,24 @@ def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) 
         max_rows=MAX_ROWS,
     ) as batches:
         for batch in batches:
-            found = batch
+            found = batch if part.limit is None else _planned(options, part, part.limit, batch)
             if part.from_offset is not None:
                 found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
             if with_offset:
                 found = found.drop_columns("offset")
             yield _made(columns, part, found)
+
+
+def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The records that may have been planned. Those above were moved here since then, and will be planned yet."""
+    highest = pc.max(batch.column("offset")).as_py()
+    if highest is None or highest < limit:
+        return batch
+    lost(
+        options,
+        f"{part.name} was rewritten since this batch was planned: it has offset {highest} where all were below {limit}",
+    )
+    return batch.filter(pc.fill_null(pc.less(batch.column("offset"), limit), True))
 
 
 def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch) -> pa.RecordBatch:

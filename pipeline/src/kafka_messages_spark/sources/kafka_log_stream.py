@@ -69,19 +69,19 @@ class LogStream:
 
     def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[Range]:
         """What a batch reads of a folder, by the two offsets alone."""
-        place = key[: key.rfind("/") + 1]
+        place, limits = key[: key.rfind("/") + 1], after.limits()
         for name, (end, offset) in after.again.items():
             if before.again.get(name) != (end, offset):  # else the two are the same offset
-                yield self._range(place + name, 0, end, offset)
+                yield self._range(place + name, 0, end, offset, limits.get(name))
         for name, end in after.files.items():
             start = before.files.get(name, 0)
             is_done = before.through is not None and name <= before.through
             if start < end and not is_done:
-                yield self._range(place + name, start, end, None)
+                yield self._range(place + name, start, end, None, limits.get(name))
 
-    def _range(self, name: str, start: int, end: int, from_offset: int | None) -> Range:
+    def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
-        return Range(name, root, path, start, end, start, end, from_offset, end - start)
+        return Range(name, root, path, start, end, start, end, from_offset, limit, end - start)
 
     def _files(self) -> list[File]:
         files = self._options.files.find(NAME, lenient=True)
