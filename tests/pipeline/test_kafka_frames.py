@@ -319,6 +319,26 @@ def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
     ]
 
 
+def test_files_that_are_no_text_of_a_connection(tmp_path: Path) -> None:
+    """One of them among many is a row, or left out, as one is that has no frames; its lines may be of any length."""
+    (tmp_path / "a.txt").write_bytes(b"x" * (1 << 18))
+    (tmp_path / "b.txt").write_bytes(follow(REQUESTS[0].hex().encode()))
+    rows = read(tmp_path, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
+    problem = "the file does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
+    named = [{name: row[name] for name in ("connection", "direction", "position", "problem", "bad")} for row in rows]
+    assert named == [
+        {"connection": None, "direction": None, "position": 0, "problem": problem, "bad": b"x" * (1 << 18)},
+        {
+            "connection": "10.0.0.1:50000-10.0.0.2:9092",
+            "direction": "request",
+            "position": 0,
+            "problem": None,
+            "bad": None,
+        },
+    ]
+    assert [row["correlation_id"] for row in read(tmp_path, layout="follow", ignoreCorruptFiles="true")] == [1]
+
+
 def test_the_first_mebibyte_of_what_is_no_frame(tmp_path: Path) -> None:
     """So much of it is handed back, wherever in a piece of the file its impossible length stands."""
     rest = b"\xff" * (2 << 20)

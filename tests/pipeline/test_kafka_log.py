@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -10,6 +11,7 @@ from unittest import mock
 import pytest
 from kafka_messages_spark import register
 from kafka_messages_spark.sources import _ranges
+from kafka_messages_spark.sources._files import Selection
 from kafka_messages_spark.sources._log_options import LogColumns, LogOptions
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -128,6 +130,17 @@ def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
     assert read(file.as_uri()).select("topic").distinct().collect() == [("_orders",)]
     as_hadoop_says_it = read(f"file:{file}", includeBatchMetadata="true").select("topic", "file").distinct()
     assert as_hadoop_says_it.collect() == [("_orders", f"file://{file}")]
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    """A name that is no UTF-8 is told with its folder."""
+    (tmp_path / "orders-0").mkdir()
+    with suppress(OSError):  # where the file system has no such names
+        (tmp_path / "orders-0" / os.fsdecode(b"\xff.log")).write_bytes(b"")
+        with pytest.raises(
+            ValueError, match=r"^kafka_log: a name in .*/orders-0 is no UTF-8: b'.*/orders-0/\\xff\.log'$"
+        ):
+            Selection((str(tmp_path / "orders-0"),)).find("kafka_log")
 
 
 def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:

@@ -41,6 +41,20 @@ FACTS = pa.schema(
 whether it deletes its key, and why it could not be decoded."""
 
 
+class MalformedRecordError(ValueError):
+    """A record cannot be decoded, which ends the task in FAILFAST mode. ``row`` is its place in the batch."""
+
+    def __init__(self, log: str, row: int, reason: str, place: str | None = None) -> None:
+        super().__init__(
+            f"Malformed records are detected in the log {log}. Parse Mode: FAILFAST. To keep them as rows that say so, set "
+            f"the option 'mode' to 'PERMISSIVE'. {place or f'In this Arrow batch, row {row}'}: {reason}"
+        )
+        self.log, self.row, self.reason = log, row, reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return MalformedRecordError, (self.log, self.row, self.reason)
+
+
 @dataclass(frozen=True)
 class RecordType:
     """One type of record; ``column`` has its structs."""
@@ -159,10 +173,7 @@ class LogDecoder:
         for row in np.flatnonzero(bad).tolist():
             reasons[row] = self._reason(key[row].as_py(), value[row].as_py())
             if self.failfast:
-                raise ValueError(
-                    f"Malformed records are detected in the log {self.log}. Parse Mode: FAILFAST. To keep them as rows "
-                    f"that say so, set the option 'mode' to 'PERMISSIVE'. In this Arrow batch, row {row}: {reasons[row]}"
-                )
+                raise MalformedRecordError(self.log, row, reasons[row])
         return pa.array([reasons.get(row) for row in range(len(bad))] if reasons else [None] * len(bad), pa.string())
 
     def _reason(self, key: bytes | None, value: bytes | None) -> str:

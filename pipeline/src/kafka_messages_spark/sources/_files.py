@@ -88,7 +88,7 @@ class Selection:
                 is_file = place.type == fs.FileType.File
                 inside = [place] if is_file else self._inside(filesystem, place.path)
                 pattern = self.default_glob if self.glob is None and not is_file else self.glob
-                for info in inside:
+                for info in _named(inside, owner, root):
                     if info.type == fs.FileType.File and (pattern is None or matches(info.base_name, pattern)):
                         file = File(front + info.path, info.path, root, info.size, _seconds(info))
                         if self._in_time(file):
@@ -196,6 +196,16 @@ def shown(path: str) -> str:
 def matches(name: str, pattern: str) -> bool:
     """Whether a name is of a pattern; ``{a,b}`` is one of several."""
     return any(fnmatch.fnmatchcase(name, each) for each in _alternatives(pattern))
+
+
+def _named(infos: Iterable[Any], owner: str, root: str) -> Iterable[Any]:
+    """The same, if their names are text."""
+    for info in infos:
+        try:
+            info.path  # noqa: B018  # pyarrow decodes it when it is asked for
+        except UnicodeDecodeError as error:
+            raise wrong(f"{owner}: a name in {shown(root)} is no UTF-8: {error.object!r}") from None
+        yield info
 
 
 def _seconds(info: Any) -> float:

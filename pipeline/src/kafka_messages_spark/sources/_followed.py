@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pyspark.errors import PySparkValueError
+
 from .._errors import wrong
 from .._headers import REQUEST
 
@@ -31,8 +33,16 @@ class Followed:
         return (self.client == 1) == (direction == REQUEST)
 
 
+class NotFollowedError(PySparkValueError):
+    """A file is none of such a text; ``reason`` says so without its name."""
+
+    def __init__(self, owner: str, name: str) -> None:
+        self.reason = "does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
+        super().__init__(f"{owner}: {name} {self.reason}")
+
+
 def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> Followed:
-    """Who talks in a text. Raises PySparkValueError if that is not to be found in it."""
+    """Who talks in a text. Raises NotFollowedError if it is none, PySparkValueError if ports do not tell who it is."""
     found: dict[int, tuple[str, int]] = {}
     for number, line in enumerate(lines):
         if (node := _NODE.fullmatch(line)) is not None:
@@ -40,7 +50,7 @@ def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...])
         if len(found) == 2 or number == _MOST_LINES:
             break
     if len(found) < 2:
-        raise wrong(f"{owner}: {name} does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow")
+        raise NotFollowedError(owner, name)
     brokers = [node for node, (_, port) in found.items() if port in ports]
     if len(brokers) != 1:
         told = " and ".join(f"{host}:{port}" for host, port in (found[0], found[1]))

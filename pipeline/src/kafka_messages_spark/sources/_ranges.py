@@ -13,6 +13,7 @@ from kafka_messages.arrow.batches import CorruptSegmentError
 from kafka_messages.arrow.segments import LOOKBACK, read_segments
 from pyspark.sql.datasource import InputPartition
 
+from .._records import MalformedRecordError
 from ._files import View, is_local, open_file, open_filesystem
 from ._log_options import NAME, LogColumns, LogOptions
 from ._shares import Share
@@ -131,7 +132,12 @@ class DataLossError(ValueError):
 
 def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) -> Iterator[pa.RecordBatch]:
     names = columns.read
-    with_offset = (part.from_offset is not None or part.limit is not None) and "offset" not in names
+    needed = (
+        part.from_offset is not None,
+        part.limit is not None,
+        columns.decoder is not None and columns.decoder.failfast,
+    )
+    with_offset = any(needed) and "offset" not in names
     with read_segments(
         file,
         columns=[*names, "offset"] if with_offset else list(names),
@@ -147,9 +153,7 @@ def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) 
             found = batch if part.limit is None else _planned(options, part, part.limit, batch)
             if part.from_offset is not None:
                 found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
-            if with_offset:
-                found = found.drop_columns("offset")
-            yield _made(columns, part, found)
+            yield _made(columns, part, found.drop_columns("offset") if with_offset else found, found)
 
 
 def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -164,10 +168,10 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
     return batch.filter(pc.fill_null(pc.less(batch.column("offset"), limit), True))
 
 
-def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch) -> pa.RecordBatch:
-    if columns.decoder is None:
-        return columns.made(batch)
+def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch, found: pa.RecordBatch) -> pa.RecordBatch:
+    """What comes out for a batch; ``found`` also has the offsets, to say which record is malformed."""
     try:
         return columns.made(batch)
-    except ValueError as error:
-        raise ValueError(f"{part.name}: {error}") from None
+    except MalformedRecordError as error:
+        place = f"The record with offset {found.column('offset')[error.row]}"
+        raise ValueError(f"{part.name}: {MalformedRecordError(error.log, error.row, error.reason, place)}") from None

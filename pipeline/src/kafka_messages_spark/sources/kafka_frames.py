@@ -20,9 +20,9 @@ from .._errors import wrong
 from .._headers import HEADER_FIELDS, REQUEST, RESPONSE, headers_of
 from .._options import Options
 from .._types import chosen_schema, struct_type
-from ._captures import Naming, Piece, not_a_frame, pieces
+from ._captures import CORRUPT_BYTES, Naming, Piece, not_a_frame, pieces
 from ._files import Selection, open_file
-from ._followed import HexLines, nodes
+from ._followed import HexLines, NotFollowedError, nodes
 from ._log_options import MAX_PARTITION_BYTES
 from ._shares import Share, shares
 
@@ -45,6 +45,9 @@ OPTIONS = (
 )
 BROKER_PORTS = "9092"
 """Default of ``brokerPorts``: where brokers listen unless told otherwise."""
+
+_LONGEST_LINE = 1 << 16
+"""Of lines before those with the bytes of a followed connection."""
 
 _log = logging.getLogger(__name__)
 
@@ -206,7 +209,7 @@ class KafkaFramesReader(DataSourceReader):
                     continue
                 yield batch.slice(0, problem[0])
                 raise FramesError(stream.name, *problem[1:])
-        except (FramesError, OSError) as error:
+        except (FramesError, NotFollowedError, OSError) as error:
             if not self._options.ignore_corrupt:
                 raise
             _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", stream.name, error)
@@ -219,7 +222,14 @@ class KafkaFramesReader(DataSourceReader):
     def _followed(self, stream: Stream) -> Iterator[tuple[Stream, Piece]]:
         """Both directions of a connection, one after the other."""
         with closing(BufferedReader(open_file(stream.root, stream.path))) as file:
-            told = nodes(NAME, stream.name, file, self._options.naming.broker_ports)
+            try:
+                told = nodes(NAME, stream.name, _lines(file), self._options.naming.broker_ports)
+            except NotFollowedError as error:
+                if self._options.failfast:
+                    raise
+                file.seek(0)
+                yield stream, not_a_frame(0, None, f"the file {error.reason}", file.read(CORRUPT_BYTES))
+                return
             for direction in (REQUEST, RESPONSE):
                 one = replace(stream, connection=told.connection, direction=direction)
                 file.seek(0)
@@ -246,8 +256,8 @@ class KafkaFramesReader(DataSourceReader):
             row = int(np.flatnonzero(np.asarray(problem.is_valid()))[0])
             first = row, piece.position[row].as_py(), problem[row].as_py()
         columns = {
-            "connection": pa.repeat(pa.scalar(stream.connection), count),
-            "direction": pa.repeat(pa.scalar(stream.direction), count),
+            "connection": pa.repeat(pa.scalar(stream.connection or None, pa.string()), count),
+            "direction": pa.repeat(pa.scalar(stream.direction or None, pa.string()), count),
             "file": pa.repeat(pa.scalar(stream.name), count),
             "position": piece.position,
             "size": piece.size,
@@ -260,3 +270,8 @@ class KafkaFramesReader(DataSourceReader):
             columns[str(corrupt)] = of_frames.take(pa.array(rows, mask=rows < 0))
         arrays = [columns[name] for name in self._schema.names]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema), first
+
+
+def _lines(file: BufferedReader) -> Iterator[bytes]:
+    """Lines, or pieces of those that no text has."""
+    return iter(lambda: file.readline(_LONGEST_LINE), b"")
