@@ -36,7 +36,7 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
     """The records that make the state after the offset ``up_to`` (None: the end), each once.
 
     That is the latest snapshot that goes no further (nor further than the offset ``base``), and the log behind it.
-    Of several copies of that snapshot one is taken: each broker writes its own, in an order of its own.
+    Of several copies of that snapshot the longest is taken: each broker writes its own, in an order of its own.
     Added: ``at``, the offset (for records of a snapshot the last that it contains), and ``place`` within a snapshot.
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
@@ -45,7 +45,8 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
     placed = records.where("offset is not null").withColumn("snapshot", F.when(end != "", end.cast("long")))
     most = [limit for limit in (up_to, base) if limit is not None]
     usable = F.col("snapshot") <= min(most) + 1 if most else F.col("snapshot").isNotNull()
-    chosen = placed.where(usable).agg(F.max(F.struct("snapshot", "file")).alias("chosen"))
+    copies = placed.where(usable).groupBy("snapshot", "file").agg(F.count("*").alias("records"))
+    chosen = copies.agg(F.max_by(F.struct("snapshot", "file"), F.struct("snapshot", "records", "file")).alias("chosen"))
     of_log = F.col("snapshot").isNull() & (F.col("offset") >= F.coalesce("chosen.snapshot", F.lit(0)))
     if up_to is not None:
         of_log = of_log & (F.col("offset") <= up_to)
@@ -63,15 +64,19 @@ def snapshots(records: DataFrame) -> DataFrame:
 
 
 def missing_offsets(chosen: DataFrame) -> DataFrame:
-    """One row about ``records_of``: its ``first`` and ``last`` offset, and how many between are ``missing``.
+    """One row about ``records_of``: its ``first`` and ``last`` offset, how many between are ``missing``, the ``base``
+    (first offset behind the snapshot), and ``is_cut``: the snapshot has no footer, so that its end was not copied.
 
-    A state that was made with offsets missing may be wrong. A log that begins behind 0 without a snapshot lacks all that
-    was before it.
+    A state that was made with offsets missing, or of such a snapshot, may be wrong. A log that begins behind 0 without a
+    snapshot lacks all that was before it.
     """
+    require(chosen, "control_type", "missing_offsets")
     of_log = chosen.where(F.col("place") == _LAST_PLACE).agg(
         F.count("*").alias("count"), F.min("at").alias("first"), F.max("at").alias("last")
     )
-    base = chosen.where(F.col("place") != _LAST_PLACE).agg((F.max("at") + 1).alias("base"))
+    base = chosen.where(F.col("place") != _LAST_PLACE).agg(
+        (F.max("at") + 1).alias("base"), (F.count_if(F.col("control_type") == "SNAPSHOT_FOOTER") == 0).alias("footless")
+    )
     start = F.coalesce("base", F.lit(0))
     missing = F.when(F.col("count") > 0, F.col("last") + 1 - start - F.col("count")).otherwise(0)
     return of_log.crossJoin(base).select(
@@ -79,6 +84,7 @@ def missing_offsets(chosen: DataFrame) -> DataFrame:
         F.coalesce(F.col("last"), start - 1).alias("last"),
         missing.alias("missing"),
         "base",
+        (F.col("footless") & F.col("base").isNotNull()).alias("is_cut"),
     )
 
 

@@ -101,6 +101,9 @@ def _input(job: _cli.Job, side: str, chosen: DataFrame, more: dict[str, object] 
     if row["missing"]:
         job.findings += 1
         job.report.line(f"{row['missing']} offsets are missing before offset {row['last']}: the state may be wrong.")
+    if row["is_cut"]:
+        job.findings += 1
+        job.report.line(f"The snapshot up to offset {row['base'] - 1} has no end: the state may be wrong.")
 
 
 def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
