@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from .._errors import wrong
@@ -13,6 +12,11 @@ from .._errors import wrong
 VERSION = 1
 """Of the form of the offsets; a checkpoint with another one is refused."""
 _SEGMENT = re.compile(r"\d{20}\.log")
+
+
+def base_of(name: str) -> int | None:
+    """The base offset in the name of a segment, if it is one as a broker gives it."""
+    return int(name[:20]) if _SEGMENT.fullmatch(name) else None
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,10 @@ class Folder:
         Only for names that a broker gives: tiered copies, which have longer ones, may overlap.
         """
         names = sorted({*self.files, *self.again})
-        if not all(map(_SEGMENT.fullmatch, names)):
+        bases = [base for name in names if (base := base_of(name)) is not None]
+        if len(bases) < len(names):
             return {}
-        found = {name: int(after[:20]) for name, after in pairwise(names)}
+        found = dict(zip(names, bases[1:], strict=False))
         if self.next_offset is not None and self.files and (last := max(self.files)) == names[-1]:
             found[last] = self.next_offset
         return found

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from kafka_messages.arrow._segment_scan import LOOKBACK
 from kafka_messages.arrow.batches import CorruptSegmentError
-from kafka_messages.arrow.segments import LOOKBACK, read_segments
+from kafka_messages.arrow.segments import read_segments
 from pyspark.sql.datasource import InputPartition
 
 from .._records import MalformedRecordError
@@ -44,7 +45,7 @@ class Range:
     from_offset: int | None = None
     """Leave out records below this offset."""
     limit: int | None = None
-    """When it was planned, all its offsets were below this one: else the file is another by the same name."""
+    """The records of this range are below this offset. If ``planned``, there were none above: the file was rewritten."""
     size: int = 0
     """Bytes that it has, or had when it was listed."""
 
@@ -161,10 +162,11 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
     highest = pc.max(batch.column("offset")).as_py()
     if highest is None or highest < limit:
         return batch
-    lost(
-        options,
-        f"{part.name} was rewritten since this batch was planned: it has offset {highest} where all were below {limit}",
-    )
+    if part.planned is not None:
+        lost(
+            options,
+            f"{part.name} was rewritten since this batch was planned: it has offset {highest} where all were below {limit}",
+        )
     return batch.filter(pc.fill_null(pc.less(batch.column("offset"), limit), True))
 
 

@@ -13,8 +13,9 @@ from .._errors import wrong
 from ._files import File, locate, shown
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._planner import Limit, Planner, Ways
-from ._progress import Folder, Progress
+from ._progress import Folder, Progress, base_of
 from ._ranges import Range, lost, read_share, split
+from ._replay import Replay
 from ._shares import shares
 from ._walk import Walk, beyond_damage, walk
 
@@ -35,6 +36,7 @@ class LogStream:
         self._planner = Planner(Ways(self._walk, self._beyond_damage, self._lost))
         self._places = options.files.places(NAME)
         self._target: list[File] | None = None
+        self._last: dict[str, Any] | None = None
 
     def initialOffset(self) -> dict[str, Any]:
         first = Progress()
@@ -47,7 +49,8 @@ class LogStream:
         progress = Progress.from_json(NAME, start)
         files = self._files() if self._target is None else self._target
         found = self._planner.plan(progress, files, limit)
-        return start if found is progress else found.to_json()
+        self._last = start if found is progress else found.to_json()
+        return self._last
 
     def stop_at_present(self) -> None:
         """From now on, what is written later is not looked at."""
@@ -56,28 +59,31 @@ class LogStream:
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         before, after = Progress.from_json(NAME, start), Progress.from_json(NAME, end)
         most = self._options.max_partition_bytes
+        replay = None if end == self._last else Replay(self._files(), self._walk)
         parts = [
             part
             for key, folder in after.folders.items()
-            for whole in self._ranges(key, before.folders.get(key, Folder()), folder)
-            for part in split(whole, most)
+            for whole, lowest in self._ranges(key, before.folders.get(key, Folder()), folder)
+            for part in split(whole if replay is None else replay.found(whole, lowest), most)
         ]
         return shares(parts, most)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         return read_share(self._options, self._columns, partition)
 
-    def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[Range]:
-        """What a batch reads of a folder, by the two offsets alone."""
+    def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
+        """What a batch reads of a folder, by the two offsets alone; and the lowest record offset, where it is known."""
         place, limits = key[: key.rfind("/") + 1], after.limits()
         for name, (end, offset) in after.again.items():
             if before.again.get(name) != (end, offset):  # else the two are the same offset
-                yield self._range(place + name, 0, end, offset, limits.get(name))
+                yield self._range(place + name, 0, end, offset, limits.get(name)), offset
         for name, end in after.files.items():
             start = before.files.get(name, 0)
             is_done = before.through is not None and name <= before.through
             if start < end and not is_done:
-                yield self._range(place + name, start, end, None, limits.get(name))
+                is_last = start > 0 and name == max(before.files)
+                lowest = base_of(name) if not start else before.next_offset if is_last else None
+                yield self._range(place + name, start, end, None, limits.get(name)), lowest
 
     def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
