@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import struct
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -321,6 +323,25 @@ def test_rows_of_unknown_tagged_fields_are_counted_with_nulls() -> None:
     array = pa.array([None, lists | {"_unknown_tagged_fields": [(7, b"a"), (7, b"b")]}], kind)
     with pytest.raises(EncodeRowError, match=r"^row 1: ListTransactionsRequest v0: "):
         encode(array, ListTransactionsRequest, 0)
+
+
+def test_arrays_beyond_two_gibibytes(tmp_path: Path) -> None:
+    """What stands behind 2 GiB of a large array is read; so much at once is refused."""
+    place, row = (1 << 31) + 100, COMMITTED[3]
+    with (tmp_path / "sparse").open("wb") as file:
+        file.seek(place)
+        file.write(row)
+    data = pa.memory_map(str(tmp_path / "sparse")).read_buffer()
+    offsets = pa.py_buffer(struct.pack("=4q", 0, 22, place, place + len(row)))
+    array = pa.Array.from_buffers(pa.large_binary(), 3, [None, offsets, data])
+
+    assert decode(array.slice(2), OffsetCommitValue, 3).field("metadata").to_pylist() == ["host-3"]
+    bad = decode(array.slice(2), OffsetCommitValue, 4, mode="PERMISSIVE", corrupt_column="bad")
+    assert bad.field("bad").to_pylist() == [row]
+    with pytest.raises(
+        ValueError, match=rf"^3 rows have {place + len(row)} bytes, 2147483647 can be decoded together: "
+    ):
+        decode(array, OffsetCommitValue, 3, mode="PERMISSIVE")
 
 
 def test_arrays_that_hold_no_bytes_themselves() -> None:

@@ -48,7 +48,11 @@ def test_varints_of_more_than_64_bits(name: str, last: bytes) -> None:
     refused = package.module("errors").KafkaMessageError
     for version in versions_of(cls):
         data = next(messages(cls, version, seed=3)).write(version)
-        rows = [data[:at] + b"\xff" * 9 + last + data[at + skipped :] for at in range(0, len(data), 7) for skipped in (0, 10)]
+        rows = [
+            data[:at] + b"\xff" * 9 + last + data[at + skipped :]
+            for at in range(0, len(data), 7)
+            for skipped in (0, 10)
+        ]
         wanted = []
         for row in rows:
             try:

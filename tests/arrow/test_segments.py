@@ -95,6 +95,7 @@ LIES: list[tuple[str, bytes, str]] = [
     ("header too long", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", 7, b"v"), 1), HEADERS),
     ("bytes after headers", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", -1, b"v"), 1), HEADERS),
     ("no compressed data", crafted(b"", 1, attributes=1), "the gzip data ends too early"),
+    ("no snappy", crafted(b"\xff", 1, attributes=2), "the snappy data ends within its length"),
     (
         "short control key",
         crafted(crafted_record(0, 0, 2, b"kk", -1, 0), 1, attributes=32),

@@ -22,6 +22,8 @@ Bytes = npt.NDArray[np.uint8]
 
 PADDING = 16
 """Bytes that any position may be read beyond; a uuid is the widest fixed value."""
+_MOST_BYTES = 1 << 31
+"""Offsets of what comes out are int32."""
 FEW = 24
 """With fewer lanes than this a plain loop is faster than numpy calls."""
 
@@ -58,7 +60,11 @@ class Source:
         size = 0 if data is None else data.size
         first = int(self.starts[0]) if count else 0
         last = int(self.ends[-1]) if count else 0
-        if data is None or last + PADDING > size or last - first >= 1 << 31:
+        if last - first >= _MOST_BYTES:
+            raise ValueError(
+                f"{count} rows have {last - first} bytes, {_MOST_BYTES - 1} can be decoded together: decode slices of them"
+            )
+        if data is None or last + PADDING > size or last >= _MOST_BYTES:
             data = pa.py_buffer((b"" if data is None else bytes(data[first:last])) + bytes(PADDING))
             self.starts, self.ends = self.starts - first, self.ends - first
         self.buffer = data

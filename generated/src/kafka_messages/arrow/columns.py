@@ -64,6 +64,9 @@ def decode(
     In mode "FAILFAST" the first bad row raises RowError (a DecodeError), which names row, field and offset. In
     "PERMISSIVE" a bad row is null; with ``corrupt_column``, instead, the struct has null fields and its bytes in a
     binary field of that name, which is null in good rows.
+
+    Raises ValueError for arguments that are not possible, and for 2 GiB or more in one array; TypeError for what is no
+    array of bytes, and for versions that are no integers.
     """
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
@@ -211,7 +214,7 @@ def _result(values: pa.StructArray, array: pa.Array, bad: Bools, corrupt_column:
         raise ValueError(f"the message has a field {corrupt_column!r} already; choose another name for corrupt rows")
     fields = [*values.type, pa.field(corrupt_column, pa.binary())]
     children = [child.take(keep) for child in (values.field(i) for i in range(values.type.num_fields))]
-    corrupt = array.cast(pa.binary()).take(pa.array(np.arange(len(bad)), mask=~bad))
+    corrupt = array.take(pa.array(np.arange(len(bad)), mask=~bad)).cast(pa.binary())
     null = pa.array(np.asarray(array.is_null()))
     return pa.StructArray.from_arrays([*children, corrupt], fields=fields, mask=null if array.null_count else None)
 

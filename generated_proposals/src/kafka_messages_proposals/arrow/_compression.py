@@ -122,6 +122,8 @@ def _snappy_block(data: memoryview, left: int, limit: int) -> memoryview:
     """Raw snappy: its uncompressed length as a varint, then the elements."""
     size = shift = pos = 0
     while True:
+        if pos == len(data):
+            raise CompressionError("the snappy data ends within its length")
         byte = data[pos]
         size |= (byte & 127) << shift
         pos, shift = pos + 1, shift + 7
