@@ -9,8 +9,10 @@ import kafka_messages
 import pytest
 from job_files import at, data, marker, metadata, segment
 from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark import register
 from kafka_messages_spark.jobs import _cli, segments
 from kafka_messages_spark.jobs.internal_topics import main
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
@@ -119,6 +121,24 @@ def test_python_of_the_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setenv("PYSPARK_PYTHON", "other")
     _cli._use_this_python()
     assert _cli.os.environ["PYSPARK_PYTHON"] == "other"
+
+
+def test_sources_that_spark_found(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources are registered where Spark does not know them; elsewhere it would only warn of that."""
+    register(spark)
+    assert _cli._found_by_itself(spark)
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert not _cli._found_by_itself(spark)
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT")
+
+    class Without:
+        """A session that has no such source, as one of a client whose server has nothing of ours."""
+
+        @property
+        def read(self) -> SparkSession:
+            raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka_log")
+
+    assert not _cli._found_by_itself(Without())  # type: ignore[arg-type]  # all it needs
 
 
 def test_module_that_workers_lack() -> None:

@@ -240,6 +240,15 @@ def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert files["b-0/00000000000000000003.log"].missing_in_batches == 5
 
 
+def test_cut_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broker writes a snapshot under another name and renames it: one that is cut was not copied to its end."""
+    segment(tmp_path, "__cluster_metadata-0", data(0), data(1)[:-3], name=f"{50:020}-{2:010}.checkpoint")
+    assert main([str(tmp_path), "--quiet"]) == 1
+    (line,) = (each for each in capsys.readouterr().out.splitlines() if "bytes of a batch that ends" in each)
+    assert line.startswith("error     incomplete_tail")
+    assert "67 bytes of a batch that ends beyond the file; a snapshot is there as a whole" in line
+
+
 def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of small batches the cleaner leaves whole ones: gaps without another trace, to be expected of these topics alone."""
     for topic in ("__consumer_offsets-3", "__transaction_state-3"):

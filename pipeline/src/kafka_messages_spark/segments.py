@@ -230,20 +230,24 @@ def _between(summary: DataFrame) -> DataFrame:
 
 
 def _tails(summary: DataFrame) -> DataFrame:
-    """Ends of files, which only the last file of a log may leave open, and files with nothing in them."""
+    """Ends of files, which only the last file of a log may leave open, and no snapshot; files with nothing in them."""
     after = F.lead("file").over(Window.partitionBy("folder").orderBy(*_ORDER))
     log = summary.withColumns({"after": after, "sound": F.sum("batches").over(Window.partitionBy("file"))})
-    is_last = F.col("after").isNull() | F.col("name_offset").isNull()
+    is_snapshot = F.col("file").endswith(".checkpoint")
+    is_last = (F.col("after").isNull() | F.col("name_offset").isNull()) & ~is_snapshot
     size, at, tail, zeros = (F.col(name) for name in ("size", "next_position", "incomplete_tail", "zero_tail"))
     has_batches, has_none = F.col("sound") > 0, (F.col("sound") == 0) & (F.col("start") == 0)
-    live, followed = "; a log that is being written may end so", ", with a file after it"
+    live = "; a log that is being written may end so"
+    followed = F.when(is_snapshot, "; a snapshot is there as a whole, or not at all").otherwise(
+        ", with a file after it"
+    )
     is_empty = (size == 0) | (zeros == size)
     words = F.when(size == 0, "no bytes").otherwise(_text("nothing but ", size, " zero bytes"))
 
-    def of_tail(open_end: str) -> Column:
+    def of_tail(open_end: Column | str) -> Column:
         return _text(tail, " bytes of a batch that ends beyond the file", open_end)
 
-    def of_zeros(open_end: str) -> Column:
+    def of_zeros(open_end: Column | str) -> Column:
         return _text(zeros, " zero bytes at the end", open_end)
 
     return _exploded(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyspark.errors import PySparkValueError
+from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -186,7 +186,8 @@ def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Ca
     ensure_java()
     _use_this_python()
     spark = SparkSession.builder.appName(f"kafka {parser.prog}").getOrCreate()
-    register(spark)
+    if not _found_by_itself(spark):
+        register(spark)
     job = Job(parser.prog, spark, args, Report(title))
     before = spark.conf.get(_CACHED_PARTITIONS, None)
     try:
@@ -218,6 +219,20 @@ def _use_this_python() -> None:
     usual = shutil.which("python3")
     if usual is None or Path(usual).parent != Path(sys.executable).parent:
         os.environ["PYSPARK_PYTHON"] = sys.executable
+
+
+def _found_by_itself(spark: SparkSession) -> bool:
+    """Whether Spark knows the sources already: if they are registered too, it warns of that again and again.
+
+    Under ``spark-submit`` what comes with the job is what counts, whatever is installed.
+    """
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return False
+    try:
+        _ = spark.read.format("kafka_log").load().schema
+    except PySparkException as error:
+        return "DATA_SOURCE_NOT_FOUND" not in str(error)
+    return True
 
 
 def _save(place: str, text: str) -> None:
