@@ -453,6 +453,28 @@ def test_cleaned_twice_before_it_was_read(log: Log) -> None:
     assert follow(stream, at)[1] == [8]
 
 
+def test_cleaned_and_others_come_first(tmp_path: Path) -> None:
+    """A rewritten segment whose turn comes in a later batch is not forgotten over those of other partitions."""
+    first, second = Log(tmp_path / "orders-0"), Log(tmp_path / "orders-1")
+    first.append(2)
+    first.roll()
+    first.append(1)
+    stream = open_stream(tmp_path / "orders-*")
+    at, rows = follow(stream, EMPTY)
+    assert rows == [0, 1, 2]
+    first.append(2)
+    first.roll()
+    first.append(1)
+    first.clean(2)
+    second.append(7)
+    second.age()
+    at, rows = follow(stream, at, Limit(files=1))
+    assert rows == list(range(7))
+    at, rows = follow(stream, at, Limit(files=1))
+    assert rows == [3, 4]
+    assert follow(stream, at)[1] == [5]
+
+
 def test_emptied_segment_is_filled_again(log: Log) -> None:
     """The first file of a compacted topic is often empty; later the cleaner moves records there that were read."""
     log.append(2)

@@ -181,6 +181,8 @@ class _Group:
         """What to remember of the folder after this batch."""
         if not self._in_order:
             return Folder(files=self._read)
+        if self._peeked is not None and self._peeked.from_offset is not None:
+            return self._start  # the limit left no room for what is to be read first
         last = max(self._read, default="")
         for name in self.names:
             if name < last and not self.is_done(name):
