@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
-from kafka_messages.arrow import segments
+from kafka_messages.arrow import batches, segments
 from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
 from kafka_messages.arrow.batches import CorruptSegmentError
 from kafka_messages.arrow.segments import SegmentReport, read_segments
@@ -229,6 +229,44 @@ def test_ranges_from_a_known_batch() -> None:
         assert not corrupt
     with pytest.raises(ValueError, match=r"^base is 5, not between 0 and start, 4$"):
         read_segments(io.BytesIO(segment), start=4, base=5)
+
+
+def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes among which no batch was looked for to the end are damage, that says so, and no batch that is being written."""
+    first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
+    monkeypatch.setattr(batches, "_SEARCH_BYTES", 0)
+    monkeypatch.setattr(batches, "_SEARCH_FACTOR", 0)
+    too_many = "; no batch is found behind it, among too many that only look like one"
+    beyond = "its 16843021 bytes reach beyond the end of the file, and its offset does not follow"
+    for noise, reason in (
+        (b"\x01" * 50, beyond),
+        (b"\xff" * 50, "a length of -1 bytes, where 14 to 134217716 are possible"),
+    ):
+        rows, corrupt, report = read(first + noise + last)
+        assert [row["offset"] for row in rows] == [5]
+        size = len(noise) + len(last)
+        assert [(each["position"], each["size"], each["reason"]) for each in corrupt] == [
+            (len(first), size, reason + too_many)
+        ]
+        assert report.incomplete_tail == 0
+    unfinished = last[:8] + (200).to_bytes(4, "big") + last[12:] + last
+    _, corrupt, report = read(first + unfinished)
+    assert not corrupt
+    assert report.incomplete_tail == len(unfinished)
+
+
+def test_bad_batches_that_seem_to_hold_large_ones() -> None:
+    """However many bad batches there are, and whatever is in them, what is summed stays in proportion to their bytes."""
+    far = crafted(b"", 1, length=(3 << 20) - 12)
+    body = crafted_record(0, 0, -1, 10 * len(far), far * 10, 0)
+    bad, good = bytearray(crafted(body, 1)), write_batches([{"value": b"v"}], base_offset=1)
+    bad[17] ^= 1
+    data = (bytes(bad) + good) * 40 + b"\xff" * (4 << 20)
+    with mock.patch.object(batches, "intact", wraps=batches.intact) as intact:
+        rows, corrupt, _ = read(data)
+    assert len(rows) == 40
+    assert [each["size"] for each in corrupt] == [*[len(bad)] * 40, 4 << 20]
+    assert sum(int(call.args[2].sum()) for call in intact.call_args_list) < 40 << 20
 
 
 def test_many_quoted_batches_within_damage() -> None:

@@ -39,10 +39,15 @@ as long as the batch around it (by default at most 1 MiB) is smaller than this."
 _FEWEST, _MOST = 1024, 1 << 18
 """Batches that are looked at together: few at first and after damage, then more."""
 
+_LEAST = 1 << 20
+"""Bytes that may be summed in any case to see whether a bad batch swallows others."""
+
 _OFFSETS = 1 << 31
 """Offsets of one segment differ by less than this: its index has them as int32."""
 
 _FOREIGN = "; this does not look like a log segment"
+
+_TOO_MANY = "; no batch is found behind it, among too many that only look like one"
 
 _int32 = Struct(">i").unpack_from
 
@@ -171,7 +176,7 @@ class Scanner:
         """
         log, at = self._window.log, pos - self._window.base
         stop = at + size
-        search = Search(self._max)
+        search = Search(self._max, _LEAST)  # there may be as many bad batches as there are batches
         here, need = search.find(log, at + 1, stop, at_end=True)
         while need == 0:
             last = here
@@ -289,6 +294,9 @@ class Scanner:
             if self._later_batch(at):
                 reason = f"its {int(size[0])} bytes reach beyond the end of the file, but a batch is found within"
                 return (yield from self._damage(pos, reason))
+            if self._gave_up and not self._in_order(pos):
+                reason = f"its {int(size[0])} bytes reach beyond the end of the file, and its offset does not follow"
+                return (yield from self._damage(pos, reason))
         self._is_tail(pos, incomplete=left)
         return None
 
@@ -303,6 +311,7 @@ class Scanner:
         search = Search(self._max)
         while True:
             at, need = search.find(window.log, at + 1, window.log.size, at_end=True)
+            self._gave_up = search.given_up
             if need:
                 return False
             pos = window.base + at
@@ -344,7 +353,10 @@ class Scanner:
             end = self._find(search, end + 1, before)
         if end is None:
             end = window.base + window.log.size
-            reason += "; no batch is found behind it" if pos else _FOREIGN
+            if self._gave_up:
+                reason += _TOO_MANY
+            else:
+                reason += "; no batch is found behind it" if pos else _FOREIGN
         if pos >= self._report.start:
             yield Gap(pos, end - pos, reason, data[: min(end - pos, CORRUPT_BYTES)])
         return end

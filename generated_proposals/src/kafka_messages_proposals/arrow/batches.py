@@ -200,7 +200,7 @@ def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
     is_seen = value_at + 4 <= log.size
     value = log.at(np.where(is_seen, value_at, start), ">i4")
     fits = (value >= -1) & (value_at + 4 + np.maximum(value, 0) == start + size)
-    result: Bools = (key < -1) | (key > size) | (is_seen & ~fits)
+    result: Bools = (key < -1) | (value_at + 4 > start + size) | (is_seen & ~fits)
     return result
 
 
@@ -238,13 +238,13 @@ def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
 class Search:
     """A search for the next batch whose header is plausible and whose checksum agrees.
 
-    The bytes may come in pieces. The work is bounded by the number of bytes searched, whatever they are: ``given_up``
-    says that the bound was met.
+    The bytes may come in pieces. The work is bounded by the number of bytes searched, whatever they are, and what may be
+    summed at ``least``: ``given_up`` says that the bound was met.
     """
 
-    def __init__(self, max_batch_bytes: int) -> None:
+    def __init__(self, max_batch_bytes: int, least: int | None = None) -> None:
         self._max = max_batch_bytes
-        self._left = _SEARCH_BYTES
+        self._left = _SEARCH_BYTES if least is None else least
         self._rejected = 0
         self.given_up = False
 
