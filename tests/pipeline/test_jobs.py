@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from job_files import at, data, marker, metadata, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages_spark import register
 from kafka_messages_spark.jobs import _cli, segments
+from kafka_messages_spark.jobs._report import Report
 from kafka_messages_spark.jobs.internal_topics import main
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -114,13 +116,13 @@ def test_python_of_the_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     _cli._use_this_python()
-    assert "PYSPARK_PYTHON" not in _cli.os.environ
+    assert "PYSPARK_PYTHON" not in os.environ
     monkeypatch.setenv("PATH", str(tmp_path))
     _cli._use_this_python()
-    assert _cli.os.environ["PYSPARK_PYTHON"] == sys.executable
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
     monkeypatch.setenv("PYSPARK_PYTHON", "other")
     _cli._use_this_python()
-    assert _cli.os.environ["PYSPARK_PYTHON"] == "other"
+    assert os.environ["PYSPARK_PYTHON"] == "other"
 
 
 def test_sources_that_spark_found(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,6 +141,16 @@ def test_sources_that_spark_found(spark: SparkSession, monkeypatch: pytest.Monke
             raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka_log")
 
     assert not _cli._found_by_itself(Without())  # type: ignore[arg-type]  # all it needs
+
+
+def test_long_paths(spark: SparkSession) -> None:
+    """Of a long path the end is shown: the beginning is the same for all files, and says nothing."""
+    long = f"s3://bucket/{'cluster/' * 20}orders-3/00000000000000000042.log"
+    report = Report("t")
+    report.frame(spark.createDataFrame([("a/b.log", long), (long, "x")], "file string, other string"), 5)
+    first, second = report.text().splitlines()[-2:]
+    assert first == f"{'a/b.log':80}  {long[:79]}…"
+    assert second == f"…{long[-79:]}  x"
 
 
 def test_module_that_workers_lack() -> None:

@@ -219,7 +219,9 @@ def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixt
     """A log that lacks its beginning, or some offsets, may give a wrong state, and says so; wrong offsets are refused."""
     segment(tmp_path, LOG, metadata(5, 0, BEFORE[0]), metadata(9, 0, BEFORE[2]), base=5)
     assert main([str(tmp_path), "--quiet"]) == 1
-    assert "8 offsets are missing before offset 9: the state may be wrong." in capsys.readouterr().out
+    report = capsys.readouterr().out
+    assert "8 offsets are missing before offset 9: the state may be wrong." in report
+    assert "before  an empty cluster\n" in report
     assert main([str(tmp_path), "--before-offset", "7", "--after-offset", "6", "--quiet"]) == 2
     want = "metadata_diff: error: --after-offset 6 is below the offset 7 to begin with\n"
     assert capsys.readouterr().err.endswith(want)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _WIDEST = 80
 """Longer texts in cells of a table are cut."""
+_LONGEST = 1 << 15
+"""No path has more characters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Formats = Mapping[str, Callable[[Any], str]]
@@ -81,7 +83,7 @@ class Report:
         by_name: dict[str, Callable[[Any], str]] = {
             each.name: timestamp for each in df.schema.fields if isinstance(each.dataType, TimestampType)
         }
-        by_name |= formats or {}
+        by_name |= {"file": place} | dict(formats or {})
         words = [[by_name.get(name, shown)(row[name]) for name in df.columns] for row in rows[:limit]]
         titles = [name.replace("_", " ") for name in df.columns]
         self.parts.append(Table(titles, words, frozenset(right), count - len(words)))
@@ -114,6 +116,12 @@ def shown(value: object, widest: int = _WIDEST) -> str:
         return ", ".join(map(shown, value)) or "-"
     text = str(value).translate(_CONTROL)
     return text if len(text) <= widest else f"{text[: widest - 1]}…"
+
+
+def place(value: object) -> str:
+    """A file as a word: of a long path its end, which tells partition and segment."""
+    text = shown(value, widest=_LONGEST)
+    return text if len(text) <= _WIDEST else f"…{text[1 - _WIDEST :]}"
 
 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}

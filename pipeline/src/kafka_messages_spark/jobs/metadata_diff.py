@@ -78,7 +78,7 @@ def _one(job: _cli.Job) -> dict[str, DataFrame]:
     if end is not None and end < start:
         raise wrong(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
-    _input(job, "after", chosen, {"before": f"the state at offset {start}"})
+    _input(job, "after", chosen, {"before": f"the state at offset {start}" if start >= 0 else "an empty cluster"})
     replay = job.keep(metadata.replay(chosen, start=start))
     return {
         "before": metadata.image(replay, "before"),
