@@ -337,6 +337,35 @@ def test_limits_before_spark_4_2(log: Log, name: str) -> None:
         open_stream(log.folder, **{name: "7"})
 
 
+@pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 a source is told where its stream is")
+def test_restart_before_spark_4_2(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+    """There a restarted stream plans without the checkpoint: it goes on, but not silently over what the cleaner did."""
+    log.append(2)
+    stream = open_stream(log.folder)
+    at = again(stream.initialOffset())
+    end = again(stream.latestOffset())
+    assert read(stream, at, end) == [0, 1]
+    log.append(2)
+    log.roll()
+    log.append(2)
+    stream, at = open_stream(log.folder), end
+    end = again(stream.latestOffset())
+    assert read(stream, at, end) == [2, 3, 4, 5]
+    assert read(open_stream(log.folder), at, end) == [2, 3, 4, 5]
+    log.append(2)
+    log.roll()
+    log.append(1)
+    log.clean(2, 0, 1, 2)
+    text = f"^kafka_log: {log.folder}/0{{20}}.log was rewritten while the query was stopped; before Spark 4.2 a source "
+    stream, warned, at = open_stream(log.folder), open_stream(log.folder, failOnDataLoss="false"), end
+    end = again(stream.latestOffset())
+    with pytest.raises(ValueError, match=text):
+        read(stream, at, end)
+    assert warned.latestOffset() == end
+    read(warned, at, end)
+    assert "was rewritten while the query was stopped" in caplog.text
+
+
 def test_starting_offsets(log: Log) -> None:
     """``latest``: only what is written from now on, as Spark's Kafka source means it."""
     log.append(2)

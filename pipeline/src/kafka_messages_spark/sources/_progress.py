@@ -32,6 +32,10 @@ class Folder:
     again: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Rewritten files that this batch reads from their start: bytes, and the first offset that is new in them."""
 
+    def is_done(self, name: str) -> bool:
+        """Whether a file is not looked at any more."""
+        return self.through is not None and name <= self.through
+
     def limits(self) -> dict[str, int]:
         """The offsets that are not reached in the files of this batch, where they are known.
 

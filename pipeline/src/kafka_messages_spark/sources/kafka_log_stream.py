@@ -79,8 +79,7 @@ class LogStream:
                 yield self._range(place + name, 0, end, offset, limits.get(name)), offset
         for name, end in after.files.items():
             start = before.files.get(name, 0)
-            is_done = before.through is not None and name <= before.through
-            if start < end and not is_done:
+            if start < end and not before.is_done(name):
                 is_last = start > 0 and name == max(before.files)
                 lowest = base_of(name) if not start else before.next_offset if is_last else None
                 yield self._range(place + name, start, end, None, limits.get(name)), lowest
@@ -130,17 +129,35 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
                     )
             super().__init__(options, schema)
             self._known = Progress().to_json()
+            self._planned_from: dict[str, Any] | None = None
 
         def initialOffset(self) -> dict[str, Any]:
             self._known = super().initialOffset()
             return self._known
 
         def latestOffset(self) -> dict[str, Any]:  # type: ignore[override]  # as Spark 4.1 calls it
+            self._planned_from = self._known
             return self.planned(self._known, Limit())
 
         def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+            if self._planned_from not in (None, start):
+                self._tell_what_is_rewritten(Progress.from_json(NAME, start), Progress.from_json(NAME, end))
             self._known = end
             return super().partitions(start, end)
+
+        def _tell_what_is_rewritten(self, start: Progress, end: Progress) -> None:
+            """After a restart ``end`` was planned without ``start``. Tell where what was read is not what is there."""
+            whole = self._planner.plan(start, self._files(), Limit())
+            for key, after in end.folders.items():
+                before, found = (each.folders.get(key, Folder()) for each in (start, whole))
+                taken = {name: size for name, size in after.files.items() if size > before.files.get(name, 0)}
+                wrong = found.again.keys() - after.again.keys() - before.again.keys()
+                wrong |= {name for name, size in taken.items() if size > found.files.get(name, 0)}
+                if name := min((each for each in wrong if each in found.again or not before.is_done(each)), default=""):
+                    self._lost(
+                        f"{key[: key.rfind('/') + 1]}{name} was rewritten while the query was stopped; before Spark 4.2 a "
+                        "source cannot find what is new in it"
+                    )
 
 else:
 
