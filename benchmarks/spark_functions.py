@@ -1,11 +1,12 @@
 """Measure ``from_kafka`` and ``decode`` on Spark side by side with Spark's own ``from_avro`` and a row-by-row ``udf``.
 
-    python benchmarks/spark_functions.py [--samples N] [--rows N] [--jars SPARK_AVRO_JAR] [--output FILE]
+    python benchmarks/spark_functions.py [--samples N] [--forks N] [--rows N] [--jars SPARK_AVRO_JAR] [--output FILE]
 
 The same values are written once as Kafka messages and once as Avro, by Spark, to Parquet files; every way decodes them
 to the same struct, which is checked, and gives it to Spark's ``noop`` sink. Each way is measured next to ``from_avro`` in
-a JVM of their own, as a job runs it: with other ways in it before, the JVM's compiler makes slower code for all of them.
-The two take turns; a ratio is the median of the ratios of the rounds. CPU is that of the JVM and all Python workers.
+JVMs of their own, as a job runs it: with other ways in it before, the JVM's compiler makes other code for all of them.
+It makes other code from start to start, too, hence several JVMs. The two take turns; a ratio is the median of the ratios
+of all rounds. CPU is that of the JVM and all Python workers.
 The jar of from_avro comes from Maven Central unless ``--jars`` names it.
 """
 
@@ -133,14 +134,15 @@ def pair(arguments: Namespace) -> None:
     print(json.dumps({name: [(each.wall, each.cpu) for each in samples] for name, samples in taken.items()}))
 
 
-def results(rows: int, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
+def results(rows: int, forks: int, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
     """The rows of the table for all workloads."""
     for workload in WORKLOADS:
         for way in ways(workload):
             if way != PEER:
                 print(f"measuring {workload.title}, {way}", file=sys.stderr)
-                taken = measured_alone(workload, way, folder, argv)
-                yield workload.title, way, *figures(taken[way], taken[PEER], rows_of(workload, rows))
+                taken = [measured_alone(workload, way, folder, argv) for _ in range(forks)]
+                ours, peer = ([sample for each in taken for sample in each[name]] for name in (way, PEER))
+                yield workload.title, way, *figures(ours, peer, rows_of(workload, rows))
 
 
 def figures(samples: Sequence[Sample], peer: Sequence[Sample], rows: int) -> Iterator[str]:
@@ -160,7 +162,8 @@ def rows_of(workload: Workload, rows: int) -> int:
 def parse(argv: Sequence[str]) -> Namespace:
     """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--samples", type=int, default=5, help="rounds per workload (default 5)")
+    parser.add_argument("--samples", type=int, default=3, help="rounds per JVM (default 3)")
+    parser.add_argument("--forks", type=int, default=3, help="JVMs per way (default 3)")
     parser.add_argument("--rows", type=int, default=5_000_000, help="rows of the flat workloads (default 5,000,000)")
     parser.add_argument("--jars", metavar="FILE", help="spark-avro's jar (default: from Maven Central)")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
@@ -181,9 +184,12 @@ def main(argv: Sequence[str]) -> None:
             version = spark.version
             for workload in WORKLOADS:
                 prepare(spark, workload, rows_of(workload, arguments.rows), folder)
-        report = [*table(HEADER, [*results(arguments.rows, folder, argv)], texts=2)]
+        report = [*table(HEADER, [*results(arguments.rows, arguments.forks, folder, argv)], texts=2)]
     command = shlex.join(["python", "benchmarks/spark_functions.py", *argv])
-    report += ["", f"`{command}`, Spark {version}, `local[2]`, {arguments.samples} rounds."]
+    report += [
+        "",
+        f"`{command}`, Spark {version}, `local[2]`, {arguments.forks} JVMs, {arguments.samples} rounds in each.",
+    ]
     print("\n".join(report))
     if arguments.output:
         arguments.output.write_text("\n".join(report) + "\n", encoding="utf-8")
