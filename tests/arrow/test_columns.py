@@ -367,7 +367,7 @@ def test_versions_that_are_none(version: object, error: type[Exception], reason:
     """No number is made of what is none, in either mode."""
     for mode in ("FAILFAST", "PERMISSIVE"):
         with pytest.raises(error) as caught:
-            decode(pa.array(COMMITTED), OffsetCommitValue, version, mode=mode)  # type: ignore[arg-type]
+            decode(pa.array(COMMITTED), OffsetCommitValue, version, mode=mode)  # type: ignore[arg-type]  # refused
         assert str(caught.value) == reason
 
 
