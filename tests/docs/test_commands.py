@@ -49,6 +49,14 @@ def test_a_block_that_fails(clone: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert re.fullmatch(r"a\.md:7: exit status 1 in \d+ s\nbefore\n", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize(("printed", "is_good"), [("Findings", True), ("Traceback (most recent call last)", False)])
+def test_a_job(printed: str, is_good: bool, clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A job that found something did what its page says, and one that broke did not; both end with 1."""
+    (clone / ".venv/bin/activate").write_text(f"python() {{ echo '{printed}'; return 1; }}\n")
+    assert commands.run(Block("a.md", 7, "sh", f"{commands.JOB}segments logs\n", None), clone) == is_good
+    assert (printed in capsys.readouterr().out) != is_good
+
+
 def test_a_block_that_hangs(clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended with all that it started; the session goes on."""
     monkeypatch.setattr(commands, "LIMIT", 1)

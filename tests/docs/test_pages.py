@@ -60,7 +60,7 @@ def test_samples_are_of_a_broker(page: str) -> None:
 
 @pytest.mark.parametrize("page", [*pages.pages(), "CONTRIBUTING.md", "benchmarks/README.md", "tests/vectors/README.md"])
 def test_links(page: str) -> None:
-    """A page or heading that moved would leave readers with nothing; a quoted file one can go to is a link."""
+    """A page or heading that moved would leave readers with nothing."""
     folder = (pages.ROOT / page).parent
     text = pages.text(page)
     for target in LINK.findall(text):
@@ -69,8 +69,15 @@ def test_links(page: str) -> None:
             found = folder / path if path else pages.ROOT / page
             assert found.exists(), target
             assert not heading or heading in _headings(found.read_text(encoding="utf-8")), target
-    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    assert re.findall(r"(?<!\[)`[\w./-]+\.md`", prose) == [], "name a page with a link"
+
+
+@pytest.mark.parametrize("page", [*pages.pages(), "CONTRIBUTING.md"])
+def test_paths_are_links(page: str) -> None:
+    """What a reader may want to open can be opened: a quoted path of the repository is the text of a link."""
+    prose = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.MULTILINE | re.DOTALL)
+    quoted = set(re.findall(r"(?<!\[)`(\w[\w.-]*/[\w./-]*|[\w.-]+\.md)`", prose))
+    folders = (pages.ROOT, (pages.ROOT / page).parent)
+    assert [name for name in sorted(quoted) if any((folder / name).exists() for folder in folders)] == []
 
 
 def _headings(text: str) -> set[str]:
