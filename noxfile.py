@@ -93,7 +93,7 @@ def quick(session: nox.Session) -> None:
 
 @nox.session
 def readme(session: nox.Session) -> None:
-    """Run the shell blocks of README and docs in a fresh clone; it lists slow ones with the reason, -- --all runs these too."""
+    """Run the shell blocks of README and docs in a fresh clone; -- --all for the slow ones too, which it lists."""
     session.run("python", "-m", "tests.support.commands", *session.posargs)
 
 

@@ -12,10 +12,8 @@ from tests.support import pages
 from tests.support.cluster import COMMITTED
 
 WITH_PYTHON = [page for page in pages.pages() if pages.to_run(page, "python")]
-NEEDS_SPARK = [page for page in WITH_PYTHON if "pyspark" in pages.module(page)]
-"""Run by tests/pipeline/test_pages.py, which has a session."""
 NEEDS_ARROW = [page for page in WITH_PYTHON if "pyarrow" in pages.module(page)]
-ALONE = [page for page in WITH_PYTHON if page not in NEEDS_SPARK]
+ALONE = [page for page in WITH_PYTHON if page not in pages.about_spark()]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

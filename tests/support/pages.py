@@ -83,6 +83,11 @@ def _sources(block: Block) -> Iterator[tuple[int, str]]:
         yield block.line + example.lineno, example.source
 
 
+def about_spark() -> list[str]:
+    """The pages whose Python needs a session of Spark; tests/pipeline has one, and runs them."""
+    return [page for page in pages() if "pyspark" in module(page)]
+
+
 def run(page: str, names: dict[str, object]) -> None:
     """Run the Python of a page from top to bottom, as one who follows it does; interactive blocks print what they show.
 

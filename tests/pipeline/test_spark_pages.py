@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.docs.test_pages import NEEDS_SPARK
 from tests.support import pages
 
 
-@pytest.mark.parametrize("page", NEEDS_SPARK)
+@pytest.mark.parametrize("page", pages.about_spark())
 def test_python_runs(
     page: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
