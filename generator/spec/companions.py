@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ class Sample:
 
     text: str
     packages: frozenset[str]
-    """The packages that it imports from; a package of another name has no use for it."""
+    """The packages that it imports; a package of another name has no use for it."""
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
@@ -119,8 +120,16 @@ def read_sample(specs: Path, problems: Problems) -> Sample | None:
         line = getattr(error, "lineno", None) or 1
         problems.error(Location((specs / SAMPLE).as_posix(), line, "$"), f"not Python: {getattr(error, 'msg', error)}")
         return None
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    return Sample(text, frozenset(str(node.module).partition(".")[0] for node in imports))
+    return Sample(text.rstrip("\n") + "\n", frozenset(_imported(tree)))
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """The packages that a module imports, or imports from."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
 
 
 def _load_text(path: Path, problems: Problems) -> str | None:

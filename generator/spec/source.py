@@ -276,7 +276,8 @@ def load(path: Path, name: str, problems: Problems) -> Node | None:
 def load_text(path: Path, name: str, problems: Problems) -> str | None:
     """Read a file that is text and no definition; its lines end with a newline, whatever system it is from."""
     data = _bytes(path, name, problems)
-    return None if data is None else _text(name, data, problems)
+    text = None if data is None else _text(name, data, problems)
+    return None if text is None else text.removeprefix("\ufeff")
 
 
 def _bytes(path: Path, name: str, problems: Problems) -> bytes | None:

@@ -205,9 +205,14 @@ def test_the_readme_shows_the_sample_beside_the_definitions(generated: package.R
     own = "from sample_package import Probe\n\nprint(Probe(a=7))\n"
     default = "from sample_package import Probe\n\nmessage = Probe()\ndata = message.write(3)\n"
     assert f"```python\n{default}" in readme.read_text()
-    (generated.specs / "sample.py").write_text(own)
+    for written in (own, own.rstrip("\n"), "\ufeff" + own):  # as editors leave it
+        (generated.specs / "sample.py").write_text(written)
+        assert generate(generated) == 0
+        assert f"```python\n{own}```\n" in readme.read_text()
+    with_module = own.replace("from sample_package import Probe", "import sample_package.messages.probe")
+    (generated.specs / "sample.py").write_text(with_module)
     assert generate(generated) == 0
-    assert f"```python\n{own}```\n" in readme.read_text()
+    assert f"```python\n{with_module}```\n" in readme.read_text()
     other = package.Request(generated.specs, generated.output.with_name("other"), "other_package")
     assert generate(other) == 0
     assert "from other_package import Probe\n\nmessage = Probe()\n" in (other.output / "README.md").read_text()
