@@ -11,7 +11,7 @@ from tests.support.pages import ROOT
 def test_demo() -> None:
     """A newcomer's first look is at something that happened: names of topics, groups and brokers, not random values."""
     line = [sys.executable, "examples/decode_response.py"]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "What a consumer, 'billing', asked its broker, and the answers:"
