@@ -14,6 +14,8 @@ from tests.support.cluster import COMMITTED
 WITH_PYTHON = [page for page in pages.pages() if pages.to_run(page, "python")]
 NEEDS_ARROW = [page for page in WITH_PYTHON if "pyarrow" in pages.module(page)]
 ALONE = [page for page in WITH_PYTHON if page not in pages.about_spark()]
+CODE = re.compile(r">>> |from |import |\$ |nox |pip |python ")
+"""How a block begins that is code or a command, and nothing that is printed."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -42,6 +44,7 @@ def test_nothing_escapes(page: str) -> None:
     text = pages.text(page)
     blocks = pages.blocks(page)
     assert [block.place for block in blocks if block.language not in pages.LANGUAGES] == []
+    assert [block.place for block in blocks if block.language == "" and CODE.match(block.text)] == []
     assert text.count("```") == 2 * len(blocks)
     assert text.count("<!-- not run:") == sum(block.not_run is not None for block in blocks)
     without = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
