@@ -52,13 +52,15 @@ class Request:
     version: int
     """Version of the API: of ``message``, and what the header says."""
     message: Message
+    trailing: bytes = b""
+    """Bytes behind the message, which brokers ignore and some clients send; nearly always none."""
 
     def encode(self, *, framed: bool = True) -> bytes:
-        """The bytes of header and message, after their length if ``framed``.
+        """The bytes of header, message and ``trailing``, after their length if ``framed``.
 
         Raises EncodeError with the field, and UnsupportedVersionError.
         """
-        body = self.message.write(self.version)
+        body = self.message.write(self.version) + self.trailing
         return _join(self.header.write(self.api.request_header_version(self.version)), body, framed)
 
 
@@ -147,6 +149,9 @@ def _certain_header(data: bytes) -> RequestHeader:
 def decode_request(data: BytesLike) -> Request:
     """The request in ``data``: header and body, without the length before them.
 
+    Bytes behind the body are kept as ``Request.trailing``: brokers ignore them, and librdkafka sends one to three after
+    a MetadataRequest for all topics.
+
     Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), which keep the header, so that the
     request can be answered; and DecodeError, with offsets in ``data``.
     """
@@ -159,7 +164,8 @@ def decode_request(data: BytesLike) -> Request:
         raise UnsupportedRequestError(reason, api, header)
     if version not in api.valid_versions:
         raise UnsupportedRequestError(str(unsupported(api.request_class, version)), api, header)
-    return Request(header, api, version, read_rest(api.request_class, data, body, version))
+    message, end = api.request_class.read_from(data, body, version)
+    return Request(header, api, version, message, data[end:])
 
 
 if TYPE_CHECKING:
