@@ -51,6 +51,7 @@ def decode(
     corrupt_column: str | None = None,
     unknown_tagged_fields: bool = False,
     trailing: str = "error",
+    trailing_column: str | None = None,
     emit_defaults: bool = False,
     validate_utf8: bool = True,
 ) -> pa.StructArray:
@@ -58,7 +59,8 @@ def decode(
 
     ``version`` is one for all rows, one a row (an integer array), or None: then each value starts with its version as
     an int16, as coordinator values do. Fields that a row's version does not have are null, or their default with
-    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore". A string that is not UTF-8
+    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore"; with ``trailing_column``
+    those ignored stand in a binary field of that name, which is null where there are none. A string that is not UTF-8
     makes its row bad; with ``validate_utf8=False`` its bytes stand in the column as they are.
 
     In mode "FAILFAST" the first bad row raises RowError (a DecodeError), which names row, field and offset. In
@@ -74,18 +76,18 @@ def decode(
         raise ValueError(f"trailing is one of {', '.join(TRAILING)}, not {trailing!r}")
     array = _binary(array)
     shape = Shape(message, unknown_tagged_fields)
+    _check_names(shape, corrupt_column, trailing_column)
     source = Source(array)
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     versions = _versions(source, present, version)
     decoder = Decoder(shape, source, emit_defaults=emit_defaults, validate_utf8=validate_utf8)
     values = _by_version(decoder, present, versions, trailing == "ignore")
-    bad = source.bad
-    if bad.any() and mode == "FAILFAST":
-        row = int(np.flatnonzero(bad)[0])
+    if source.bad.any() and mode == "FAILFAST":
+        row = int(np.flatnonzero(source.bad)[0])
         raise _row_error(
             message, array[row].as_py(), row, version is None, int(versions[np.searchsorted(present, row)])
         )
-    return _result(values, array, bad, corrupt_column)
+    return _result(values, array, source, corrupt_column, trailing_column)
 
 
 def encode(
@@ -184,6 +186,7 @@ def _by_version(decoder: Decoder, present: Ints, versions: Ints, ignore_rest: bo
         rows = rows[~source.bad[rows]]
         lanes = source.lanes(rows)
         parts.append(decoder.struct(schemas[version], shape.facts.fields, lanes))
+        source.stops[rows] = lanes.pos
         if not ignore_rest:
             source.fail(lanes, lanes.pos != lanes.end)
         index[rows] = np.arange(done, done + len(rows))
@@ -204,19 +207,38 @@ def _distinct(versions: Ints) -> list[int]:
     return found
 
 
-def _result(values: pa.StructArray, array: pa.Array, bad: Bools, corrupt_column: str | None) -> pa.StructArray:
-    if not bad.any() and corrupt_column is None:
+def _check_names(shape: Shape, corrupt_column: str | None, trailing_column: str | None) -> None:
+    """Raise for a further column that would have the name of another one."""
+    for name, noun in ((corrupt_column, "corrupt rows"), (trailing_column, "trailing bytes")):
+        if name is not None and shape.type.get_field_index(name) >= 0:
+            raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
+    if corrupt_column is not None and corrupt_column == trailing_column:
+        raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}")
+
+
+def _result(
+    values: pa.StructArray, array: pa.Array, source: Source, corrupt_column: str | None, trailing_column: str | None
+) -> pa.StructArray:
+    """The structs of all rows with the further columns asked for; without ``corrupt_column`` bad ones are null."""
+    bad = source.bad
+    null = np.asarray(array.is_null())
+    added: dict[str, pa.Array] = {}
+    if trailing_column is not None:
+        added[trailing_column] = source.trailing()
+    if corrupt_column is not None:
+        added[corrupt_column] = array.take(pa.array(np.arange(len(bad)), mask=~bad)).cast(pa.binary())
+    elif bad.any():
+        values = values.take(pa.array(np.arange(len(bad)), mask=bad))
+        null = null | bad
+    if not added:
         return values
-    keep = pa.array(np.arange(len(bad)), mask=bad)
-    if corrupt_column is None:
-        return values.take(keep)
-    if values.type.get_field_index(corrupt_column) >= 0:
-        raise ValueError(f"the message has a field {corrupt_column!r} already; choose another name for corrupt rows")
-    fields = [*values.type, pa.field(corrupt_column, pa.binary())]
-    children = [child.take(keep) for child in (values.field(i) for i in range(values.type.num_fields))]
-    corrupt = array.take(pa.array(np.arange(len(bad)), mask=~bad)).cast(pa.binary())
-    null = pa.array(np.asarray(array.is_null()))
-    return pa.StructArray.from_arrays([*children, corrupt], fields=fields, mask=null if array.null_count else None)
+    children = [values.field(index) for index in range(values.type.num_fields)]
+    if corrupt_column is not None and bad.any():
+        keep = pa.array(np.arange(len(bad)), mask=bad)
+        children = [child.take(keep) for child in children]
+    fields = [*values.type, *(pa.field(name, pa.binary()) for name in added)]
+    mask = pa.array(null) if null.any() else None
+    return pa.StructArray.from_arrays([*children, *added.values()], fields=fields, mask=mask)
 
 
 def _row_error(message: type[Message], data: bytes, row: int, has_prefix: bool, version: int) -> KafkaMessageError:
