@@ -249,11 +249,17 @@ def test_values_may_have_a_default() -> None:
         ("trailing", b""),
     ]
     longer = dataclasses.replace(plain, trailing=b"\1")
-    assert (longer.trailing, longer == plain, dataclasses.replace(longer, trailing=b"") == plain) == (b"\1", False, True)
+    assert (longer.trailing, longer == plain, dataclasses.replace(longer, trailing=b"") == plain) == (
+        b"\1",
+        False,
+        True,
+    )
     assert pickle.loads(pickle.dumps(longer)) == copy.deepcopy(longer) == longer
     assert repr(longer) == repr(plain).replace("trailing=b''", "trailing=b'\\x01'")
     for arguments in ((header, api(3), 12), (header, api(3), 12, MetadataRequest(), b"", None)):
-        with pytest.raises(TypeError, match=r"^Request\(\) takes the arguments header, api, version, message, trailing$"):
+        with pytest.raises(
+            TypeError, match=r"^Request\(\) takes the arguments header, api, version, message, trailing$"
+        ):
             Request(*arguments)  # type: ignore[arg-type, call-arg]
     match longer:
         case Request(_, _, _, _, trailing):

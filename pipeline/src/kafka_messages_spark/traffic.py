@@ -243,4 +243,6 @@ def _decoded(
 ) -> DataFrame:
     body = F.substring(frame, size + 1, F.length(frame))
     kept = df.columns if keep is None else keep
-    return decode(chosen.withColumn(_BODY, body), message, version, _BODY, options, into=into, keep=kept, trailing=trailing)
+    return decode(
+        chosen.withColumn(_BODY, body), message, version, _BODY, options, into=into, keep=kept, trailing=trailing
+    )
