@@ -96,8 +96,7 @@ def default_tests(message: MessagePlan, field: FieldPlan, expression: str) -> li
     if default is Empty.STRUCT:
         struct = message.struct(field.type)
         inner = [t for f in struct.fields for t in default_tests(message, f, f"{expression}.{f.name}")]
-        unknown = [f"not {expression}.unknown_tagged_fields"] if struct.is_flexible else []
-        return not_null + inner + unknown
+        return [*not_null, *inner, f"not {expression}.unknown_tagged_fields"]
     if default is Empty.ARRAY or isinstance(default, bytes):
         return [*not_null, f"not len({expression})"]
     if isinstance(default, bool):

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, Self
 
+    from ._wire import RawTaggedFields
     from .schema import Schema
 
     Codec = tuple[
@@ -26,6 +27,8 @@ class StructBase:
     __slots__: tuple[str, ...] = ()
     _names: ClassVar[tuple[str, ...]] = ()
     """The fields, in the order of the definition."""
+    unknown_tagged_fields: RawTaggedFields
+    """Tagged fields that the definition does not name; only flexible versions can write them."""
 
     def __repr__(self) -> str:
         names = [name for name in self._names if name != "unknown_tagged_fields" or getattr(self, name)]

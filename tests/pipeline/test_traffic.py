@@ -161,7 +161,9 @@ def test_bytes_behind_requests(spark: SparkSession) -> None:
         assert (rows[4].client_id, rows[4].message.topics, rows[6].message.topics) == ("rdkafka", None, [])
         assert [number for number, row in rows.items() if row.message is None] == [7]
     strict = {"trailingBytes": "error"}
-    with pytest.raises(PySparkException, match=r"MetadataRequest v\d+: the message ends at offset \d+, but \d more byte"):
+    with pytest.raises(
+        PySparkException, match=r"MetadataRequest v\d+: the message ends at offset \d+, but \d more byte"
+    ):
         traffic.decode_requests(df.where("correlation_id <> 7"), "MetadataRequest", strict).collect()
     with pytest.raises(ValueError, match=r"^decode: there is a column 'trailing' already, which is the name for bytes"):
         traffic.decode_requests(df.withColumn("trailing", df.frame), "MetadataRequest")
