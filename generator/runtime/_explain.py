@@ -29,13 +29,13 @@ def explain_write(message: Message, version: int, error: Exception) -> EncodeErr
     facts = facts_of(type(message))
     try:
         schemas_of(type(message))[version].validate(message)
-        _check_absent(facts, facts.fields, message, version)
+        check_absent(facts, facts.fields, message, version)
     except SchemaError as found:
         return EncodeError(found.reason, facts.name, version, found.place)
     return EncodeError(f"{type(error).__name__}: {error}", facts.name, version)
 
 
-def _check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, version: int) -> None:
+def check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, version: int) -> None:
     """Raise for a field that this version does not have, is not ignorable, and is not at its default."""
     builder = Builder(facts)
     for field in fields:
@@ -53,11 +53,11 @@ def _check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container
 def _check_inner(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> None:
     inner = facts.structs[field.type]
     if not field.is_array:
-        _check_absent(facts, inner, value, version)
+        check_absent(facts, inner, value, version)
         return
     assert isinstance(value, Iterable)  # it was validated as an array just before
     for index, element in enumerate(value):
         try:
-            _check_absent(facts, inner, element, version)
+            check_absent(facts, inner, element, version)
         except SchemaError as error:
             raise error.inside(f"[{index}]") from None

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._message import Message, unsupported
+from .._types import shown
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
 from ._conform import conformed
@@ -28,7 +29,7 @@ TRAILING = ("error", "ignore")
 _INT64 = 1 << 63
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias, TypeGuard
 
     Versions: TypeAlias = int | pa.Array | npt.NDArray[np.int64] | None
 
@@ -99,8 +100,11 @@ def encode(
     large or view types, dictionaries, lists of a fixed size, wider integers, floats and decimals that are whole numbers.
     A column of Arrow's type null is one of nulls. ``prefix`` puts the version in front of each value as an int16.
 
+    Null in a field that the version does not have says nothing; any other value but its default is refused, unless the
+    field is ignorable.
+
     Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
-    KeyError for a column that is not there, and TypeError for one of another kind.
+    KeyError for a column that is not there, and TypeError for one of another kind and for a version that is no integer.
     """
     if isinstance(array, pa.RecordBatch | pa.Table):
         array = array.to_struct_array()
@@ -108,8 +112,11 @@ def encode(
         array = array.combine_chunks()
     if not isinstance(array, pa.Array):
         raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
-    schemas = schemas_of(message)
-    if isinstance(version, bool) or version not in schemas:
+    if not _is_integer(version):
+        given = shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
+        raise TypeError(f"version is an integer, one for all rows, not {given}")
+    version, schemas = int(version), schemas_of(message)
+    if version not in schemas:
         raise unsupported(message, version)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.binary())
@@ -121,15 +128,13 @@ def encode(
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     rows = array.take(pa.array(present))
     encoder = Encoder(shape, len(array), version)
-    with_unknown = has_unknown(rows)
     pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
     pieces.append(encoder.struct(schemas[version], shape.facts.fields, rows, present))
+    known = None if not has_unknown(rows) else one_by_one(message, rows, present, version, prefix)
     if encoder.bad.any():
         row = int(np.flatnonzero(encoder.bad)[0])
         raise explain(message, array[row].as_py(), row, version)
-    values = finished(joined(pieces, len(rows)))
-    if with_unknown:
-        values = one_by_one(message, rows, present, version, prefix)
+    values = finished(joined(pieces, len(rows))) if known is None else known
     return scattered(values, present, len(array), None)
 
 
@@ -148,6 +153,10 @@ def _binary(array: pa.Array) -> pa.Array:
     return array
 
 
+def _is_integer(version: object) -> TypeGuard[int | np.integer[Any]]:
+    return isinstance(version, (int, np.integer)) and not isinstance(version, bool)
+
+
 def _versions(source: Source, present: Ints, version: Versions) -> Ints:
     """The version of each present row; for None it is read from the row, whose start moves behind it."""
     if version is None:
@@ -156,12 +165,12 @@ def _versions(source: Source, present: Ints, version: Versions) -> Ints:
         source.starts = source.starts.copy()
         source.starts[present] = lanes.pos
         return versions
-    if isinstance(version, (int, np.integer)) and not isinstance(version, bool):
+    if _is_integer(version):
         if not -_INT64 <= version < _INT64:
             raise ValueError(f"version is {version}, which no message has")
         return np.full(len(present), int(version), np.int64)
     if np.ndim(version) == 0:
-        raise TypeError(f"version is an integer, an array of integers or None, not {version!r}")
+        raise TypeError(f"version is an integer, an array of integers or None, not {shown(version)}")
     values = version if isinstance(version, pa.Array | pa.ChunkedArray) else pa.array(version)
     if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
         raise TypeError(f"versions are integers, not {values.type}")
