@@ -53,7 +53,11 @@ def store(field: FieldPlan) -> str:
     name = field.name
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
-        made = f'list_of_str({name}, "{name}")' if field.type == "string" else f"{kept}({name})"
+        element = field.type if field.is_struct else _SCALARS[field.type]
+        is_checked = field.is_struct or element == "str"
+        made = f'list_of({name}, "{name}", "{element}")' if is_checked else f"list({name})"
+        if field.collection:
+            made = f"{kept}({made})"
         wrapped = f"{name} if isinstance({name}, {kept}) else {made}"
         return f"None if {name} is None else {wrapped}" if field.nullable else wrapped
     if field.default is Empty.STRUCT:

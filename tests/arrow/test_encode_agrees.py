@@ -75,7 +75,7 @@ def assert_agree(cls: type[Message], columns: Any, wanted: list[Outcome], versio
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_every_version_of_what_was_decoded(name: str) -> None:
-    """All vectors with all that decode can give, at their version and at every other; as they are, and with unknown fields."""
+    """All vectors with all that decode can give, at their version and every other; as they are, and with unknown fields."""
     cls = message_class(name)
     for version in sorted({vector.version for vector in MESSAGES[name]}):
         plain = [cls.read(vector.data, version) for vector in MESSAGES[name] if vector.version == version]

@@ -16,7 +16,6 @@ else:
         """What the values share; their fields are their slots."""
 
         __slots__ = ()
-        _defaults = {}
 
         def __init__(self, *values, **named):
             if named or len(values) != len(self.__slots__):

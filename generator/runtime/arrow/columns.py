@@ -18,7 +18,7 @@ from ..schema import schemas_of
 from ._conform import conformed
 from ._decode import Decoder, scattered
 from ._encode import Encoder
-from ._lanes import Bools, Ints, Source
+from ._lanes import Ints, Source
 from ._pieces import finished, joined, number
 from ._rows import RowError, explain, first_refused, has_unknown, one_by_one
 from ._shape import Shape
@@ -112,7 +112,9 @@ def encode(
     if not isinstance(array, pa.Array):
         raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
     if not _is_integer(version):
-        given = shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
+        given = (
+            shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
+        )
         raise TypeError(f"version is an integer, one for all rows, not {given}")
     version, schemas = int(version), schemas_of(message)
     if version not in schemas:

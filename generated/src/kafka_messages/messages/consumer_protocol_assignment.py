@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -100,7 +100,7 @@ class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
         self.assigned_partitions = (
             assigned_partitions
             if isinstance(assigned_partitions, TopicPartitionCollection)
-            else TopicPartitionCollection(assigned_partitions)
+            else TopicPartitionCollection(list_of(assigned_partitions, "assigned_partitions", "TopicPartition"))
         )
         self.user_data = user_data
         self.unknown_tagged_fields = unknown_tagged_fields

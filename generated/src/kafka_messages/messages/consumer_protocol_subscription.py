@@ -11,7 +11,7 @@ from .._arrays import (
     UNPACK_I,
     fixed_array,
     fixed_elements,
-    list_of_str,
+    list_of,
     string_array,
     string_array_size,
     string_elements,
@@ -117,12 +117,12 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
         rack_id: str | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of_str(topics, "topics")
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "str")
         self.user_data = user_data
         self.owned_partitions = (
             owned_partitions
             if isinstance(owned_partitions, TopicPartitionCollection)
-            else TopicPartitionCollection(owned_partitions)
+            else TopicPartitionCollection(list_of(owned_partitions, "owned_partitions", "TopicPartition"))
         )
         self.generation_id = generation_id
         self.rack_id = rack_id

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -62,7 +63,11 @@ class OffsetDeleteRequestTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "OffsetDeleteRequestPartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -126,7 +131,7 @@ class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, OffsetDeleteRequestTopicCollection)
-            else OffsetDeleteRequestTopicCollection(topics)
+            else OffsetDeleteRequestTopicCollection(list_of(topics, "topics", "OffsetDeleteRequestTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

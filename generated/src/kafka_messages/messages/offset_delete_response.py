@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -92,7 +93,9 @@ class OffsetDeleteResponseTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, OffsetDeleteResponsePartitionCollection)
-            else OffsetDeleteResponsePartitionCollection(partitions)
+            else OffsetDeleteResponsePartitionCollection(
+                list_of(partitions, "partitions", "OffsetDeleteResponsePartition")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -161,7 +164,7 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
         self.topics = (
             topics
             if isinstance(topics, OffsetDeleteResponseTopicCollection)
-            else OffsetDeleteResponseTopicCollection(topics)
+            else OffsetDeleteResponseTopicCollection(list_of(topics, "topics", "OffsetDeleteResponseTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

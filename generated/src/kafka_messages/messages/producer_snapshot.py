@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import Malformed, RawTaggedFields, Refused, new
@@ -108,7 +109,11 @@ class ProducerSnapshot(_ProducerSnapshotConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.crc = crc
-        self.producer_entries = producer_entries if isinstance(producer_entries, list) else list(producer_entries)
+        self.producer_entries = (
+            producer_entries
+            if isinstance(producer_entries, list)
+            else list_of(producer_entries, "producer_entries", "ProducerEntry")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of_str, string_array, string_array_size, string_elements
+from .._arrays import list_of, string_array, string_array_size, string_elements
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import Malformed, RawTaggedFields, Refused, new
@@ -46,7 +46,7 @@ class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list_of_str(mechanisms, "mechanisms")
+        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list_of(mechanisms, "mechanisms", "str")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

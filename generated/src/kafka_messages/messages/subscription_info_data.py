@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
@@ -131,7 +132,9 @@ class TaskOffsetSum(StructBase):
         self.offset_sum = offset_sum
         self.named_topology = named_topology
         self.partition_to_offset_sum = (
-            partition_to_offset_sum if isinstance(partition_to_offset_sum, list) else list(partition_to_offset_sum)
+            partition_to_offset_sum
+            if isinstance(partition_to_offset_sum, list)
+            else list_of(partition_to_offset_sum, "partition_to_offset_sum", "PartitionToOffsetSum")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -237,13 +240,21 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
         self.version = version
         self.latest_supported_version = latest_supported_version
         self.process_id = process_id
-        self.prev_tasks = prev_tasks if isinstance(prev_tasks, list) else list(prev_tasks)
-        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
+        self.prev_tasks = prev_tasks if isinstance(prev_tasks, list) else list_of(prev_tasks, "prev_tasks", "TaskId")
+        self.standby_tasks = (
+            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskId")
+        )
         self.user_end_point = user_end_point
-        self.task_offset_sums = task_offset_sums if isinstance(task_offset_sums, list) else list(task_offset_sums)
+        self.task_offset_sums = (
+            task_offset_sums
+            if isinstance(task_offset_sums, list)
+            else list_of(task_offset_sums, "task_offset_sums", "TaskOffsetSum")
+        )
         self.unique_field = unique_field
         self.error_code = error_code
-        self.client_tags = client_tags if isinstance(client_tags, list) else list(client_tags)
+        self.client_tags = (
+            client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "ClientTag")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -9,6 +9,7 @@ from .._message import Message, unsupported
 from .._prefixed import class_of, read_rest
 from .._tables import ApiKey
 from .._value import dataclass
+from .._wire import as_bytes
 from ..errors import DecodeError, EncodeError
 from ._apis import Api
 from ._apis import api as api_of
@@ -19,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Generic, TypeVar, overload
 
-    from .._prefixed import BytesLike
+    from .._wire import BytesLike
     from ._shapes import RequestHeader, ResponseHeader
 
     M = TypeVar("M", bound=Message)
@@ -121,7 +122,7 @@ def read_request_header(data: BytesLike) -> tuple[RequestHeader, int]:
     header that does not depend on the API.
     """
     if type(data) is not bytes:
-        data = bytes(data)
+        data = as_bytes(data)
     reader: Any = class_of("RequestHeader")
     if len(data) < _essential.size:
         # Not even the part that all headers share: this raises, with the field that is missing.
@@ -156,7 +157,7 @@ def decode_request(data: BytesLike) -> Request:
     request can be answered; and DecodeError, with offsets in ``data``.
     """
     if type(data) is not bytes:
-        data = bytes(data)
+        data = as_bytes(data)
     header, body = read_request_header(data)
     api, version = api_of(header.request_api_key), header.request_api_version
     if api.is_removed:
@@ -185,7 +186,7 @@ def decode_response(data: BytesLike, api: type[Message] | ApiKey | int | Api, ve
     UnsupportedVersionError and UnknownApiError.
     """
     if type(data) is not bytes:
-        data = bytes(data)
+        data = as_bytes(data)
     which = api_of(api)
     if isinstance(api, type) and which.response_name != api.NAME:
         raise UnknownApiError(f"{api.NAME} is a request; the response is {which.response_name}")
