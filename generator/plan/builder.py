@@ -87,12 +87,6 @@ class _Builder:
             about=message.about,
         )
 
-    @property
-    def is_extensible(self) -> bool:
-        """Whether structs of some version can carry fields that the definition does not name."""
-        versions = (self.message.flexible, self.message.with_optional)
-        return any(not each.intersect(self.message.valid).empty for each in versions)
-
     def dependency_order(self) -> list[str]:
         order: list[str] = []
 
@@ -127,7 +121,7 @@ class _Builder:
             yield Default(snake_case(member.name), refuse=not member.ignorable)
         if version in self.message.flexible:
             yield self.tag_section(struct, tagged, version)
-        elif self.is_extensible and version not in self.message.with_optional:
+        elif version not in self.message.with_optional:
             yield NoSection()
 
     def tag_section(self, struct: Struct, tagged: list[Field], version: int) -> TagSection:
@@ -189,7 +183,6 @@ class _Builder:
             is_message=name == self.message.name,
             singles=frozenset(ref.version for ref, is_array in uses if not is_array),
             arrays=frozenset(ref.version for ref, is_array in uses if is_array),
-            is_flexible=self.is_extensible,
         )
 
     def uses(self, name: str) -> Iterator[tuple[LayoutRef, bool]]:

@@ -182,7 +182,7 @@ class OptionalBuffer:
 
 @dataclass(frozen=True)
 class NoSection:
-    """A version without tagged or optional fields, of a message that has them in others: unknown ones are refused."""
+    """A version without tagged or optional fields: unknown ones are none on read, and refused on write."""
 
     def __str__(self) -> str:
         return "NoSection()"
@@ -237,8 +237,6 @@ class StructPlan:
     """First versions of the layouts that some struct field uses one at a time."""
     arrays: frozenset[int] = frozenset()
     """First versions of the layouts that some array uses."""
-    is_flexible: bool = False
-    """Whether any version has a tag section, and so unknown tagged fields to keep."""
 
     def field(self, name: str) -> FieldPlan:
         return next(field for field in self.fields if field.name == name)

@@ -53,7 +53,11 @@ def store(field: FieldPlan) -> str:
     name = field.name
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
-        made = f'list_of_str({name}, "{name}")' if field.type == "string" else f"{kept}({name})"
+        element = field.type if field.is_struct else _SCALARS[field.type]
+        is_checked = field.is_struct or element == "str"
+        made = f'list_of({name}, "{name}", "{element}")' if is_checked else f"list({name})"
+        if field.collection:
+            made = f"{kept}({made})"
         wrapped = f"{name} if isinstance({name}, {kept}) else {made}"
         return f"None if {name} is None else {wrapped}" if field.nullable else wrapped
     if field.default is Empty.STRUCT:
@@ -96,8 +100,7 @@ def default_tests(message: MessagePlan, field: FieldPlan, expression: str) -> li
     if default is Empty.STRUCT:
         struct = message.struct(field.type)
         inner = [t for f in struct.fields for t in default_tests(message, f, f"{expression}.{f.name}")]
-        unknown = [f"not {expression}.unknown_tagged_fields"] if struct.is_flexible else []
-        return not_null + inner + unknown
+        return [*not_null, *inner, f"not {expression}.unknown_tagged_fields"]
     if default is Empty.ARRAY or isinstance(default, bytes):
         return [*not_null, f"not len({expression})"]
     if isinstance(default, bool):

@@ -8,7 +8,6 @@ from generator.plan.model import FieldPlan, MessagePlan, StructPlan
 from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE
 
 WIDTH = 110
-UNKNOWN_TAGGED_FIELDS = '"""Tagged fields that the definition does not name, kept for writing."""'
 
 
 def header(source: str) -> str:
@@ -47,3 +46,10 @@ def field_docstring(field: FieldPlan) -> str:
     tagged = ", tagged" if field.is_tagged else ""
     about = field.about.strip()
     return _docstring([f"{about} ({versions}{tagged})" if about else f"{versions.capitalize()}{tagged}."], 4)
+
+
+def unknown_tagged_fields(is_extensible: bool) -> str:
+    """What the tagged fields are that the definition does not name; ``is_extensible``: some version can have them."""
+    if is_extensible:
+        return _docstring(["Tagged fields that the definition does not name, kept for writing."], 4)
+    return _docstring(["Empty, as no version has tagged fields: others are refused when writing."], 4)

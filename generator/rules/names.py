@@ -15,7 +15,7 @@ _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 
 BUILTINS = frozenset(
     {
-        *("bool", "bytes", "float", "int", "isinstance", "list", "list_of_str", "object", "str", "tuple"),
+        *("bool", "bytes", "float", "int", "isinstance", "list", "list_of", "object", "str", "tuple"),
         *("dataclass", "field", "self"),
     }
 )

@@ -23,6 +23,12 @@ from ._wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 SHORT = 16
 """Arrays of fewer fixed-width elements than this have a struct of their own."""
 
@@ -166,11 +172,21 @@ _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 
 
-def list_of_str(values: Iterable[str], field: str) -> list[str]:
-    """The elements of a list of strings. One string is refused: it would become its letters."""
-    if isinstance(values, str):
-        raise TypeError(f"{field}: expected a list of str, not the str {values!r}")
+def list_of(values: Iterable[T], field: str, element: str) -> list[T]:
+    """The values as a list. One string is refused, which would become its letters, and what is like it."""
+    kind = type(values)
+    if kind is not tuple and kind is not list and isinstance(values, _NO_LISTS):
+        raise TypeError(f"{field}: expected a list of {element}, not the {kind.__name__} {_shown(values)}")
     return list(values)
+
+
+_NO_LISTS = (str, bytes, bytearray, memoryview, dict)
+
+
+def _shown(value: object) -> str:
+    from ._types import shown
+
+    return shown(value)
 
 
 def string_elements(values: Iterable[str]) -> bytes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ._wire import READ_FAILURES, WRITE_FAILURES
+from ._wire import READ_FAILURES, WRITE_FAILURES, as_bytes
 from .errors import UnsupportedVersionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, Self
 
+    from ._wire import BytesLike, RawTaggedFields
     from .schema import Schema
 
     Codec = tuple[
@@ -26,6 +27,8 @@ class StructBase:
     __slots__: tuple[str, ...] = ()
     _names: ClassVar[tuple[str, ...]] = ()
     """The fields, in the order of the definition."""
+    unknown_tagged_fields: RawTaggedFields
+    """Tagged fields that the definition does not name; only flexible versions can write them."""
 
     def __repr__(self) -> str:
         names = [name for name in self._names if name != "unknown_tagged_fields" or getattr(self, name)]
@@ -93,18 +96,18 @@ class Message(StructBase):
     _facts: ClassVar[str] = ""
 
     @classmethod
-    def read(cls, data: bytes, version: int) -> Self:
+    def read(cls, data: BytesLike, version: int) -> Self:
         """Read a whole message.
 
         ``data`` is exactly one message body (a bytearray or memoryview is copied once). Fields that ``version`` does
-        not have get their defaults. Raises DecodeError with field and offset, also for bytes left over, and
-        UnsupportedVersionError.
+        not have get their defaults. Raises DecodeError with field and offset, also for bytes left over,
+        UnsupportedVersionError, and TypeError for data that is not bytes-like.
         """
         codec = cls._codecs.get(version)
         if codec is None:
             raise unsupported(cls, version)
         if type(data) is not bytes:
-            data = bytes(data)
+            data = as_bytes(data)
         try:
             message, end = codec[0](data, 0)
         except READ_FAILURES as error:
@@ -115,16 +118,16 @@ class Message(StructBase):
         return result
 
     @classmethod
-    def read_from(cls, data: bytes, offset: int, version: int) -> tuple[Self, int]:
+    def read_from(cls, data: BytesLike, offset: int, version: int) -> tuple[Self, int]:
         """Read a message that starts at byte ``offset``; returns it and the offset of the byte after it.
 
-        Raises DecodeError with field and offset, and UnsupportedVersionError.
+        Raises DecodeError with field and offset, UnsupportedVersionError, and TypeError for data that is not bytes-like.
         """
         codec = cls._codecs.get(version)
         if codec is None:
             raise unsupported(cls, version)
         if type(data) is not bytes:
-            data = bytes(data)
+            data = as_bytes(data)
         if not 0 <= offset <= len(data):
             raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
         try:

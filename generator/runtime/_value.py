@@ -1,6 +1,6 @@
 """``dataclass(frozen=True, slots=True)`` as type checkers know it, without the cost of importing ``dataclasses``.
 
-For small immutable values whose fields have no defaults: they are made from all their values, by position or by name.
+For small immutable values, made by position or by name. A field may have a default that cannot change.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
+    _set = object.__setattr__
 
     class _Value:
         """What the values share; their fields are their slots."""
@@ -16,15 +17,21 @@ else:
         __slots__ = ()
 
         def __init__(self, *values, **named):
+            if named or len(values) != len(self.__slots__):
+                values = self._in_order(values, named)
+            for name, value in zip(self.__slots__, values, strict=True):
+                _set(self, name, value)
+
+        def _in_order(self, values, named):
+            """All values, those that were not given by their defaults."""
             names = self.__slots__
-            for name, value in zip(names, values, strict=False):
+            for name in names[: len(values)]:
                 if name in named:
                     raise TypeError(f"{type(self).__name__}() got multiple values for argument {name!r}")
-                named[name] = value
-            if len(values) > len(names) or named.keys() != set(names):
+            given = self._defaults | dict(zip(names, values, strict=False)) | named
+            if len(values) > len(names) or given.keys() != set(names):
                 raise TypeError(f"{type(self).__name__}() takes the arguments {', '.join(names)}")
-            for name, value in named.items():
-                object.__setattr__(self, name, value)
+            return [given[name] for name in names]
 
         def _values(self):
             return tuple([getattr(self, name) for name in self.__slots__])
@@ -54,7 +61,8 @@ else:
         def __get__(self, instance, owner):
             import dataclasses
 
-            namespace = {"__annotations__": owner.__annotations__, "__module__": owner.__module__}
+            own = {"__annotations__": owner.__annotations__, "__module__": owner.__module__}
+            namespace = own | owner._defaults
             return dataclasses.dataclass(type(owner.__name__, (), namespace)).__dataclass_fields__
 
     def dataclass(*, frozen, slots):
@@ -64,6 +72,7 @@ else:
     def _make(cls):
         names = tuple(cls.__annotations__)
         namespace = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+        namespace["_defaults"] = {name: namespace.pop(name) for name in names if name in namespace}
         namespace |= {"__slots__": names, "__match_args__": names, "__dataclass_fields__": _Fields()}
         bases = tuple(base for base in cls.__bases__ if base is not object)
         return type(cls.__name__, (*bases, _Value), namespace)

@@ -160,6 +160,31 @@ def test_trailing_bytes() -> None:
     assert len(decode(rows, MetadataResponse, 12, trailing="ignore")) == 1
 
 
+def test_trailing_bytes_in_a_column() -> None:
+    """Nothing is lost of what is ignored: requests have bytes behind them that a proxy must pass on."""
+    good = MetadataResponse(cluster_id="c").write(12)
+    rows = [None, good, good + b"one", b"\0\0", MetadataResponse().write(0) + b"\0" * 70, good + b"2"]
+    versions = pa.array([12, 12, 12, 12, 0, 12])
+    wanted = [None, None, b"one", None, b"\0" * 70, b"2"]
+    for array in (pa.array(rows), pa.array([b"before", *rows], pa.large_binary())[1:]):
+        ignoring = {"mode": "PERMISSIVE", "trailing": "ignore", "trailing_column": "rest"}
+        columns = decode(array, MetadataResponse, versions, **ignoring)
+        columns.validate(full=True)
+        assert columns.type == pa.struct([*schema(MetadataResponse), pa.field("rest", pa.binary())])
+        assert columns.field("rest").to_pylist() == wanted
+        assert columns.is_valid().to_pylist() == [False, True, True, False, True, True]
+        plain = decode(array, MetadataResponse, versions, mode="PERMISSIVE", trailing="ignore").to_pylist()
+        assert [row and row | {"rest": rest} for row, rest in zip(plain, wanted, strict=True)] == columns.to_pylist()
+
+        both = decode(array, MetadataResponse, versions, **ignoring, corrupt_column="bad")
+        assert both.field("rest").to_pylist() == wanted
+        assert both.field("bad").to_pylist() == [None, None, None, b"\0\0", None, None]
+        assert both.is_valid().to_pylist() == [False, True, True, True, True, True]
+    strict = decode(pa.array(rows), MetadataResponse, versions, mode="PERMISSIVE", trailing_column="rest")
+    assert strict.field("rest").null_count == 6
+    assert strict.is_valid().to_pylist() == [False, True, False, False, False, False]
+
+
 def test_strings_that_are_not_utf_8() -> None:
     """They make their row bad; unvalidated their bytes are in the column, for who knows another encoding."""
     rows = pa.array([OffsetCommitValue(metadata="ok").write(3).replace(b"ok", b"\xff!")])
@@ -380,6 +405,11 @@ def test_versions_that_are_none(version: object, error: type[Exception], reason:
             {"mode": "PERMISSIVE", "corrupt_column": "topics"},
             "the message has a field 'topics' already; choose another name for corrupt rows",
         ),
+        (
+            {"trailing_column": "topics"},
+            "the message has a field 'topics' already; choose another name for trailing bytes",
+        ),
+        ({"corrupt_column": "x", "trailing_column": "x"}, "corrupt_column and trailing_column are both 'x'"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, str], reason: str) -> None:

@@ -614,8 +614,8 @@ def any_of(cls: Any, **values: Any) -> Any:
             "allow_auto_topic_creation: expected True or False, not 2",
         ),
         (any_of(MetadataRequest, topics=5), 4, "topics: expected a list, not 5"),
-        (any_of(MetadataRequest, topics=[5]), 4, "topics[0].name: is missing"),
-        (any_of(MetadataRequest, topics=[None]), 4, "topics[0]: is None, but this version has no null here"),
+        (any_of(MetadataRequest, topics=[5]), 4, "topics[0]: expected MetadataRequestTopic, got 5"),
+        (any_of(MetadataRequest, topics=[None]), 4, "topics[0]: expected MetadataRequestTopic, got None"),
         (any_of(MetadataRequest, topics=None), 0, "topics: is None, but this version has no null here"),
         (
             MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id="x")]),
@@ -668,7 +668,7 @@ def any_of(cls: Any, **values: Any) -> Any:
             1,
             "offline_log_dirs[1]: expected a uuid.UUID, not 2",
         ),
-        (any_of(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor.topic_name: is missing"),
+        (any_of(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor: expected Cursor, got 5"),
     ],
     ids=lambda value: value.split(": ")[0] if isinstance(value, str) else "",
 )

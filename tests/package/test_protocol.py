@@ -72,6 +72,8 @@ ROOT = Path(__file__).parents[2]
 
 # Kafka 4.4.0, AbstractRequest.serializeWithHeader, client id "cli", topic "orders".
 METADATA_REQUEST_12 = "0003000c0000004d0003636c69000200000000000000000000000000000000076f726465727300010000"
+# What librdkafka 2.16.0 sends for the metadata of all topics: three bytes more than the request has.
+METADATA_REQUEST_13_TRAILING = "0003000d00000004000772646b61666b610000000000010000"
 METADATA_REQUEST_1 = "000300010000004e0003636c690000000100066f7264657273"
 API_VERSIONS_REQUEST_3 = "001200030000004f0003636c6900046c6962023100"
 # The same with a null client id, and a tagged field 5 in a RequestHeaderData that Kafka does not know.
@@ -237,6 +239,34 @@ def test_values_are_dataclasses_for_those_who_ask() -> None:
         Versions(3, lowest=3)  # type: ignore[call-arg,misc]
 
 
+def test_values_may_have_a_default() -> None:
+    """``Request.trailing`` came later: requests made without it stay what they were, in every function of dataclasses."""
+    header = RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77)
+    plain = Request(header, api(3), 12, MetadataRequest())
+    assert plain == Request(header=header, api=api(3), version=12, message=MetadataRequest(), trailing=b"")
+    assert [(field.name, field.default) for field in dataclasses.fields(plain)][3:] == [
+        ("message", dataclasses.MISSING),
+        ("trailing", b""),
+    ]
+    longer = dataclasses.replace(plain, trailing=b"\1")
+    assert (longer.trailing, longer == plain, dataclasses.replace(longer, trailing=b"") == plain) == (
+        b"\1",
+        False,
+        True,
+    )
+    assert pickle.loads(pickle.dumps(longer)) == copy.deepcopy(longer) == longer
+    assert repr(longer) == repr(plain).replace("trailing=b''", "trailing=b'\\x01'")
+    for arguments in ((header, api(3), 12), (header, api(3), 12, MetadataRequest(), b"", None)):
+        with pytest.raises(
+            TypeError, match=r"^Request\(\) takes the arguments header, api, version, message, trailing$"
+        ):
+            Request(*arguments)  # type: ignore[arg-type, call-arg]
+    match longer:
+        case Request(_, _, _, _, trailing):
+            assert_type(trailing, bytes)
+            assert trailing == b"\1"
+
+
 # --- Error codes
 
 
@@ -299,6 +329,34 @@ def test_decode_request_reads_kafkas_bytes() -> None:
     )
     old = decode_request(bytes.fromhex(METADATA_REQUEST_1))
     assert (old.version, old.header.correlation_id, old.message) == (1, 78, metadata_request())
+
+
+def test_bytes_behind_a_request_are_kept() -> None:
+    """Brokers ignore them and librdkafka sends them: they must neither refuse the request nor be lost in a proxy."""
+    data = bytes.fromhex(METADATA_REQUEST_13_TRAILING)
+    request = decode_request(data)
+    wanted = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+    assert (request.version, request.header.client_id, request.message) == (13, "rdkafka", wanted)
+    assert request.trailing.hex() == "010000"
+    assert request.encode(framed=False) == data
+    assert request.encode() == frame(data)
+    assert decode_request(data[:-3]) == dataclasses.replace(request, trailing=b"")
+    assert decode_request(data[:-3]).trailing == b""
+
+
+@pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
+def test_bytes_behind_any_request(each: Api) -> None:
+    """Kafka ignores them after requests of every API and version; a response with them stays an error."""
+    for version in each.valid_versions:
+        data = encode_request(each.request_class(), version, 7, "c", framed=False)
+        request = decode_request(data + b"\1\0\0")
+        assert (request.message, request.trailing) == (each.request_class(), b"\1\0\0")
+        assert request.encode(framed=False) == data + b"\1\0\0"
+        answer = encode_response(each.response_class(), version, 7, framed=False)
+        with pytest.raises(DecodeError) as caught:
+            decode_response(answer + b"\1\0\0", each.key, version)
+        end = f"the message ends at offset {len(answer)}, but 3 more byte(s) follow"
+        assert str(caught.value) == f"{each.response_name} v{version}: {end}"
 
 
 def test_null_client_id_and_unknown_tags_of_the_header_are_kept() -> None:
@@ -402,11 +460,6 @@ def test_header_alone() -> None:
         ("03e70000", "RequestHeader v1: correlation_id: INT32: 4 bytes needed at offset 4, 0 left", 4),
         ("0003000c00000001", "RequestHeader v2: client_id: INT16: 2 bytes needed at offset 8, 0 left", 8),
         ("0003000c00000001ffff", "RequestHeader v2: UNSIGNED_VARINT: 1 byte needed at offset 10, 0 left", 10),
-        (
-            METADATA_REQUEST_12 + "aabb",
-            "MetadataRequest v12: the message ends at offset 42, but 2 more byte(s) follow",
-            42,
-        ),
         (
             METADATA_REQUEST_12[:-6],
             "MetadataRequest v12: allow_auto_topic_creation: BOOLEAN: 1 byte needed at offset 39, 0 left",

@@ -98,6 +98,23 @@ def test_sums() -> None:
     }
 
 
+def test_bytes_behind_requests() -> None:
+    """Brokers ignore them: such a request is not malformed, and they are no bytes of it; behind a response they are."""
+    sums = Sums()
+    data = km.MetadataRequest().write(13)
+    sums.add(pa.array(["MetadataRequest"] * 2), pa.array([13, 13]), pa.array([data, data + b"\1\0\0"]))
+    sums.add(pa.array(["MetadataResponse"]), pa.array([9]), pa.array([response(1).write(9) + b"\0"]))
+    counts = {
+        (row["message"], row["type"]): (row["count"], row["bytes"])
+        for row in sums.batch().to_pylist()
+        if not row["path"]
+    }
+    assert counts == {
+        ("MetadataRequest", None): (2, 2 * len(data)),
+        ("MetadataResponse", "malformed"): (1, len(response(1).write(9)) + 1),
+    }
+
+
 def test_tagged_defaults() -> None:
     """A tagged field at its default is not in the bytes, and does not count."""
     for leader, want in ((-2, 0), (5, 1)):

@@ -136,6 +136,50 @@ def test_decoded_messages(spark: SparkSession, pairs: DataFrame) -> None:
     assert [row.produce.acks for row in of_pairs] == [row.message.acks for row in of_frames] == [0]
 
 
+TRAILING = bytes.fromhex("0003000d00000004000772646b61666b610000000000010000")
+"""A MetadataRequest for all topics as librdkafka 2.16.0 sends it: three bytes more than the request has."""
+
+
+def test_bytes_behind_requests(spark: SparkSession) -> None:
+    """Brokers ignore them, so they are no error, and not lost; of frames and of pairs, whatever the version."""
+    frames = [
+        ("c", "request", TRAILING),
+        ("c", "request", request(METADATA, 13, 5)),
+        ("c", "request", request(METADATA, 1, 6) + b"\xff"),
+        ("c", "request", request(METADATA, 13, 7)[:-1]),
+        ("c", "response", response(answer("ok"), 13, 4)),
+    ]
+    wanted = {4: b"\1\0\0", 5: None, 6: b"\xff", 7: None}
+    df = traffic.frames(table(spark, frames), "data")
+    for each in (df, traffic.pair(df)):
+        found = traffic.decode_requests(
+            each, "MetadataRequest", {"mode": "PERMISSIVE"}, keep=["correlation_id", "client_id"]
+        )
+        assert found.columns == ["correlation_id", "client_id", "message", "trailing"]
+        rows = {row.correlation_id: row for row in found.collect()}
+        assert {number: row.trailing and bytes(row.trailing) for number, row in rows.items()} == wanted
+        assert (rows[4].client_id, rows[4].message.topics, rows[6].message.topics) == ("rdkafka", None, [])
+        assert [number for number, row in rows.items() if row.message is None] == [7]
+    strict = {"trailingBytes": "error"}
+    with pytest.raises(
+        PySparkException, match=r"MetadataRequest v\d+: the message ends at offset \d+, but \d more byte"
+    ):
+        traffic.decode_requests(df.where("correlation_id <> 7"), "MetadataRequest", strict).collect()
+    with pytest.raises(ValueError, match=r"^decode: there is a column 'trailing' already, which is the name for bytes"):
+        traffic.decode_requests(df.withColumn("trailing", df.frame), "MetadataRequest")
+
+
+def test_bytes_behind_responses(spark: SparkSession) -> None:
+    """A response that goes on behind its end is not what its request asked for: an error, as for Kafka's clients."""
+    frames = [("c", "request", request(METADATA, 12, 1)), ("c", "response", response(answer("x"), 12, 1) + b"\0")]
+    df = traffic.pair(traffic.frames(table(spark, frames), "data"))
+    (row,) = traffic.decode_responses(df, "MetadataResponse", {"mode": "PERMISSIVE"}).collect()
+    assert row.message is None
+    assert "trailing" not in row
+    with pytest.raises(PySparkException, match=r"MetadataResponse v12: the message ends at offset 13, but 1 more byte"):
+        traffic.decode_responses(df, "MetadataResponse").collect()
+
+
 def test_refused_version(spark: SparkSession) -> None:
     """A broker that does not know the version of ApiVersions answers at version 0: decoded as that (KIP-511)."""
     refused = kafka_messages.ApiVersionsResponse(error_code=35)

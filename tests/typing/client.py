@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_type
 from uuid import UUID
 
-from kafka_messages import ApiVersionsRequest, DecodeError, FetchResponse, MetadataRequest, MetadataResponse
+from kafka_messages import (
+    ApiVersionsRequest,
+    DecodeError,
+    FetchResponse,
+    MetadataRequest,
+    MetadataResponse,
+    RawTaggedField,
+    SaslHandshakeResponse,
+)
+from kafka_messages._message import Message
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import (
     MetadataResponsePartition,
@@ -41,6 +51,10 @@ def records(response: FetchResponse) -> list[bytes]:
     return [partition.records for partition in partitions if partition.records is not None]
 
 
+def unknown_tags(messages: Iterable[Message]) -> list[int]:
+    return [raw.tag for message in messages for raw in message.unknown_tagged_fields]
+
+
 def main() -> None:
     partition = MetadataResponsePartition(partition_index=0, leader_id=3, replica_nodes=(3, 4))
     response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])])
@@ -50,6 +64,8 @@ def main() -> None:
     assert_type(message, ApiVersionsRequest)
     assert_type(end, int)
     assert records(FetchResponse()) == []
+    tagged = ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(9, b""),))
+    assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=Message)
 
-    BytesLike = bytes | bytearray | memoryview
-
 _unpack_h = Struct(">h").unpack_from
 _PACKAGE = __name__.rpartition(".")[0]
 

@@ -13,14 +13,14 @@ from ._message import Message
 from ._prefixed import class_of, read_int16, read_rest, read_unsigned
 from ._tables import RECORD_TYPES
 from ._value import dataclass
-from ._wire import uvarint
+from ._wire import as_bytes, uvarint
 from .errors import DecodeError, EncodeError, KafkaMessageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from ._prefixed import BytesLike
+    from ._wire import BytesLike
 
     M = TypeVar("M", bound=Message)
 
@@ -103,7 +103,7 @@ def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -
     a log that is not a coordinator's.
     """
     log = _known(log, _COORDINATOR_LOGS, "coordinator")
-    key = bytes(key)
+    key = as_bytes(key, "key")
     number = read_int16(key, "record type")
     key_name, value_name = _TYPES.get((log, number), (None, None))
     if key_name is None or value_name is None:
@@ -150,7 +150,7 @@ def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataReco
     that has no such records.
     """
     log = _known(log, _METADATA_LOGS, "metadata")
-    data = bytes(data)
+    data = as_bytes(data)
     frame_version, offset = read_unsigned(data, 0, "frame version")
     if frame_version != FRAME_VERSION:
         raise DecodeError(f"frame version {frame_version} at offset 0, only {FRAME_VERSION} is known", offset=0)
@@ -183,7 +183,7 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
     over then are ignored, as Kafka's ConsumerProtocol does; the version returned is the one in the data. Raises
     DecodeError with offsets in ``data``, and UnsupportedVersionError.
     """
-    data = bytes(data)
+    data = as_bytes(data)
     version = read_int16(data, "version", message.NAME)
     highest = message.HIGHEST_SUPPORTED_VERSION
     if version > highest and allow_newer:

@@ -19,12 +19,25 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+    BytesLike = bytes | bytearray | memoryview
+
     def new(cls: type[T]) -> T:
         """An object of a class without running its constructor."""
         raise NotImplementedError
 
 else:
     new = object.__new__
+
+
+def as_bytes(data: BytesLike, what: str = "data") -> bytes:
+    """Anything that has bytes, as a buffer has, as ``bytes``; TypeError for others, ``what`` names them."""
+    if isinstance(data, (bytes, bytearray)):
+        return bytes(data)
+    try:
+        return bytes(memoryview(data))
+    except TypeError:
+        raise TypeError(f"{what} must be bytes-like, not {type(data).__name__}") from None
+
 
 UNSET: Any = object()
 """Default of constructor parameters for which None is a value of its own."""

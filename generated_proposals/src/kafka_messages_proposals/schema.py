@@ -46,7 +46,7 @@ from ._types import (
     SchemaError,
     Type,
 )
-from ._wire import RawTaggedField
+from ._wire import RawTaggedField, as_bytes
 
 __all__ = [
     "BOOLEAN",
@@ -129,7 +129,9 @@ class Schema(Type):
         for section in (self.optional, self.tags):
             yield from section.fields.values() if section else ()
 
-    def read(self, data: bytes, pos: int = 0) -> tuple[Struct, int]:
+    def read(self, data: bytes | bytearray | memoryview, pos: int = 0) -> tuple[Struct, int]:
+        if type(data) is not bytes:
+            data = as_bytes(data)
         values: dict[str, object] = {}
         unknown: tuple[RawTaggedField, ...] = ()
         if self.optional is not None:

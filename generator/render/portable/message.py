@@ -10,6 +10,7 @@ from generator.plan.model import FieldPlan, LayoutRef, MessagePlan, StructPlan
 from generator.render import literals, naming, prose
 from generator.render.environment import ENVIRONMENT
 from generator.render.portable import read, size, write
+from generator.render.sections import section_of
 from generator.render.steps import Function
 from generator.spec.versions import MAX_VERSION
 
@@ -21,7 +22,7 @@ IMPORTS = {
         "PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
         "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
         "compact_string_array compact_string_array_size compact_string_elements fixed_array fixed_elements "
-        "float_array list_of_str long_fixed_array long_nullable_fixed_array string_array string_array_size "
+        "float_array list_of long_fixed_array long_nullable_fixed_array string_array string_array_size "
         "string_elements uuid_array uuid_elements"
     ),
     ".._collection": "KeyedCollection adopt",
@@ -149,18 +150,17 @@ def _class(plan: MessagePlan, struct: StructPlan) -> Class:
     lazy = literals.lazy_fields(struct)
     base = f"_{struct.name}Defaults" if lazy else "StructBase"
     constants_base = _constants_base(struct.name)
-    attributes = [_attribute(field) for field in struct.fields]
-    parameters = [literals.parameter(field) for field in struct.fields]
+    unknown = Attribute(
+        "unknown_tagged_fields", "RawTaggedFields", "()", prose.unknown_tagged_fields(_is_extensible(plan))
+    )
+    attributes = [*map(_attribute, struct.fields), unknown]
+    parameters = [*map(literals.parameter, struct.fields), "unknown_tagged_fields: RawTaggedFields = ()"]
     stores = [
         (literals.slot(struct, field), field.name if field.name in lazy else literals.store(field))
         for field in struct.fields
     ]
-    equal = [literals.equality(field) for field in struct.fields]
-    if struct.is_flexible:
-        attributes.append(Attribute("unknown_tagged_fields", "RawTaggedFields", "()", prose.UNKNOWN_TAGGED_FIELDS))
-        parameters.append("unknown_tagged_fields: RawTaggedFields = ()")
-        stores.append(("unknown_tagged_fields", "unknown_tagged_fields"))
-        equal.append("self.unknown_tagged_fields == other.unknown_tagged_fields")
+    stores.append(("unknown_tagged_fields", "unknown_tagged_fields"))
+    equal = [*map(literals.equality, struct.fields), "self.unknown_tagged_fields == other.unknown_tagged_fields"]
     return Class(
         name=struct.name,
         docstring=prose.struct_docstring(plan, struct),
@@ -174,9 +174,14 @@ def _class(plan: MessagePlan, struct: StructPlan) -> Class:
         attributes=tuple(attributes),
         parameters=tuple(parameters),
         stores=tuple(stores),
-        equality="(" + " and ".join(equal or ["True"]) + ")",
+        equality="(" + " and ".join(equal) + ")",
         collection=_collection(struct) if struct.keys else None,
     )
+
+
+def _is_extensible(plan: MessagePlan) -> bool:
+    """Whether any version can carry fields that the definition does not name."""
+    return any(section_of(layout.operations) for layout in plan.body.layouts)
 
 
 def _constants_base(name: str) -> str:

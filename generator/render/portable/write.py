@@ -49,7 +49,7 @@ def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Itera
     section = section_of(layout.operations)
     if section is not None and section.fields:
         yield _section_function(message, struct, layout.ref, section)
-    body = tuple(_Lowering(message, struct, layout.ref).lower(layout.operations)) or (Call("pass"),)
+    body = tuple(_Lowering(message, struct, layout.ref).lower(layout.operations))
     if struct.is_message or layout.ref.version in struct.singles:
         yield Function(naming.function("write", layout.ref), f"out: list[bytes], x: {struct.name}", "None", body)
     if layout.ref.version in struct.arrays:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 from decimal import Decimal
+from types import SimpleNamespace
 from uuid import UUID
 
 import pyarrow as pa
 
 from .._build import Builder
+from .._explain import check_absent
 from .._facts import FieldFacts, MessageFacts, facts_of
 from .._message import Message
-from .._struct import Struct, is_default
 from .._wire import RawTaggedField
 from ..errors import DecodeError, EncodeError, KafkaMessageError
-from ..schema import Schema, SchemaError, schemas_of
+from ..schema import SchemaError, schemas_of
 from ._lanes import Ints
 from ._shape import SCALARS, UNKNOWN
 
@@ -52,10 +53,8 @@ class EncodeRowError(EncodeError):
 
 def explain(message: type[Message], row: dict[str, object], number: int, version: int) -> EncodeRowError:
     """The error for a row that the column encoder refused."""
-    facts = facts_of(message)
     try:
-        struct = to_struct(facts, facts.fields, row, version)
-        schemas_of(message)[version].validate(struct)
+        written(message, row, version)
     except SchemaError as error:
         return EncodeRowError(number, error.reason, message.NAME, version, error.place)
     reason = "the column encoder refuses what the schema codec writes; please report this"
@@ -64,11 +63,10 @@ def explain(message: type[Message], row: dict[str, object], number: int, version
 
 def first_refused(message: type[Message], array: pa.Array, version: int, reason: str) -> EncodeRowError:
     """The error for the first row with a value that no column can take; ``reason`` is what Arrow says of it."""
-    facts, schema = facts_of(message), schemas_of(message)[version]
     for number, row in enumerate(array.to_pylist()):
         try:
             if row is not None:
-                schema.validate(to_struct(facts, facts.fields, row, version))
+                written(message, row, version)
         except SchemaError as error:
             return EncodeRowError(number, error.reason, message.NAME, version, error.place)
     return EncodeRowError(-1, reason, message.NAME, version, "")
@@ -76,15 +74,13 @@ def first_refused(message: type[Message], array: pa.Array, version: int, reason:
 
 def one_by_one(message: type[Message], rows: pa.StructArray, numbers: Ints, version: int, prefix: bool) -> pa.Array:
     """Encode rows, whose numbers are given, through the schema codec, which merges unknown tagged fields with the others."""
-    facts, schema = facts_of(message), schemas_of(message)[version]
+    start = version.to_bytes(2, "big") if prefix else b""
     values = []
     for number, row in zip(numbers.tolist(), rows.to_pylist(), strict=True):
-        out = bytearray(version.to_bytes(2, "big") if prefix else b"")
         try:
-            schema.write(out, to_struct(facts, facts.fields, row, version))
+            values.append(start + written(message, row, version))
         except SchemaError as error:
             raise EncodeRowError(number, error.reason, message.NAME, version, error.place) from None
-        values.append(bytes(out))
     return pa.array(values, pa.binary())
 
 
@@ -103,23 +99,32 @@ def has_unknown(array: pa.StructArray) -> bool:
     return False
 
 
-def to_struct(facts: MessageFacts, fields: tuple[FieldFacts, ...], row: dict[str, object], version: int) -> Struct:
-    """A row as the schema codec takes it; raises SchemaError for a field that the version would lose."""
-    builder, values = Builder(facts), {}
+def written(message: type[Message], row: dict[str, object], version: int) -> bytes:
+    """The bytes of a row; raises SchemaError for what the object codec refuses, for the same reason."""
+    facts, out = facts_of(message), bytearray()
+    found = _object(facts, facts.fields, row, version)
+    schemas_of(message)[version].write(out, found)
+    check_absent(facts, facts.fields, found, version)
+    return bytes(out)
+
+
+def _object(facts: MessageFacts, fields: tuple[FieldFacts, ...], row: dict[str, object], version: int) -> object:
+    """A row as an object with the fields of all versions, as a message has them."""
+    values = {}
     for field in fields:
-        value = row.get(field.name)
-        if version not in field.versions:
-            if (
-                value is not None
-                and not field.ignorable
-                and not is_default(_plain(facts, field, value, version), builder.default(field))
-            ):
-                raise SchemaError(f"is set, but version {version} does not have this field").inside(f".{field.name}")
-            continue
-        values[field.name] = _plain(facts, field, value, version)
+        value_of = _plain if version in field.versions else _absent
+        values[field.name] = value_of(facts, field, row.get(field.name), version)
     unknown = row.get(UNKNOWN) or ()
-    raw = tuple(RawTaggedField(tag, data) for tag, data in unknown)  # type: ignore[attr-defined]
-    return Struct(Schema(), values, raw)
+    values["unknown_tagged_fields"] = tuple(RawTaggedField(tag, data) for tag, data in unknown)  # type: ignore[attr-defined]
+    return SimpleNamespace(**values)
+
+
+def _absent(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
+    """A field that the version does not have. Null says nothing there: it is what columns of such a version have."""
+    try:
+        return Builder(facts).default(field) if value is None else _plain(facts, field, value, version)
+    except SchemaError:
+        return value  # no default, which is all that matters
 
 
 def _plain(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
@@ -134,7 +139,7 @@ def _plain(facts: MessageFacts, field: FieldFacts, value: object, version: int) 
 def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int, part: str) -> object:
     try:
         if isinstance(value, dict):
-            return to_struct(facts, facts.structs[field.type], value, version)
+            return _object(facts, facts.structs[field.type], value, version)
         if field.type == "uuid" and isinstance(value, str):
             return _uuid(value)
         return _cast(field, value)

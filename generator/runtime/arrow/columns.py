@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._message import Message, unsupported
+from .._types import shown
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
 from ._conform import conformed
 from ._decode import Decoder, scattered
 from ._encode import Encoder
-from ._lanes import Bools, Ints, Source
+from ._lanes import Ints, Source
 from ._pieces import finished, joined, number
 from ._rows import RowError, explain, first_refused, has_unknown, one_by_one
 from ._shape import Shape
@@ -27,7 +28,7 @@ TRAILING = ("error", "ignore")
 _INT64 = 1 << 63
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias, TypeGuard
 
     Versions: TypeAlias = int | pa.Array | npt.NDArray[np.int64] | None
 
@@ -50,6 +51,7 @@ def decode(
     corrupt_column: str | None = None,
     unknown_tagged_fields: bool = False,
     trailing: str = "error",
+    trailing_column: str | None = None,
     emit_defaults: bool = False,
     validate_utf8: bool = True,
 ) -> pa.StructArray:
@@ -57,7 +59,8 @@ def decode(
 
     ``version`` is one for all rows, one a row (an integer array), or None: then each value starts with its version as
     an int16, as coordinator values do. Fields that a row's version does not have are null, or their default with
-    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore". A string that is not UTF-8
+    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore"; with ``trailing_column``
+    those ignored stand in a binary field of that name, which is null where there are none. A string that is not UTF-8
     makes its row bad; with ``validate_utf8=False`` its bytes stand in the column as they are.
 
     In mode "FAILFAST" the first bad row raises RowError (a DecodeError), which names row, field and offset. In
@@ -73,18 +76,18 @@ def decode(
         raise ValueError(f"trailing is one of {', '.join(TRAILING)}, not {trailing!r}")
     array = _binary(array)
     shape = Shape(message, unknown_tagged_fields)
+    _check_names(shape, corrupt_column, trailing_column)
     source = Source(array)
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     versions = _versions(source, present, version)
     decoder = Decoder(shape, source, emit_defaults=emit_defaults, validate_utf8=validate_utf8)
     values = _by_version(decoder, present, versions, trailing == "ignore")
-    bad = source.bad
-    if bad.any() and mode == "FAILFAST":
-        row = int(np.flatnonzero(bad)[0])
+    if source.bad.any() and mode == "FAILFAST":
+        row = int(np.flatnonzero(source.bad)[0])
         raise _row_error(
             message, array[row].as_py(), row, version is None, int(versions[np.searchsorted(present, row)])
         )
-    return _result(values, array, bad, corrupt_column)
+    return _result(values, array, source, corrupt_column, trailing_column)
 
 
 def encode(
@@ -96,8 +99,11 @@ def encode(
     large or view types, dictionaries, lists of a fixed size, wider integers, floats and decimals that are whole numbers.
     A column of Arrow's type null is one of nulls. ``prefix`` puts the version in front of each value as an int16.
 
+    Null in a field that the version does not have says nothing; any other value but its default is refused, unless the
+    field is ignorable.
+
     Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
-    KeyError for a column that is not there, and TypeError for one of another kind.
+    KeyError for a column that is not there, and TypeError for one of another kind and for a version that is no integer.
     """
     if isinstance(array, pa.RecordBatch | pa.Table):
         array = array.to_struct_array()
@@ -105,8 +111,13 @@ def encode(
         array = array.combine_chunks()
     if not isinstance(array, pa.Array):
         raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
-    schemas = schemas_of(message)
-    if isinstance(version, bool) or version not in schemas:
+    if not _is_integer(version):
+        given = (
+            shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
+        )
+        raise TypeError(f"version is an integer, one for all rows, not {given}")
+    version, schemas = int(version), schemas_of(message)
+    if version not in schemas:
         raise unsupported(message, version)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.binary())
@@ -118,15 +129,13 @@ def encode(
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     rows = array.take(pa.array(present))
     encoder = Encoder(shape, len(array), version)
-    with_unknown = has_unknown(rows)
     pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
     pieces.append(encoder.struct(schemas[version], shape.facts.fields, rows, present))
+    known = None if not has_unknown(rows) else one_by_one(message, rows, present, version, prefix)
     if encoder.bad.any():
         row = int(np.flatnonzero(encoder.bad)[0])
         raise explain(message, array[row].as_py(), row, version)
-    values = finished(joined(pieces, len(rows)))
-    if with_unknown:
-        values = one_by_one(message, rows, present, version, prefix)
+    values = finished(joined(pieces, len(rows))) if known is None else known
     return scattered(values, present, len(array), None)
 
 
@@ -145,6 +154,10 @@ def _binary(array: pa.Array) -> pa.Array:
     return array
 
 
+def _is_integer(version: object) -> TypeGuard[int | np.integer[Any]]:
+    return isinstance(version, (int, np.integer)) and not isinstance(version, bool)
+
+
 def _versions(source: Source, present: Ints, version: Versions) -> Ints:
     """The version of each present row; for None it is read from the row, whose start moves behind it."""
     if version is None:
@@ -153,12 +166,12 @@ def _versions(source: Source, present: Ints, version: Versions) -> Ints:
         source.starts = source.starts.copy()
         source.starts[present] = lanes.pos
         return versions
-    if isinstance(version, (int, np.integer)) and not isinstance(version, bool):
+    if _is_integer(version):
         if not -_INT64 <= version < _INT64:
             raise ValueError(f"version is {version}, which no message has")
         return np.full(len(present), int(version), np.int64)
     if np.ndim(version) == 0:
-        raise TypeError(f"version is an integer, an array of integers or None, not {version!r}")
+        raise TypeError(f"version is an integer, an array of integers or None, not {shown(version)}")
     values = version if isinstance(version, pa.Array | pa.ChunkedArray) else pa.array(version)
     if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
         raise TypeError(f"versions are integers, not {values.type}")
@@ -183,6 +196,7 @@ def _by_version(decoder: Decoder, present: Ints, versions: Ints, ignore_rest: bo
         rows = rows[~source.bad[rows]]
         lanes = source.lanes(rows)
         parts.append(decoder.struct(schemas[version], shape.facts.fields, lanes))
+        source.stops[rows] = lanes.pos
         if not ignore_rest:
             source.fail(lanes, lanes.pos != lanes.end)
         index[rows] = np.arange(done, done + len(rows))
@@ -203,19 +217,38 @@ def _distinct(versions: Ints) -> list[int]:
     return found
 
 
-def _result(values: pa.StructArray, array: pa.Array, bad: Bools, corrupt_column: str | None) -> pa.StructArray:
-    if not bad.any() and corrupt_column is None:
+def _check_names(shape: Shape, corrupt_column: str | None, trailing_column: str | None) -> None:
+    """Raise for a further column that would have the name of another one."""
+    for name, noun in ((corrupt_column, "corrupt rows"), (trailing_column, "trailing bytes")):
+        if name is not None and shape.type.get_field_index(name) >= 0:
+            raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
+    if corrupt_column is not None and corrupt_column == trailing_column:
+        raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}")
+
+
+def _result(
+    values: pa.StructArray, array: pa.Array, source: Source, corrupt_column: str | None, trailing_column: str | None
+) -> pa.StructArray:
+    """The structs of all rows with the further columns asked for; without ``corrupt_column`` bad ones are null."""
+    bad = source.bad
+    null = np.asarray(array.is_null())
+    added: dict[str, pa.Array] = {}
+    if trailing_column is not None:
+        added[trailing_column] = source.trailing()
+    if corrupt_column is not None:
+        added[corrupt_column] = array.take(pa.array(np.arange(len(bad)), mask=~bad)).cast(pa.binary())
+    elif bad.any():
+        values = values.take(pa.array(np.arange(len(bad)), mask=bad))
+        null = null | bad
+    if not added:
         return values
-    keep = pa.array(np.arange(len(bad)), mask=bad)
-    if corrupt_column is None:
-        return values.take(keep)
-    if values.type.get_field_index(corrupt_column) >= 0:
-        raise ValueError(f"the message has a field {corrupt_column!r} already; choose another name for corrupt rows")
-    fields = [*values.type, pa.field(corrupt_column, pa.binary())]
-    children = [child.take(keep) for child in (values.field(i) for i in range(values.type.num_fields))]
-    corrupt = array.take(pa.array(np.arange(len(bad)), mask=~bad)).cast(pa.binary())
-    null = pa.array(np.asarray(array.is_null()))
-    return pa.StructArray.from_arrays([*children, corrupt], fields=fields, mask=null if array.null_count else None)
+    children = [values.field(index) for index in range(values.type.num_fields)]
+    if corrupt_column is not None and bad.any():
+        keep = pa.array(np.arange(len(bad)), mask=bad)
+        children = [child.take(keep) for child in children]
+    fields = [*values.type, *(pa.field(name, pa.binary()) for name in added)]
+    mask = pa.array(null) if null.any() else None
+    return pa.StructArray.from_arrays([*children, *added.values()], fields=fields, mask=mask)
 
 
 def _row_error(message: type[Message], data: bytes, row: int, has_prefix: bool, version: int) -> KafkaMessageError:

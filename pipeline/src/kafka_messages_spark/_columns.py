@@ -15,6 +15,8 @@ from ._fields import conformed, pruned, pruned_type, tree_of
 from ._messages import checked_version, message_of
 from ._options import DecodeOptions
 
+_TRAILING = "__kafka_trailing"
+
 
 @dataclass(frozen=True)
 class Decoding:
@@ -52,14 +54,23 @@ class Decoding:
 
     def decode(self, data: pa.Array, versions: pa.Array | None = None) -> pa.StructArray:
         """The structs of a batch of messages."""
+        structs = self._decode(data, versions, None)
+        return pruned(structs, self.type()) if self.options.fields else structs
+
+    def decode_and_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
+        """The structs of a batch of messages, and the bytes behind each, which are null where there are none."""
+        structs = self._decode(data, versions, _TRAILING)
+        return pruned(structs, self.type()), structs.field(_TRAILING)
+
+    def _decode(self, data: pa.Array, versions: pa.Array | None, trailing_column: str | None) -> pa.StructArray:
         if pa.types.is_null(data.type):
-            return pa.nulls(len(data), self.type())
+            data = data.cast(pa.binary())
         if not (pa.types.is_binary(data.type) or pa.types.is_large_binary(data.type)):
             raise mismatch("from_kafka", "first", '"BINARY"', data.type)
         if versions is not None:
             versions = _integers("from_kafka", versions)
         try:
-            structs = arrow.decode(
+            return arrow.decode(
                 data,
                 message_of(self.message),
                 self.version if versions is None else versions,
@@ -67,6 +78,7 @@ class Decoding:
                 corrupt_column=self.options.corrupt_column,
                 unknown_tagged_fields=self.options.unknown_tagged_fields,
                 trailing=self.options.trailing,
+                trailing_column=trailing_column,
                 validate_utf8=self.options.validate_utf8,
             )
         except RowError as error:
@@ -75,7 +87,6 @@ class Decoding:
             raise malformed(error) from None
         except UnsupportedVersionError as error:
             raise malformed(error) from None
-        return pruned(structs, self.type()) if self.options.fields else structs
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ BITS = {"int16": 16, "int32": 32, "int64": 64}
 """The types that a definition may give an encoding."""
 _BORDERS = np.array([1 << 7 * size for size in range(1, 10)], np.uint64)
 """The numbers at which a varint needs one byte more."""
+_TRAILING = "__kafka_trailing"
 
 SUMS = pa.schema(
     [
@@ -79,7 +80,10 @@ class Sums:
         if message is None or version is None or version not in _versions(message):
             self._count((name or "", version, None, "malformed", None, None), len(body), pc.sum(sizes).as_py() or 0)
             return
-        found = arrow.decode(body, message, version, mode="PERMISSIVE")
+        facts = facts_of(message)
+        trailing = "ignore" if facts.kind == "request" else "error"  # as brokers do
+        found = arrow.decode(body, message, version, mode="PERMISSIVE", trailing=trailing, trailing_column=_TRAILING)
+        sizes = pc.subtract(sizes, pc.fill_null(pc.binary_length(found.field(_TRAILING)), 0))
         good = pc.is_valid(found)
         total, fine = pc.sum(sizes).as_py() or 0, pc.sum(sizes.filter(good)).as_py() or 0
         bad = len(body) - pc.sum(good).as_py()
@@ -87,7 +91,6 @@ class Sums:
             self._count((name or "", version, None, "malformed", None, None), bad, total - fine)
         if bad < len(body):
             self._count((name or "", version, None, None, None, None), len(body) - bad, fine)
-        facts = facts_of(message)
         self._struct(found.filter(good), facts, facts.fields, version, "")
 
     def _struct(

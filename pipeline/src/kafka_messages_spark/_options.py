@@ -124,7 +124,8 @@ class DecodeOptions:
     validate_utf8: bool = True
 
     @classmethod
-    def parse(cls, owner: str, options: Mapping[str, str] | None) -> DecodeOptions:
+    def parse(cls, owner: str, options: Mapping[str, str] | None, trailing: str = "error") -> DecodeOptions:
+        """Options as they are given; ``trailing`` is what the option ``trailingBytes`` is when it is not."""
         given = Options(owner, options, DECODE_OPTIONS)
         fields = given.text("fields")
         names = () if fields is None else tuple(name.strip() for name in fields.split(","))
@@ -136,6 +137,6 @@ class DecodeOptions:
             corrupt_column=given.corrupt_column(mode),
             fields=names,
             unknown_tagged_fields=given.flag("unknownTaggedFields", False),
-            trailing=given.choice("trailingBytes", "error", ("error", "ignore")),
+            trailing=given.choice("trailingBytes", trailing, ("error", "ignore")),
             validate_utf8=given.flag("validateUtf8", True),
         )

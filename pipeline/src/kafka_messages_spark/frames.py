@@ -31,11 +31,13 @@ def decode(
     *,
     into: str = "message",
     keep: Sequence[str] | None = None,
+    trailing: str | None = None,
 ) -> DataFrame:
     """The rows of a data frame with the messages in one of its binary columns decoded, as ``from_kafka`` does it.
 
     The struct is a new column, ``into``. ``version`` may also be the name of a column. ``keep`` names the columns of
-    ``df`` that are kept, all by default; fewer is faster. Options are those of ``from_kafka``.
+    ``df`` that are kept, all by default; fewer is faster. ``trailing`` names one more column, of the bytes behind each
+    message, which are then no error; it is null where there are none. Options are those of ``from_kafka``.
     """
     message_of(messageName)
     if isinstance(version, str):
@@ -57,7 +59,8 @@ def decode(
     if not isinstance(df.schema[column].dataType, BinaryType):
         kind = df.schema[column].dataType.simpleString()
         raise wrong(f"decode: the column {column!r} is {kind}, encoded messages are binary")
-    decoding = Decoding.checked("decode", messageName, version, DecodeOptions.parse("decode", options))
+    parsed = DecodeOptions.parse("decode", options, "error" if trailing is None else "ignore")
+    decoding = Decoding.checked("decode", messageName, version, parsed)
     if isinstance(keep, str):
         raise wrong(f"decode: keep is a list of names of columns, not {keep!r}")
     kept = [name for name in df.columns if name != _VERSION] if keep is None else list(keep)
@@ -65,12 +68,17 @@ def decode(
         require(df, name, "decode")
     if into in kept:
         raise wrong(f"decode: there is a column {into!r} already; name another one with 'into'")
+    if trailing in (*kept, into):
+        raise wrong(f"decode: there is a column {trailing!r} already, which is the name for bytes behind messages")
     schema = StructType([*(df.schema[name] for name in kept), StructField(into, struct_type(decoding.type()))])
+    if trailing is not None:
+        schema = schema.add(trailing, BinaryType())
 
     def decoded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            message = decoding.decode(batch.column(column), batch.column(_VERSION) if versions else None)
-            yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in kept), message], [*kept, into])
+            data, each = batch.column(column), batch.column(_VERSION) if versions else None
+            made = decoding.decode_and_trailing(data, each) if trailing else (decoding.decode(data, each),)
+            yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in kept), *made], schema.names)
 
     needed = dict.fromkeys([*kept, column, *([_VERSION] if versions else [])])
     return map_in_arrow(df, list(needed), decoded, schema)

@@ -174,6 +174,9 @@ def decode_requests(
 
     ``df`` has frames or pairs. Other rows are left out, and requests whose header cannot be read. ``keep`` names the
     columns that stay, all by default. Options are those of ``from_kafka``.
+
+    Brokers ignore bytes behind a request, and some clients send them: they are no error unless the option
+    ``trailingBytes`` says so, and stand in the binary column ``trailing``, which is null where there are none.
     """
     kind = _kind(messageName, REQUEST)
     side = _of_pairs(df, REQUEST, "decode_requests")
@@ -181,7 +184,7 @@ def decode_requests(
     size = F.col("request_header_size" if side else "header_size")
     frame = F.col(REQUEST if side else "frame")
     chosen = rows.where((F.col("api_key") == int(kind.key)) & frame.isNotNull() & size.isNotNull())
-    return _decoded(df, chosen, frame, size, messageName, "api_version", options, into, keep)
+    return _decoded(df, chosen, frame, size, messageName, "api_version", options, into, keep, "trailing")
 
 
 def decode_responses(
@@ -194,14 +197,15 @@ def decode_responses(
 ) -> DataFrame:
     """The responses of one kind, such as ``MetadataResponse``, with their messages decoded. See ``decode_requests``.
 
-    ``df`` has pairs (``pair``): only its request says what a response is.
+    ``df`` has pairs (``pair``): only its request says what a response is. Bytes behind a response are an error, as for
+    Kafka's clients, and there is no column for them.
     """
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
         raise wrong("decode_responses: only its request says what a response is; pair the frames first")
     size = F.col("response_header_size")
     chosen = df.where((F.col("api_key") == int(kind.key)) & F.col(RESPONSE).isNotNull() & size.isNotNull())
-    return _decoded(df, chosen, F.col(RESPONSE), size, messageName, "response_version", options, into, keep)
+    return _decoded(df, chosen, F.col(RESPONSE), size, messageName, "response_version", options, into, keep, None)
 
 
 def _kind(message: str, side: str) -> Api:
@@ -235,7 +239,10 @@ def _decoded(
     options: Mapping[str, str] | None,
     into: str,
     keep: Sequence[str] | None,
+    trailing: str | None,
 ) -> DataFrame:
     body = F.substring(frame, size + 1, F.length(frame))
     kept = df.columns if keep is None else keep
-    return decode(chosen.withColumn(_BODY, body), message, version, _BODY, options, into=into, keep=kept)
+    return decode(
+        chosen.withColumn(_BODY, body), message, version, _BODY, options, into=into, keep=kept, trailing=trailing
+    )

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import new
+from .._wire import RawTaggedFields, Refused, new
 
 _pack_qqqq = Struct(">qqqq").pack
 _unpack_qqqq = Struct(">qqqq").unpack_from
@@ -37,6 +37,8 @@ class AbortedTxn(_AbortedTxnConstants):
     """Offset of the abort marker that closed the transaction. (versions 0+)"""
     last_stable_offset: int = 0
     """Last stable offset of the partition once the abort had been appended. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -45,11 +47,13 @@ class AbortedTxn(_AbortedTxnConstants):
         first_offset: int = 0,
         last_offset: int = 0,
         last_stable_offset: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.producer_id = producer_id
         self.first_offset = first_offset
         self.last_offset = last_offset
         self.last_stable_offset = last_stable_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AbortedTxn):
@@ -59,22 +63,28 @@ class AbortedTxn(_AbortedTxnConstants):
             and self.first_offset == other.first_offset
             and self.last_offset == other.last_offset
             and self.last_stable_offset == other.last_stable_offset
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
 
 def _read_aborted_txn_0(data: bytes, pos: int) -> tuple[AbortedTxn, int]:
     x = new(AbortedTxn)
+    x.unknown_tagged_fields = ()
     x.producer_id, x.first_offset, x.last_offset, x.last_stable_offset = _unpack_qqqq(data, pos)
     pos += 32
     return x, pos
 
 
 def _write_aborted_txn_0(out: list[bytes], x: AbortedTxn) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_qqqq(x.producer_id, x.first_offset, x.last_offset, x.last_stable_offset))
 
 
 def _size_aborted_txn_0(x: AbortedTxn) -> int:
     size = 32
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

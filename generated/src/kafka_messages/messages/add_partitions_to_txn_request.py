@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -123,7 +123,7 @@ class AddPartitionsToTxnTransaction(StructBase):
         self.topics = (
             topics
             if isinstance(topics, AddPartitionsToTxnTopicCollection)
-            else AddPartitionsToTxnTopicCollection(topics)
+            else AddPartitionsToTxnTopicCollection(list_of(topics, "topics", "AddPartitionsToTxnTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -202,7 +202,9 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
         self.transactions = (
             transactions
             if isinstance(transactions, AddPartitionsToTxnTransactionCollection)
-            else AddPartitionsToTxnTransactionCollection(transactions)
+            else AddPartitionsToTxnTransactionCollection(
+                list_of(transactions, "transactions", "AddPartitionsToTxnTransaction")
+            )
         )
         self.v3_and_below_transactional_id = v3_and_below_transactional_id
         self.v3_and_below_producer_id = v3_and_below_producer_id
@@ -210,7 +212,9 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
         self.v3_and_below_topics = (
             v3_and_below_topics
             if isinstance(v3_and_below_topics, AddPartitionsToTxnTopicCollection)
-            else AddPartitionsToTxnTopicCollection(v3_and_below_topics)
+            else AddPartitionsToTxnTopicCollection(
+                list_of(v3_and_below_topics, "v3_and_below_topics", "AddPartitionsToTxnTopic")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -112,7 +113,9 @@ class AddPartitionsToTxnTopicResult(StructBase):
         self.results_by_partition = (
             results_by_partition
             if isinstance(results_by_partition, AddPartitionsToTxnPartitionResultCollection)
-            else AddPartitionsToTxnPartitionResultCollection(results_by_partition)
+            else AddPartitionsToTxnPartitionResultCollection(
+                list_of(results_by_partition, "results_by_partition", "AddPartitionsToTxnPartitionResult")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -167,7 +170,9 @@ class AddPartitionsToTxnResult(StructBase):
         self.topic_results = (
             topic_results
             if isinstance(topic_results, AddPartitionsToTxnTopicResultCollection)
-            else AddPartitionsToTxnTopicResultCollection(topic_results)
+            else AddPartitionsToTxnTopicResultCollection(
+                list_of(topic_results, "topic_results", "AddPartitionsToTxnTopicResult")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -244,12 +249,16 @@ class AddPartitionsToTxnResponse(_AddPartitionsToTxnResponseConstants):
         self.results_by_transaction = (
             results_by_transaction
             if isinstance(results_by_transaction, AddPartitionsToTxnResultCollection)
-            else AddPartitionsToTxnResultCollection(results_by_transaction)
+            else AddPartitionsToTxnResultCollection(
+                list_of(results_by_transaction, "results_by_transaction", "AddPartitionsToTxnResult")
+            )
         )
         self.results_by_topic_v3_and_below = (
             results_by_topic_v3_and_below
             if isinstance(results_by_topic_v3_and_below, AddPartitionsToTxnTopicResultCollection)
-            else AddPartitionsToTxnTopicResultCollection(results_by_topic_v3_and_below)
+            else AddPartitionsToTxnTopicResultCollection(
+                list_of(results_by_topic_v3_and_below, "results_by_topic_v3_and_below", "AddPartitionsToTxnTopicResult")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -142,7 +143,11 @@ class AddRaftVoterRequest(_AddRaftVoterRequestConstants):
         self.timeout_ms = timeout_ms
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
-        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
+        self.listeners = (
+            listeners
+            if isinstance(listeners, ListenerCollection)
+            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+        )
         self.ack_when_committed = ack_when_committed
         self.unknown_tagged_fields = unknown_tagged_fields
 

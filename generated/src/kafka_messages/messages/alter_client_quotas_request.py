@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -127,8 +128,8 @@ class EntryData(StructBase):
         ops: Iterable[OpData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if isinstance(entity, list) else list(entity)
-        self.ops = ops if isinstance(ops, list) else list(ops)
+        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
+        self.ops = ops if isinstance(ops, list) else list_of(ops, "ops", "OpData")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -171,7 +172,7 @@ class AlterClientQuotasRequest(_AlterClientQuotasRequestConstants):
         validate_only: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entries = entries if isinstance(entries, list) else list(entries)
+        self.entries = entries if isinstance(entries, list) else list_of(entries, "entries", "EntryData")
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -94,7 +95,7 @@ class EntryData(StructBase):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.entity = entity if isinstance(entity, list) else list(entity)
+        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -139,7 +140,7 @@ class AlterClientQuotasResponse(_AlterClientQuotasResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.entries = entries if isinstance(entries, list) else list(entries)
+        self.entries = entries if isinstance(entries, list) else list_of(entries, "entries", "EntryData")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -115,7 +116,11 @@ class AlterConfigsResponse(_AlterConfigsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.responses = responses if isinstance(responses, list) else list(responses)
+        self.responses = (
+            responses
+            if isinstance(responses, list)
+            else list_of(responses, "responses", "AlterConfigsResourceResponse")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

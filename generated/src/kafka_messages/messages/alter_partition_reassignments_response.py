@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -88,7 +89,11 @@ class ReassignableTopicResponse(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "ReassignablePartitionResponse")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -144,7 +149,9 @@ class AlterPartitionReassignmentsResponse(_AlterPartitionReassignmentsResponseCo
         self.allow_replication_factor_change = allow_replication_factor_change
         self.error_code = error_code
         self.error_message = error_message
-        self.responses = responses if isinstance(responses, list) else list(responses)
+        self.responses = (
+            responses if isinstance(responses, list) else list_of(responses, "responses", "ReassignableTopicResponse")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -108,7 +108,9 @@ class PartitionData(StructBase):
         self.leader_epoch = leader_epoch
         self.new_isr = new_isr if isinstance(new_isr, list) else list(new_isr)
         self.new_isr_with_epochs = (
-            new_isr_with_epochs if isinstance(new_isr_with_epochs, list) else list(new_isr_with_epochs)
+            new_isr_with_epochs
+            if isinstance(new_isr_with_epochs, list)
+            else list_of(new_isr_with_epochs, "new_isr_with_epochs", "BrokerState")
         )
         self.leader_recovery_state = leader_recovery_state
         self.partition_epoch = partition_epoch
@@ -147,7 +149,9 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -195,7 +199,7 @@ class AlterPartitionRequest(_AlterPartitionRequestConstants):
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

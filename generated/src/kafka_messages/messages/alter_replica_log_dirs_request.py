@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -103,7 +103,7 @@ class AlterReplicaLogDir(StructBase):
         self.topics = (
             topics
             if isinstance(topics, AlterReplicaLogDirTopicCollection)
-            else AlterReplicaLogDirTopicCollection(topics)
+            else AlterReplicaLogDirTopicCollection(list_of(topics, "topics", "AlterReplicaLogDirTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -161,7 +161,11 @@ class AlterReplicaLogDirsRequest(_AlterReplicaLogDirsRequestConstants):
         dirs: Iterable[AlterReplicaLogDir] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.dirs = dirs if isinstance(dirs, AlterReplicaLogDirCollection) else AlterReplicaLogDirCollection(dirs)
+        self.dirs = (
+            dirs
+            if isinstance(dirs, AlterReplicaLogDirCollection)
+            else AlterReplicaLogDirCollection(list_of(dirs, "dirs", "AlterReplicaLogDir"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

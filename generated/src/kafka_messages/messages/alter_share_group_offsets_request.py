@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -79,7 +80,11 @@ class AlterShareGroupOffsetsRequestTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "AlterShareGroupOffsetsRequestPartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -145,7 +150,9 @@ class AlterShareGroupOffsetsRequest(_AlterShareGroupOffsetsRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, AlterShareGroupOffsetsRequestTopicCollection)
-            else AlterShareGroupOffsetsRequestTopicCollection(topics)
+            else AlterShareGroupOffsetsRequestTopicCollection(
+                list_of(topics, "topics", "AlterShareGroupOffsetsRequestTopic")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -95,7 +96,11 @@ class AlterShareGroupOffsetsResponseTopic(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "AlterShareGroupOffsetsResponsePartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -170,7 +175,9 @@ class AlterShareGroupOffsetsResponse(_AlterShareGroupOffsetsResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, AlterShareGroupOffsetsResponseTopicCollection)
-            else AlterShareGroupOffsetsResponseTopicCollection(responses)
+            else AlterShareGroupOffsetsResponseTopicCollection(
+                list_of(responses, "responses", "AlterShareGroupOffsetsResponseTopic")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -140,8 +141,14 @@ class AlterUserScramCredentialsRequest(_AlterUserScramCredentialsRequestConstant
         upsertions: Iterable[ScramCredentialUpsertion] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.deletions = deletions if isinstance(deletions, list) else list(deletions)
-        self.upsertions = upsertions if isinstance(upsertions, list) else list(upsertions)
+        self.deletions = (
+            deletions if isinstance(deletions, list) else list_of(deletions, "deletions", "ScramCredentialDeletion")
+        )
+        self.upsertions = (
+            upsertions
+            if isinstance(upsertions, list)
+            else list_of(upsertions, "upsertions", "ScramCredentialUpsertion")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

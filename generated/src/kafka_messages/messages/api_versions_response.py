@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -267,18 +268,22 @@ class ApiVersionsResponse(_ApiVersionsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.api_keys = api_keys if isinstance(api_keys, ApiVersionCollection) else ApiVersionCollection(api_keys)
+        self.api_keys = (
+            api_keys
+            if isinstance(api_keys, ApiVersionCollection)
+            else ApiVersionCollection(list_of(api_keys, "api_keys", "ApiVersion"))
+        )
         self.throttle_time_ms = throttle_time_ms
         self.supported_features = (
             supported_features
             if isinstance(supported_features, SupportedFeatureKeyCollection)
-            else SupportedFeatureKeyCollection(supported_features)
+            else SupportedFeatureKeyCollection(list_of(supported_features, "supported_features", "SupportedFeatureKey"))
         )
         self.finalized_features_epoch = finalized_features_epoch
         self.finalized_features = (
             finalized_features
             if isinstance(finalized_features, FinalizedFeatureKeyCollection)
-            else FinalizedFeatureKeyCollection(finalized_features)
+            else FinalizedFeatureKeyCollection(list_of(finalized_features, "finalized_features", "FinalizedFeatureKey"))
         )
         self.zk_migration_ready = zk_migration_ready
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -78,7 +79,9 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -110,7 +113,7 @@ class DirectoryData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.id = id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -158,7 +161,9 @@ class AssignReplicasToDirsRequest(_AssignReplicasToDirsRequestConstants):
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
-        self.directories = directories if isinstance(directories, list) else list(directories)
+        self.directories = (
+            directories if isinstance(directories, list) else list_of(directories, "directories", "DirectoryData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -106,7 +107,9 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -211,11 +214,11 @@ class BeginQuorumEpochRequest(_BeginQuorumEpochRequestConstants):
     ) -> None:
         self.cluster_id = cluster_id
         self.voter_id = voter_id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
         self.leader_endpoints = (
             leader_endpoints
             if isinstance(leader_endpoints, LeaderEndpointCollection)
-            else LeaderEndpointCollection(leader_endpoints)
+            else LeaderEndpointCollection(list_of(leader_endpoints, "leader_endpoints", "LeaderEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

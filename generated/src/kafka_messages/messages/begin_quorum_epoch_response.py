@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -110,7 +111,9 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -211,11 +214,11 @@ class BeginQuorumEpochResponse(_BeginQuorumEpochResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(node_endpoints)
+            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import uuid_array, uuid_elements
+from .._arrays import list_of, uuid_array, uuid_elements
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -217,8 +217,16 @@ class BrokerRegistrationRequest(_BrokerRegistrationRequestConstants):
         self.broker_id = broker_id
         self.cluster_id = cluster_id
         self.incarnation_id = incarnation_id
-        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
-        self.features = features if isinstance(features, FeatureCollection) else FeatureCollection(features)
+        self.listeners = (
+            listeners
+            if isinstance(listeners, ListenerCollection)
+            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+        )
+        self.features = (
+            features
+            if isinstance(features, FeatureCollection)
+            else FeatureCollection(list_of(features, "features", "Feature"))
+        )
         self.rack = rack
         self.is_migrating_zk_broker = is_migrating_zk_broker
         self.log_dirs = log_dirs if isinstance(log_dirs, list) else list(log_dirs)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -97,7 +98,7 @@ class ClientQuotaRecord(_ClientQuotaRecordConstants):
         remove: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if isinstance(entity, list) else list(entity)
+        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
         self.key = key
         self.value = value
         self.remove = remove

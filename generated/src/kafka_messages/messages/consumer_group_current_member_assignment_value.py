@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array, long_nullable_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -128,12 +128,14 @@ class ConsumerGroupCurrentMemberAssignmentValue(_ConsumerGroupCurrentMemberAssig
         self.previous_member_epoch = previous_member_epoch
         self.state = state
         self.assigned_partitions = (
-            assigned_partitions if isinstance(assigned_partitions, list) else list(assigned_partitions)
+            assigned_partitions
+            if isinstance(assigned_partitions, list)
+            else list_of(assigned_partitions, "assigned_partitions", "TopicPartitions")
         )
         self.partitions_pending_revocation = (
             partitions_pending_revocation
             if isinstance(partitions_pending_revocation, list)
-            else list(partitions_pending_revocation)
+            else list_of(partitions_pending_revocation, "partitions_pending_revocation", "TopicPartitions")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -14,7 +14,7 @@ from .._arrays import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    list_of_str,
+    list_of,
     long_fixed_array,
 )
 from .._dataclass import dataclass, field
@@ -152,7 +152,7 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
             else (
                 subscribed_topic_names
                 if isinstance(subscribed_topic_names, list)
-                else list_of_str(subscribed_topic_names, "subscribed_topic_names")
+                else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
             )
         )
         self.subscribed_topic_regex = subscribed_topic_regex
@@ -160,7 +160,11 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
         self.topic_partitions = (
             None
             if topic_partitions is None
-            else topic_partitions if isinstance(topic_partitions, list) else list(topic_partitions)
+            else (
+                topic_partitions
+                if isinstance(topic_partitions, list)
+                else list_of(topic_partitions, "topic_partitions", "TopicPartitions")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

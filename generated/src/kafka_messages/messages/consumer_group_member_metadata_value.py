@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -91,7 +91,9 @@ class ClassicMemberMetadata(StructBase):
     ) -> None:
         self.session_timeout_ms = session_timeout_ms
         self.supported_protocols = (
-            supported_protocols if isinstance(supported_protocols, list) else list(supported_protocols)
+            supported_protocols
+            if isinstance(supported_protocols, list)
+            else list_of(supported_protocols, "supported_protocols", "ClassicProtocol")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -166,7 +168,7 @@ class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstant
         self.subscribed_topic_names = (
             subscribed_topic_names
             if isinstance(subscribed_topic_names, list)
-            else list_of_str(subscribed_topic_names, "subscribed_topic_names")
+            else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
         )
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -53,7 +53,7 @@ class PartitionMetadata(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition = partition
-        self.racks = racks if isinstance(racks, list) else list_of_str(racks, "racks")
+        self.racks = racks if isinstance(racks, list) else list_of(racks, "racks", "str")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -94,7 +94,9 @@ class TopicMetadata(StructBase):
         self.topic_name = topic_name
         self.num_partitions = num_partitions
         self.partition_metadata = (
-            partition_metadata if isinstance(partition_metadata, list) else list(partition_metadata)
+            partition_metadata
+            if isinstance(partition_metadata, list)
+            else list_of(partition_metadata, "partition_metadata", "PartitionMetadata")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -138,7 +140,7 @@ class ConsumerGroupPartitionMetadataValue(_ConsumerGroupPartitionMetadataValueCo
         topics: Iterable[TopicMetadata] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicMetadata")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

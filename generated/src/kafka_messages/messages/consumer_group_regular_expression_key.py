@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -34,20 +34,28 @@ class ConsumerGroupRegularExpressionKey(_ConsumerGroupRegularExpressionKeyConsta
     """Versions 0."""
     regular_expression: str = ""
     """The pattern as the members wrote it. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         group_id: str = "",
         regular_expression: str = "",
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
         self.regular_expression = regular_expression
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConsumerGroupRegularExpressionKey):
             return NotImplemented
-        return self.group_id == other.group_id and self.regular_expression == other.regular_expression
+        return (
+            self.group_id == other.group_id
+            and self.regular_expression == other.regular_expression
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_consumer_group_regular_expression_key_0(
@@ -70,10 +78,13 @@ def _read_consumer_group_regular_expression_key_0(
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_consumer_group_regular_expression_key_0(out: list[bytes], x: ConsumerGroupRegularExpressionKey) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -88,6 +99,8 @@ def _size_consumer_group_regular_expression_key_0(x: ConsumerGroupRegularExpress
     size = 4
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.regular_expression.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
@@ -50,7 +50,7 @@ class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueCo
         timestamp: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of_str(topics, "topics")
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "str")
         self.version = version
         self.timestamp = timestamp
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -87,7 +87,11 @@ class ConsumerGroupTargetAssignmentMemberValue(_ConsumerGroupTargetAssignmentMem
         topic_partitions: Iterable[TopicPartition] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topic_partitions = topic_partitions if isinstance(topic_partitions, list) else list(topic_partitions)
+        self.topic_partitions = (
+            topic_partitions
+            if isinstance(topic_partitions, list)
+            else list_of(topic_partitions, "topic_partitions", "TopicPartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

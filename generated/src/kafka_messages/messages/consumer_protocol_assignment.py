@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -26,20 +26,28 @@ class TopicPartition(StructBase):
     """Versions 0+."""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the assigned partitions. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         topic: str = "",
         partitions: Iterable[int] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TopicPartition):
             return NotImplemented
-        return self.topic == other.topic and self.partitions == other.partitions
+        return (
+            self.topic == other.topic
+            and self.partitions == other.partitions
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 class TopicPartitionCollection(KeyedCollection[TopicPartition]):
@@ -79,24 +87,32 @@ class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
     """Partitions given to the member, one entry per topic. (versions 0+)"""
     user_data: bytes | None = None
     """Extra bytes of the assignor, meaningful to it alone; null when there are none. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         assigned_partitions: Iterable[TopicPartition] = (),
         user_data: bytes | None = None,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.assigned_partitions = (
             assigned_partitions
             if isinstance(assigned_partitions, TopicPartitionCollection)
-            else TopicPartitionCollection(assigned_partitions)
+            else TopicPartitionCollection(list_of(assigned_partitions, "assigned_partitions", "TopicPartition"))
         )
         self.user_data = user_data
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConsumerProtocolAssignment):
             return NotImplemented
-        return self.assigned_partitions == other.assigned_partitions and self.user_data == other.user_data
+        return (
+            self.assigned_partitions == other.assigned_partitions
+            and self.user_data == other.user_data
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[TopicPartitionCollection, int]:
@@ -120,12 +136,15 @@ def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[Topi
             pos += n * 4
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(TopicPartitionCollection, out), pos
 
 
 def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -145,6 +164,8 @@ def _size_all_topic_partition_0(items: Iterable[TopicPartition]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -164,10 +185,13 @@ def _read_consumer_protocol_assignment_0(data: bytes, pos: int) -> tuple[Consume
         pos = end
     else:
         x.user_data = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_consumer_protocol_assignment_0(out: list[bytes], x: ConsumerProtocolAssignment) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.assigned_partitions)
     out.append(_pack_i(n))
     if n:
@@ -187,6 +211,8 @@ def _size_consumer_protocol_assignment_0(x: ConsumerProtocolAssignment) -> int:
     size += _size_all_topic_partition_0(x.assigned_partitions)
     if x.user_data is not None:
         size += len(x.user_data)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

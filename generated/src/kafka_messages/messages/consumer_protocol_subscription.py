@@ -11,7 +11,7 @@ from .._arrays import (
     UNPACK_I,
     fixed_array,
     fixed_elements,
-    list_of_str,
+    list_of,
     string_array,
     string_array_size,
     string_elements,
@@ -19,7 +19,7 @@ from .._arrays import (
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -37,20 +37,28 @@ class TopicPartition(StructBase):
     """Versions 1+."""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the held partitions. (versions 1+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         topic: str = "",
         partitions: Iterable[int] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
         self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TopicPartition):
             return NotImplemented
-        return self.topic == other.topic and self.partitions == other.partitions
+        return (
+            self.topic == other.topic
+            and self.partitions == other.partitions
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 class TopicPartitionCollection(KeyedCollection[TopicPartition]):
@@ -96,6 +104,8 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
     """Group generation in which the member got those partitions; -1 when not known. (versions 2+)"""
     rack_id: str | None = None
     """Rack of the consumer; null when none is configured. (versions 3+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -105,16 +115,18 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
         owned_partitions: Iterable[TopicPartition] = (),
         generation_id: int = -1,
         rack_id: str | None = None,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of_str(topics, "topics")
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "str")
         self.user_data = user_data
         self.owned_partitions = (
             owned_partitions
             if isinstance(owned_partitions, TopicPartitionCollection)
-            else TopicPartitionCollection(owned_partitions)
+            else TopicPartitionCollection(list_of(owned_partitions, "owned_partitions", "TopicPartition"))
         )
         self.generation_id = generation_id
         self.rack_id = rack_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConsumerProtocolSubscription):
@@ -125,6 +137,7 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
             and self.owned_partitions == other.owned_partitions
             and self.generation_id == other.generation_id
             and self.rack_id == other.rack_id
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
 
@@ -149,12 +162,15 @@ def _read_all_topic_partition_1(data: bytes, pos: int, count: int) -> tuple[Topi
             pos += n * 4
         else:
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(TopicPartitionCollection, out), pos
 
 
 def _write_all_topic_partition_1(out: list[bytes], items: Iterable[TopicPartition]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.topic.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -174,6 +190,8 @@ def _size_all_topic_partition_1(items: Iterable[TopicPartition]) -> int:
         size += 6
         size += string_length(len(x.topic.encode()))
         size += len(x.partitions) * 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -196,10 +214,13 @@ def _read_consumer_protocol_subscription_0(data: bytes, pos: int) -> tuple[Consu
     x.owned_partitions = TopicPartitionCollection()
     x.generation_id = -1
     x.rack_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_consumer_protocol_subscription_0(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -219,6 +240,8 @@ def _size_consumer_protocol_subscription_0(x: ConsumerProtocolSubscription) -> i
     size += string_array_size(x.topics)
     if x.user_data is not None:
         size += len(x.user_data)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -246,10 +269,13 @@ def _read_consumer_protocol_subscription_1(data: bytes, pos: int) -> tuple[Consu
         raise Malformed
     x.generation_id = -1
     x.rack_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_consumer_protocol_subscription_1(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -274,6 +300,8 @@ def _size_consumer_protocol_subscription_1(x: ConsumerProtocolSubscription) -> i
     if x.user_data is not None:
         size += len(x.user_data)
     size += _size_all_topic_partition_1(x.owned_partitions)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -300,12 +328,15 @@ def _read_consumer_protocol_subscription_2(data: bytes, pos: int) -> tuple[Consu
     else:
         raise Malformed
     x.rack_id = None
+    x.unknown_tagged_fields = ()
     (x.generation_id,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_consumer_protocol_subscription_2(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -331,6 +362,8 @@ def _size_consumer_protocol_subscription_2(x: ConsumerProtocolSubscription) -> i
     if x.user_data is not None:
         size += len(x.user_data)
     size += _size_all_topic_partition_1(x.owned_partitions)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -364,10 +397,13 @@ def _read_consumer_protocol_subscription_3(data: bytes, pos: int) -> tuple[Consu
         pos = end
     else:
         x.rack_id = None
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_consumer_protocol_subscription_3(out: list[bytes], x: ConsumerProtocolSubscription) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_i(n))
     if n:
@@ -402,6 +438,8 @@ def _size_consumer_protocol_subscription_3(x: ConsumerProtocolSubscription) -> i
     size += _size_all_topic_partition_1(x.owned_partitions)
     if x.rack_id is not None:
         size += string_length(len(x.rack_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import new
+from .._wire import RawTaggedFields, Refused, new
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -32,33 +32,42 @@ class ControlRecordTypeSchema(_ControlRecordTypeSchemaConstants):
     """0 transaction abort, 1 transaction commit, 2 leader change, 3 snapshot header, 4 snapshot footer, 5 KRaft
     version, 6 KRaft voters. (versions 0+)
     """
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         type: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.type = type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ControlRecordTypeSchema):
             return NotImplemented
-        return self.type == other.type
+        return self.type == other.type and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_control_record_type_schema_0(data: bytes, pos: int) -> tuple[ControlRecordTypeSchema, int]:
     x = new(ControlRecordTypeSchema)
+    x.unknown_tagged_fields = ()
     (x.type,) = _unpack_h(data, pos)
     pos += 2
     return x, pos
 
 
 def _write_control_record_type_schema_0(out: list[bytes], x: ControlRecordTypeSchema) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_h(x.type))
 
 
 def _size_control_record_type_schema_0(x: ControlRecordTypeSchema) -> int:
     size = 2
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

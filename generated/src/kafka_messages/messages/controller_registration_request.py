@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -193,8 +194,16 @@ class ControllerRegistrationRequest(_ControllerRegistrationRequestConstants):
         self.controller_id = controller_id
         self.incarnation_id = incarnation_id
         self.zk_migration_ready = zk_migration_ready
-        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
-        self.features = features if isinstance(features, FeatureCollection) else FeatureCollection(features)
+        self.listeners = (
+            listeners
+            if isinstance(listeners, ListenerCollection)
+            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+        )
+        self.features = (
+            features
+            if isinstance(features, FeatureCollection)
+            else FeatureCollection(list_of(features, "features", "Feature"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -128,7 +129,7 @@ class CreateAclsRequest(_CreateAclsRequestConstants):
         creations: Iterable[AclCreation] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.creations = creations if isinstance(creations, list) else list(creations)
+        self.creations = creations if isinstance(creations, list) else list_of(creations, "creations", "AclCreation")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

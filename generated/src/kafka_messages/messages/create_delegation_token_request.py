@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -105,7 +106,7 @@ class CreateDelegationTokenRequest(_CreateDelegationTokenRequestConstants):
     ) -> None:
         self.owner_principal_type = owner_principal_type
         self.owner_principal_name = owner_principal_name
-        self.renewers = renewers if isinstance(renewers, list) else list(renewers)
+        self.renewers = renewers if isinstance(renewers, list) else list_of(renewers, "renewers", "CreatableRenewers")
         self.max_lifetime_ms = max_lifetime_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -91,7 +91,13 @@ class CreatePartitionsTopic(StructBase):
         self.name = name
         self.count = count
         self.assignments = (
-            None if assignments is None else assignments if isinstance(assignments, list) else list(assignments)
+            None
+            if assignments is None
+            else (
+                assignments
+                if isinstance(assignments, list)
+                else list_of(assignments, "assignments", "CreatePartitionsAssignment")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -157,7 +163,9 @@ class CreatePartitionsRequest(_CreatePartitionsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topics = (
-            topics if isinstance(topics, CreatePartitionsTopicCollection) else CreatePartitionsTopicCollection(topics)
+            topics
+            if isinstance(topics, CreatePartitionsTopicCollection)
+            else CreatePartitionsTopicCollection(list_of(topics, "topics", "CreatePartitionsTopic"))
         )
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only

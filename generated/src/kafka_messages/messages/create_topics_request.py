@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -181,10 +181,12 @@ class CreatableTopic(StructBase):
         self.assignments = (
             assignments
             if isinstance(assignments, CreatableReplicaAssignmentCollection)
-            else CreatableReplicaAssignmentCollection(assignments)
+            else CreatableReplicaAssignmentCollection(list_of(assignments, "assignments", "CreatableReplicaAssignment"))
         )
         self.configs = (
-            configs if isinstance(configs, CreatableTopicConfigCollection) else CreatableTopicConfigCollection(configs)
+            configs
+            if isinstance(configs, CreatableTopicConfigCollection)
+            else CreatableTopicConfigCollection(list_of(configs, "configs", "CreatableTopicConfig"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -251,7 +253,11 @@ class CreateTopicsRequest(_CreateTopicsRequestConstants):
         validate_only: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, CreatableTopicCollection) else CreatableTopicCollection(topics)
+        self.topics = (
+            topics
+            if isinstance(topics, CreatableTopicCollection)
+            else CreatableTopicCollection(list_of(topics, "topics", "CreatableTopic"))
+        )
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -152,7 +153,11 @@ class CreatableTopicResult(StructBase):
         self.topic_config_error_code = topic_config_error_code
         self.num_partitions = num_partitions
         self.replication_factor = replication_factor
-        self.configs = None if configs is None else configs if isinstance(configs, list) else list(configs)
+        self.configs = (
+            None
+            if configs is None
+            else configs if isinstance(configs, list) else list_of(configs, "configs", "CreatableTopicConfigs")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -220,7 +225,9 @@ class CreateTopicsResponse(_CreateTopicsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.topics = (
-            topics if isinstance(topics, CreatableTopicResultCollection) else CreatableTopicResultCollection(topics)
+            topics
+            if isinstance(topics, CreatableTopicResultCollection)
+            else CreatableTopicResultCollection(list_of(topics, "topics", "CreatableTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

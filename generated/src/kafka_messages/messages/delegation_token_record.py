@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
@@ -75,7 +75,7 @@ class DelegationTokenRecord(_DelegationTokenRecordConstants):
     ) -> None:
         self.owner = owner
         self.requester = requester
-        self.renewers = renewers if isinstance(renewers, list) else list_of_str(renewers, "renewers")
+        self.renewers = renewers if isinstance(renewers, list) else list_of(renewers, "renewers", "str")
         self.issue_timestamp = issue_timestamp
         self.max_timestamp = max_timestamp
         self.expiration_timestamp = expiration_timestamp

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -143,7 +144,11 @@ class DeleteAclsFilterResult(StructBase):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.matching_acls = matching_acls if isinstance(matching_acls, list) else list(matching_acls)
+        self.matching_acls = (
+            matching_acls
+            if isinstance(matching_acls, list)
+            else list_of(matching_acls, "matching_acls", "DeleteAclsMatchingAcl")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -188,7 +193,11 @@ class DeleteAclsResponse(_DeleteAclsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.filter_results = filter_results if isinstance(filter_results, list) else list(filter_results)
+        self.filter_results = (
+            filter_results
+            if isinstance(filter_results, list)
+            else list_of(filter_results, "filter_results", "DeleteAclsFilterResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -125,7 +126,9 @@ class DeleteGroupsResponse(_DeleteGroupsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.results = (
-            results if isinstance(results, DeletableGroupResultCollection) else DeletableGroupResultCollection(results)
+            results
+            if isinstance(results, DeletableGroupResultCollection)
+            else DeletableGroupResultCollection(list_of(results, "results", "DeletableGroupResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -89,7 +90,9 @@ class DeleteRecordsTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "DeleteRecordsPartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -132,7 +135,7 @@ class DeleteRecordsRequest(_DeleteRecordsRequestConstants):
         timeout_ms: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "DeleteRecordsTopic")
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -115,7 +116,9 @@ class DeleteRecordsTopicResult(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, DeleteRecordsPartitionResultCollection)
-            else DeleteRecordsPartitionResultCollection(partitions)
+            else DeleteRecordsPartitionResultCollection(
+                list_of(partitions, "partitions", "DeleteRecordsPartitionResult")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -182,7 +185,7 @@ class DeleteRecordsResponse(_DeleteRecordsResponseConstants):
         self.topics = (
             topics
             if isinstance(topics, DeleteRecordsTopicResultCollection)
-            else DeleteRecordsTopicResultCollection(topics)
+            else DeleteRecordsTopicResultCollection(list_of(topics, "topics", "DeleteRecordsTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

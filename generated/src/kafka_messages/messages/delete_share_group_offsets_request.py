@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -77,7 +78,9 @@ class DeleteShareGroupOffsetsRequest(_DeleteShareGroupOffsetsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = (
+            topics if isinstance(topics, list) else list_of(topics, "topics", "DeleteShareGroupOffsetsRequestTopic")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

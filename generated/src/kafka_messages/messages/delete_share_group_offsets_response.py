@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -117,7 +118,11 @@ class DeleteShareGroupOffsetsResponse(_DeleteShareGroupOffsetsResponseConstants)
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.responses = responses if isinstance(responses, list) else list(responses)
+        self.responses = (
+            responses
+            if isinstance(responses, list)
+            else list_of(responses, "responses", "DeleteShareGroupOffsetsResponseTopic")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -140,7 +141,7 @@ class DeleteTopicsResponse(_DeleteTopicsResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, DeletableTopicResultCollection)
-            else DeletableTopicResultCollection(responses)
+            else DeletableTopicResultCollection(list_of(responses, "responses", "DeletableTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -121,7 +122,7 @@ class DescribeAclsResource(StructBase):
         self.resource_type = resource_type
         self.resource_name = resource_name
         self.pattern_type = pattern_type
-        self.acls = acls if isinstance(acls, list) else list(acls)
+        self.acls = acls if isinstance(acls, list) else list_of(acls, "acls", "AclDescription")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -177,7 +178,9 @@ class DescribeAclsResponse(_DescribeAclsResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.resources = resources if isinstance(resources, list) else list(resources)
+        self.resources = (
+            resources if isinstance(resources, list) else list_of(resources, "resources", "DescribeAclsResource")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -110,7 +111,9 @@ class DescribeClientQuotasRequest(_DescribeClientQuotasRequestConstants):
         strict: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.components = components if isinstance(components, list) else list(components)
+        self.components = (
+            components if isinstance(components, list) else list_of(components, "components", "ComponentData")
+        )
         self.strict = strict
         self.unknown_tagged_fields = unknown_tagged_fields
 

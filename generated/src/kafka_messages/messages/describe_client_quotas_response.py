@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -123,8 +124,8 @@ class EntryData(StructBase):
         values: Iterable[ValueData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if isinstance(entity, list) else list(entity)
-        self.values = values if isinstance(values, list) else list(values)
+        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
+        self.values = values if isinstance(values, list) else list_of(values, "values", "ValueData")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -178,7 +179,11 @@ class DescribeClientQuotasResponse(_DescribeClientQuotasResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.entries = None if entries is None else entries if isinstance(entries, list) else list(entries)
+        self.entries = (
+            None
+            if entries is None
+            else entries if isinstance(entries, list) else list_of(entries, "entries", "EntryData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

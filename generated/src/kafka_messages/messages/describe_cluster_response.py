@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -165,7 +166,7 @@ class DescribeClusterResponse(_DescribeClusterResponseConstants):
         self.brokers = (
             brokers
             if isinstance(brokers, DescribeClusterBrokerCollection)
-            else DescribeClusterBrokerCollection(brokers)
+            else DescribeClusterBrokerCollection(list_of(brokers, "brokers", "DescribeClusterBroker"))
         )
         self.cluster_authorized_operations = cluster_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields

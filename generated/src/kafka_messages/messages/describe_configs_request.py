@@ -10,7 +10,7 @@ from .._arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
-    list_of_str,
+    list_of,
     string_array,
     string_array_size,
     string_elements,
@@ -81,7 +81,7 @@ class DescribeConfigsResource(StructBase):
             else (
                 configuration_keys
                 if isinstance(configuration_keys, list)
-                else list_of_str(configuration_keys, "configuration_keys")
+                else list_of(configuration_keys, "configuration_keys", "str")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -130,7 +130,9 @@ class DescribeConfigsRequest(_DescribeConfigsRequestConstants):
         include_documentation: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.resources = resources if isinstance(resources, list) else list(resources)
+        self.resources = (
+            resources if isinstance(resources, list) else list_of(resources, "resources", "DescribeConfigsResource")
+        )
         self.include_synonyms = include_synonyms
         self.include_documentation = include_documentation
         self.unknown_tagged_fields = unknown_tagged_fields

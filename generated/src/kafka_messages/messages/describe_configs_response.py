@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -136,7 +137,9 @@ class DescribeConfigsResourceResult(StructBase):
         self.read_only = read_only
         self.config_source = config_source
         self.is_sensitive = is_sensitive
-        self.synonyms = synonyms if isinstance(synonyms, list) else list(synonyms)
+        self.synonyms = (
+            synonyms if isinstance(synonyms, list) else list_of(synonyms, "synonyms", "DescribeConfigsSynonym")
+        )
         self.config_type = config_type
         self.documentation = documentation
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -188,7 +191,9 @@ class DescribeConfigsResult(StructBase):
         self.error_message = error_message
         self.resource_type = resource_type
         self.resource_name = resource_name
-        self.configs = configs if isinstance(configs, list) else list(configs)
+        self.configs = (
+            configs if isinstance(configs, list) else list_of(configs, "configs", "DescribeConfigsResourceResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -237,7 +242,7 @@ class DescribeConfigsResponse(_DescribeConfigsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.results = results if isinstance(results, list) else list(results)
+        self.results = results if isinstance(results, list) else list_of(results, "results", "DescribeConfigsResult")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -89,7 +90,11 @@ class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
         owners: Iterable[DescribeDelegationTokenOwner] | None = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.owners = None if owners is None else owners if isinstance(owners, list) else list(owners)
+        self.owners = (
+            None
+            if owners is None
+            else owners if isinstance(owners, list) else list_of(owners, "owners", "DescribeDelegationTokenOwner")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

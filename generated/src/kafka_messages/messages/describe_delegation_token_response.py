@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -125,7 +126,9 @@ class DescribedDelegationToken(StructBase):
         self.max_timestamp = max_timestamp
         self.token_id = token_id
         self.hmac = hmac
-        self.renewers = renewers if isinstance(renewers, list) else list(renewers)
+        self.renewers = (
+            renewers if isinstance(renewers, list) else list_of(renewers, "renewers", "DescribedDelegationTokenRenewer")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -182,7 +185,7 @@ class DescribeDelegationTokenResponse(_DescribeDelegationTokenResponseConstants)
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.tokens = tokens if isinstance(tokens, list) else list(tokens)
+        self.tokens = tokens if isinstance(tokens, list) else list_of(tokens, "tokens", "DescribedDelegationToken")
         self.throttle_time_ms = throttle_time_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -144,7 +145,7 @@ class DescribedGroup(StructBase):
         self.group_state = group_state
         self.protocol_type = protocol_type
         self.protocol_data = protocol_data
-        self.members = members if isinstance(members, list) else list(members)
+        self.members = members if isinstance(members, list) else list_of(members, "members", "DescribedGroupMember")
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -197,7 +198,7 @@ class DescribeGroupsResponse(_DescribeGroupsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "DescribedGroup")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

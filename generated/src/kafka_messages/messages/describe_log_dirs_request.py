@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -114,7 +114,7 @@ class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
             else (
                 topics
                 if isinstance(topics, DescribableLogDirTopicCollection)
-                else DescribableLogDirTopicCollection(topics)
+                else DescribableLogDirTopicCollection(list_of(topics, "topics", "DescribableLogDirTopic"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -100,7 +100,11 @@ class DescribeProducersRequest(_DescribeProducersRequestConstants):
         topics: Iterable[TopicRequest] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, TopicRequestCollection) else TopicRequestCollection(topics)
+        self.topics = (
+            topics
+            if isinstance(topics, TopicRequestCollection)
+            else TopicRequestCollection(list_of(topics, "topics", "TopicRequest"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

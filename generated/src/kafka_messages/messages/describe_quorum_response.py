@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -150,8 +151,12 @@ class PartitionData(StructBase):
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
         self.high_watermark = high_watermark
-        self.current_voters = current_voters if isinstance(current_voters, list) else list(current_voters)
-        self.observers = observers if isinstance(observers, list) else list(observers)
+        self.current_voters = (
+            current_voters
+            if isinstance(current_voters, list)
+            else list_of(current_voters, "current_voters", "ReplicaState")
+        )
+        self.observers = observers if isinstance(observers, list) else list_of(observers, "observers", "ReplicaState")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -189,7 +194,9 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -275,7 +282,11 @@ class Node(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.node_id = node_id
-        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
+        self.listeners = (
+            listeners
+            if isinstance(listeners, ListenerCollection)
+            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -343,8 +354,8 @@ class DescribeQuorumResponse(_DescribeQuorumResponseConstants):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.topics = topics if isinstance(topics, list) else list(topics)
-        self.nodes = nodes if isinstance(nodes, NodeCollection) else NodeCollection(nodes)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
+        self.nodes = nodes if isinstance(nodes, NodeCollection) else NodeCollection(list_of(nodes, "nodes", "Node"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -75,7 +75,15 @@ class DescribeShareGroupOffsetsRequestGroup(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
+        self.topics = (
+            None
+            if topics is None
+            else (
+                topics
+                if isinstance(topics, list)
+                else list_of(topics, "topics", "DescribeShareGroupOffsetsRequestTopic")
+            )
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -115,7 +123,9 @@ class DescribeShareGroupOffsetsRequest(_DescribeShareGroupOffsetsRequestConstant
         groups: Iterable[DescribeShareGroupOffsetsRequestGroup] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = (
+            groups if isinstance(groups, list) else list_of(groups, "groups", "DescribeShareGroupOffsetsRequestGroup")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

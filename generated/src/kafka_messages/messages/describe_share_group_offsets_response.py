@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -118,7 +119,11 @@ class DescribeShareGroupOffsetsResponseTopic(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "DescribeShareGroupOffsetsResponsePartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -157,7 +162,9 @@ class DescribeShareGroupOffsetsResponseGroup(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = (
+            topics if isinstance(topics, list) else list_of(topics, "topics", "DescribeShareGroupOffsetsResponseTopic")
+        )
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -207,7 +214,9 @@ class DescribeShareGroupOffsetsResponse(_DescribeShareGroupOffsetsResponseConsta
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = (
+            groups if isinstance(groups, list) else list_of(groups, "groups", "DescribeShareGroupOffsetsResponseGroup")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -118,7 +119,7 @@ class DescribeTopicPartitionsRequest(_DescribeTopicPartitionsRequestConstants):
         cursor: Cursor | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicRequest")
         self.response_partition_limit = response_partition_limit
         self.cursor = cursor
         self.unknown_tagged_fields = unknown_tagged_fields

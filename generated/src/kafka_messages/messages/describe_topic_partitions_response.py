@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array, long_nullable_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -162,7 +162,11 @@ class DescribeTopicPartitionsResponseTopic(StructBase):
         self.name = name
         self.topic_id = topic_id
         self.is_internal = is_internal
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "DescribeTopicPartitionsResponsePartition")
+        )
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -270,7 +274,9 @@ class DescribeTopicPartitionsResponse(_DescribeTopicPartitionsResponseConstants)
         self.topics = (
             topics
             if isinstance(topics, DescribeTopicPartitionsResponseTopicCollection)
-            else DescribeTopicPartitionsResponseTopicCollection(topics)
+            else DescribeTopicPartitionsResponseTopicCollection(
+                list_of(topics, "topics", "DescribeTopicPartitionsResponseTopic")
+            )
         )
         self.next_cursor = next_cursor
         self.unknown_tagged_fields = unknown_tagged_fields

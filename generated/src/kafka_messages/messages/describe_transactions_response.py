@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -131,7 +131,11 @@ class TransactionState(StructBase):
         self.transaction_start_time_ms = transaction_start_time_ms
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
-        self.topics = topics if isinstance(topics, TopicDataCollection) else TopicDataCollection(topics)
+        self.topics = (
+            topics
+            if isinstance(topics, TopicDataCollection)
+            else TopicDataCollection(list_of(topics, "topics", "TopicData"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -184,7 +188,9 @@ class DescribeTransactionsResponse(_DescribeTransactionsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.transaction_states = (
-            transaction_states if isinstance(transaction_states, list) else list(transaction_states)
+            transaction_states
+            if isinstance(transaction_states, list)
+            else list_of(transaction_states, "transaction_states", "TransactionState")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -73,7 +74,9 @@ class DescribeUserScramCredentialsRequest(_DescribeUserScramCredentialsRequestCo
         users: Iterable[UserName] | None = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.users = None if users is None else users if isinstance(users, list) else list(users)
+        self.users = (
+            None if users is None else users if isinstance(users, list) else list_of(users, "users", "UserName")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

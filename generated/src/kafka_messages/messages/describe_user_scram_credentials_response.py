@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -93,7 +94,11 @@ class DescribeUserScramCredentialsResult(StructBase):
         self.user = user
         self.error_code = error_code
         self.error_message = error_message
-        self.credential_infos = credential_infos if isinstance(credential_infos, list) else list(credential_infos)
+        self.credential_infos = (
+            credential_infos
+            if isinstance(credential_infos, list)
+            else list_of(credential_infos, "credential_infos", "CredentialInfo")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -149,7 +154,9 @@ class DescribeUserScramCredentialsResponse(_DescribeUserScramCredentialsResponse
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.results = results if isinstance(results, list) else list(results)
+        self.results = (
+            results if isinstance(results, list) else list_of(results, "results", "DescribeUserScramCredentialsResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -130,7 +130,7 @@ class ElectLeadersRequest(_ElectLeadersRequestConstants):
             else (
                 topic_partitions
                 if isinstance(topic_partitions, TopicPartitionsCollection)
-                else TopicPartitionsCollection(topic_partitions)
+                else TopicPartitionsCollection(list_of(topic_partitions, "topic_partitions", "TopicPartitions"))
             )
         )
         self.timeout_ms = timeout_ms

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -96,7 +97,11 @@ class ReplicaElectionResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partition_result = partition_result if isinstance(partition_result, list) else list(partition_result)
+        self.partition_result = (
+            partition_result
+            if isinstance(partition_result, list)
+            else list_of(partition_result, "partition_result", "PartitionResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +152,9 @@ class ElectLeadersResponse(_ElectLeadersResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.replica_election_results = (
-            replica_election_results if isinstance(replica_election_results, list) else list(replica_election_results)
+            replica_election_results
+            if isinstance(replica_election_results, list)
+            else list_of(replica_election_results, "replica_election_results", "ReplicaElectionResult")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -113,7 +113,9 @@ class PartitionData(StructBase):
             preferred_successors if isinstance(preferred_successors, list) else list(preferred_successors)
         )
         self.preferred_candidates = (
-            preferred_candidates if isinstance(preferred_candidates, list) else list(preferred_candidates)
+            preferred_candidates
+            if isinstance(preferred_candidates, list)
+            else list_of(preferred_candidates, "preferred_candidates", "ReplicaInfo")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -149,7 +151,9 @@ class TopicData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_name = topic_name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -251,11 +255,11 @@ class EndQuorumEpochRequest(_EndQuorumEpochRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.cluster_id = cluster_id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
         self.leader_endpoints = (
             leader_endpoints
             if isinstance(leader_endpoints, LeaderEndpointCollection)
-            else LeaderEndpointCollection(leader_endpoints)
+            else LeaderEndpointCollection(list_of(leader_endpoints, "leader_endpoints", "LeaderEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import new
+from .._wire import RawTaggedFields, Refused, new
 
 _pack_i = Struct(">i").pack
 _unpack_i = Struct(">i").unpack_from
@@ -32,33 +32,45 @@ class EndTxnMarker(_EndTxnMarkerConstants):
     """Epoch of the transaction coordinator that wrote the marker, so that markers of replaced coordinators are
     refused. (versions 0+)
     """
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         coordinator_epoch: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.coordinator_epoch = coordinator_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EndTxnMarker):
             return NotImplemented
-        return self.coordinator_epoch == other.coordinator_epoch
+        return (
+            self.coordinator_epoch == other.coordinator_epoch
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_end_txn_marker_0(data: bytes, pos: int) -> tuple[EndTxnMarker, int]:
     x = new(EndTxnMarker)
+    x.unknown_tagged_fields = ()
     (x.coordinator_epoch,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_end_txn_marker_0(out: list[bytes], x: EndTxnMarker) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     out.append(_pack_i(x.coordinator_epoch))
 
 
 def _size_end_txn_marker_0(x: EndTxnMarker) -> int:
     size = 4
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
 from .._wire import (
@@ -191,7 +191,9 @@ class FetchTopic(StructBase):
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "FetchPartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -327,9 +329,11 @@ class FetchRequest(_FetchRequestConstants):
         self.isolation_level = isolation_level
         self.session_id = session_id
         self.session_epoch = session_epoch
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "FetchTopic")
         self.forgotten_topics_data = (
-            forgotten_topics_data if isinstance(forgotten_topics_data, list) else list(forgotten_topics_data)
+            forgotten_topics_data
+            if isinstance(forgotten_topics_data, list)
+            else list_of(forgotten_topics_data, "forgotten_topics_data", "ForgottenTopic")
         )
         self.rack_id = rack_id
         self.unknown_tagged_fields = unknown_tagged_fields

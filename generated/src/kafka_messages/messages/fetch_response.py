@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
@@ -279,7 +280,11 @@ class PartitionData(_PartitionDataDefaults):
         self.aborted_transactions = (
             None
             if aborted_transactions is None
-            else aborted_transactions if isinstance(aborted_transactions, list) else list(aborted_transactions)
+            else (
+                aborted_transactions
+                if isinstance(aborted_transactions, list)
+                else list_of(aborted_transactions, "aborted_transactions", "AbortedTransaction")
+            )
         )
         self.preferred_read_replica = preferred_read_replica
         self.records = records
@@ -327,7 +332,9 @@ class FetchableTopicResponse(StructBase):
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -444,11 +451,13 @@ class FetchResponse(_FetchResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.session_id = session_id
-        self.responses = responses if isinstance(responses, list) else list(responses)
+        self.responses = (
+            responses if isinstance(responses, list) else list_of(responses, "responses", "FetchableTopicResponse")
+        )
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(node_endpoints)
+            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
@@ -71,7 +71,7 @@ class FindCoordinatorRequest(_FindCoordinatorRequestConstants):
         self.coordinator_keys = (
             coordinator_keys
             if isinstance(coordinator_keys, list)
-            else list_of_str(coordinator_keys, "coordinator_keys")
+            else list_of(coordinator_keys, "coordinator_keys", "str")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -142,7 +143,9 @@ class FindCoordinatorResponse(_FindCoordinatorResponseConstants):
         self.node_id = node_id
         self.host = host
         self.port = port
-        self.coordinators = coordinators if isinstance(coordinators, list) else list(coordinators)
+        self.coordinators = (
+            coordinators if isinstance(coordinators, list) else list_of(coordinators, "coordinators", "Coordinator")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -14,7 +14,7 @@ from .._arrays import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    list_of_str,
+    list_of,
     long_fixed_array,
 )
 from .._dataclass import dataclass, field
@@ -113,7 +113,7 @@ class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConsta
         self.requested_metrics = (
             requested_metrics
             if isinstance(requested_metrics, list)
-            else list_of_str(requested_metrics, "requested_metrics")
+            else list_of(requested_metrics, "requested_metrics", "str")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

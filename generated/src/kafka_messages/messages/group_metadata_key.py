@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -32,18 +32,22 @@ class GroupMetadataKey(_GroupMetadataKeyConstants):
 
     group: str = ""
     """Id of the group. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         group: str = "",
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group = group
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupMetadataKey):
             return NotImplemented
-        return self.group == other.group
+        return self.group == other.group and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_group_metadata_key_0(data: bytes, pos: int) -> tuple[GroupMetadataKey, int]:
@@ -56,10 +60,13 @@ def _read_group_metadata_key_0(data: bytes, pos: int) -> tuple[GroupMetadataKey,
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_group_metadata_key_0(out: list[bytes], x: GroupMetadataKey) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -69,6 +76,8 @@ def _write_group_metadata_key_0(out: list[bytes], x: GroupMetadataKey) -> None:
 def _size_group_metadata_key_0(x: GroupMetadataKey) -> int:
     size = 2
     size += string_length(len(x.group.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

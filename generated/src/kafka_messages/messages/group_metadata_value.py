@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -161,7 +162,7 @@ class GroupMetadataValue(_GroupMetadataValueConstants):
         self.protocol = protocol
         self.leader = leader
         self.current_state_timestamp = current_state_timestamp
-        self.members = members if isinstance(members, list) else list(members)
+        self.members = members if isinstance(members, list) else list_of(members, "members", "MemberMetadata")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -123,7 +124,11 @@ class AlterConfigsResource(StructBase):
     ) -> None:
         self.resource_type = resource_type
         self.resource_name = resource_name
-        self.configs = configs if isinstance(configs, AlterableConfigCollection) else AlterableConfigCollection(configs)
+        self.configs = (
+            configs
+            if isinstance(configs, AlterableConfigCollection)
+            else AlterableConfigCollection(list_of(configs, "configs", "AlterableConfig"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -188,7 +193,7 @@ class IncrementalAlterConfigsRequest(_IncrementalAlterConfigsRequestConstants):
         self.resources = (
             resources
             if isinstance(resources, AlterConfigsResourceCollection)
-            else AlterConfigsResourceCollection(resources)
+            else AlterConfigsResourceCollection(list_of(resources, "resources", "AlterConfigsResource"))
         )
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -89,7 +90,9 @@ class InitializeStateResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -129,7 +132,7 @@ class InitializeShareGroupStateResponse(_InitializeShareGroupStateResponseConsta
         results: Iterable[InitializeStateResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if isinstance(results, list) else list(results)
+        self.results = results if isinstance(results, list) else list_of(results, "results", "InitializeStateResult")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -148,7 +149,7 @@ class JoinGroupRequest(_JoinGroupRequestConstants):
         self.protocols = (
             protocols
             if isinstance(protocols, JoinGroupRequestProtocolCollection)
-            else JoinGroupRequestProtocolCollection(protocols)
+            else JoinGroupRequestProtocolCollection(list_of(protocols, "protocols", "JoinGroupRequestProtocol"))
         )
         self.reason = reason
         self.unknown_tagged_fields = unknown_tagged_fields

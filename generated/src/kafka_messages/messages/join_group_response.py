@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -140,7 +141,7 @@ class JoinGroupResponse(_JoinGroupResponseConstants):
         self.leader = leader
         self.skip_assignment = skip_assignment
         self.member_id = member_id
-        self.members = members if isinstance(members, list) else list(members)
+        self.members = members if isinstance(members, list) else list_of(members, "members", "JoinGroupResponseMember")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -103,8 +104,12 @@ class LeaderChangeMessage(_LeaderChangeMessageConstants):
     ) -> None:
         self.version = version
         self.leader_id = leader_id
-        self.voters = voters if isinstance(voters, list) else list(voters)
-        self.granting_voters = granting_voters if isinstance(granting_voters, list) else list(granting_voters)
+        self.voters = voters if isinstance(voters, list) else list_of(voters, "voters", "Voter")
+        self.granting_voters = (
+            granting_voters
+            if isinstance(granting_voters, list)
+            else list_of(granting_voters, "granting_voters", "Voter")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

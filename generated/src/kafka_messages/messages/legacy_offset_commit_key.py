@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -38,6 +38,8 @@ class LegacyOffsetCommitKey(_LegacyOffsetCommitKeyConstants):
     """Topic the offset is for. (versions 0)"""
     partition: int = 0
     """Partition index the offset is for. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -45,15 +47,22 @@ class LegacyOffsetCommitKey(_LegacyOffsetCommitKeyConstants):
         group: str = "",
         topic: str = "",
         partition: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group = group
         self.topic = topic
         self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LegacyOffsetCommitKey):
             return NotImplemented
-        return self.group == other.group and self.topic == other.topic and self.partition == other.partition
+        return (
+            self.group == other.group
+            and self.topic == other.topic
+            and self.partition == other.partition
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_legacy_offset_commit_key_0(data: bytes, pos: int) -> tuple[LegacyOffsetCommitKey, int]:
@@ -74,12 +83,15 @@ def _read_legacy_offset_commit_key_0(data: bytes, pos: int) -> tuple[LegacyOffse
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.partition,) = _unpack_i(data, pos)
     pos += 4
     return x, pos
 
 
 def _write_legacy_offset_commit_key_0(out: list[bytes], x: LegacyOffsetCommitKey) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -95,6 +107,8 @@ def _size_legacy_offset_commit_key_0(x: LegacyOffsetCommitKey) -> int:
     size = 8
     size += string_length(len(x.group.encode()))
     size += string_length(len(x.topic.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

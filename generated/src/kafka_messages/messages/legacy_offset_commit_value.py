@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_q = Struct(">q").pack
 _pack_qh = Struct(">qh").pack
@@ -37,6 +37,8 @@ class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
     """Free text the client stored with the offset, often empty. (versions 0)"""
     commit_timestamp: int = 0
     """Time of the commit, in milliseconds since 1970. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -44,10 +46,12 @@ class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
         offset: int = 0,
         metadata: str = "",
         commit_timestamp: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.offset = offset
         self.metadata = metadata
         self.commit_timestamp = commit_timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LegacyOffsetCommitValue):
@@ -56,6 +60,7 @@ class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
             self.offset == other.offset
             and self.metadata == other.metadata
             and self.commit_timestamp == other.commit_timestamp
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
 
@@ -69,12 +74,15 @@ def _read_legacy_offset_commit_value_0(data: bytes, pos: int) -> tuple[LegacyOff
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     (x.commit_timestamp,) = _unpack_q(data, pos)
     pos += 8
     return x, pos
 
 
 def _write_legacy_offset_commit_value_0(out: list[bytes], x: LegacyOffsetCommitValue) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.metadata.encode()
     n = len(s)
     out.append(_pack_qh(x.offset, n))
@@ -85,6 +93,8 @@ def _write_legacy_offset_commit_value_0(out: list[bytes], x: LegacyOffsetCommitV
 def _size_legacy_offset_commit_value_0(x: LegacyOffsetCommitValue) -> int:
     size = 18
     size += string_length(len(x.metadata.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

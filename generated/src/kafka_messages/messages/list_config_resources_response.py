@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -99,7 +100,11 @@ class ListConfigResourcesResponse(_ListConfigResourcesResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.config_resources = config_resources if isinstance(config_resources, list) else list(config_resources)
+        self.config_resources = (
+            config_resources
+            if isinstance(config_resources, list)
+            else list_of(config_resources, "config_resources", "ConfigResource")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
@@ -44,10 +44,10 @@ class ListGroupsRequest(_ListGroupsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.states_filter = (
-            states_filter if isinstance(states_filter, list) else list_of_str(states_filter, "states_filter")
+            states_filter if isinstance(states_filter, list) else list_of(states_filter, "states_filter", "str")
         )
         self.types_filter = (
-            types_filter if isinstance(types_filter, list) else list_of_str(types_filter, "types_filter")
+            types_filter if isinstance(types_filter, list) else list_of(types_filter, "types_filter", "str")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -114,7 +115,7 @@ class ListGroupsResponse(_ListGroupsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "ListedGroup")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -91,7 +91,11 @@ class ListPartitionReassignmentsRequest(_ListPartitionReassignmentsRequestConsta
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.timeout_ms = timeout_ms
-        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
+        self.topics = (
+            None
+            if topics is None
+            else topics if isinstance(topics, list) else list_of(topics, "topics", "ListPartitionReassignmentsTopics")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

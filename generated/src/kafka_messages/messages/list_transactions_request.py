@@ -13,7 +13,7 @@ from .._arrays import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    list_of_str,
+    list_of,
     long_fixed_array,
 )
 from .._dataclass import dataclass, field
@@ -75,7 +75,7 @@ class ListTransactionsRequest(_ListTransactionsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.state_filters = (
-            state_filters if isinstance(state_filters, list) else list_of_str(state_filters, "state_filters")
+            state_filters if isinstance(state_filters, list) else list_of(state_filters, "state_filters", "str")
         )
         self.producer_id_filters = (
             producer_id_filters if isinstance(producer_id_filters, list) else list(producer_id_filters)

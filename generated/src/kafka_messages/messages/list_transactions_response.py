@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -109,10 +109,12 @@ class ListTransactionsResponse(_ListTransactionsResponseConstants):
         self.unknown_state_filters = (
             unknown_state_filters
             if isinstance(unknown_state_filters, list)
-            else list_of_str(unknown_state_filters, "unknown_state_filters")
+            else list_of(unknown_state_filters, "unknown_state_filters", "str")
         )
         self.transaction_states = (
-            transaction_states if isinstance(transaction_states, list) else list(transaction_states)
+            transaction_states
+            if isinstance(transaction_states, list)
+            else list_of(transaction_states, "transaction_states", "TransactionState")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

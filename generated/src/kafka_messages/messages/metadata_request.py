@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -116,7 +117,11 @@ class MetadataRequest(_MetadataRequestConstants):
         include_topic_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
+        self.topics = (
+            None
+            if topics is None
+            else topics if isinstance(topics, list) else list_of(topics, "topics", "MetadataRequestTopic")
+        )
         self.allow_auto_topic_creation = allow_auto_topic_creation
         self.include_cluster_authorized_operations = include_cluster_authorized_operations
         self.include_topic_authorized_operations = include_topic_authorized_operations

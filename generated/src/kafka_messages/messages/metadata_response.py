@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -213,7 +213,11 @@ class MetadataResponseTopic(StructBase):
         self.name = name
         self.topic_id = topic_id
         self.is_internal = is_internal
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "MetadataResponsePartition")
+        )
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -303,12 +307,14 @@ class MetadataResponse(_MetadataResponseConstants):
         self.brokers = (
             brokers
             if isinstance(brokers, MetadataResponseBrokerCollection)
-            else MetadataResponseBrokerCollection(brokers)
+            else MetadataResponseBrokerCollection(list_of(brokers, "brokers", "MetadataResponseBroker"))
         )
         self.cluster_id = cluster_id
         self.controller_id = controller_id
         self.topics = (
-            topics if isinstance(topics, MetadataResponseTopicCollection) else MetadataResponseTopicCollection(topics)
+            topics
+            if isinstance(topics, MetadataResponseTopicCollection)
+            else MetadataResponseTopicCollection(list_of(topics, "topics", "MetadataResponseTopic"))
         )
         self.cluster_authorized_operations = cluster_authorized_operations
         self.error_code = error_code

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -23,18 +24,24 @@ class OffsetDeleteRequestPartition(StructBase):
 
     partition_index: int = 0
     """Versions 0+."""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         partition_index: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition_index = partition_index
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OffsetDeleteRequestPartition):
             return NotImplemented
-        return self.partition_index == other.partition_index
+        return (
+            self.partition_index == other.partition_index and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -45,20 +52,32 @@ class OffsetDeleteRequestTopic(StructBase):
     """Versions 0+."""
     partitions: list[OffsetDeleteRequestPartition] = field(default_factory=list)
     """One partition whose committed offset is to be deleted. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         name: str = "",
         partitions: Iterable[OffsetDeleteRequestPartition] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "OffsetDeleteRequestPartition")
+        )
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OffsetDeleteRequestTopic):
             return NotImplemented
-        return self.name == other.name and self.partitions == other.partitions
+        return (
+            self.name == other.name
+            and self.partitions == other.partitions
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 class OffsetDeleteRequestTopicCollection(KeyedCollection[OffsetDeleteRequestTopic]):
@@ -98,24 +117,32 @@ class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
     """Group whose offsets are to go. (versions 0+)"""
     topics: OffsetDeleteRequestTopicCollection = field(default_factory=OffsetDeleteRequestTopicCollection)
     """One topic with partitions to forget. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         group_id: str = "",
         topics: Iterable[OffsetDeleteRequestTopic] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
         self.topics = (
             topics
             if isinstance(topics, OffsetDeleteRequestTopicCollection)
-            else OffsetDeleteRequestTopicCollection(topics)
+            else OffsetDeleteRequestTopicCollection(list_of(topics, "topics", "OffsetDeleteRequestTopic"))
         )
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OffsetDeleteRequest):
             return NotImplemented
-        return self.group_id == other.group_id and self.topics == other.topics
+        return (
+            self.group_id == other.group_id
+            and self.topics == other.topics
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_all_offset_delete_request_partition_0(
@@ -124,6 +151,7 @@ def _read_all_offset_delete_request_partition_0(
     out: list[OffsetDeleteRequestPartition] = []
     for _ in range(count):
         x = new(OffsetDeleteRequestPartition)
+        x.unknown_tagged_fields = ()
         (x.partition_index,) = _unpack_i(data, pos)
         pos += 4
         out.append(x)
@@ -134,6 +162,8 @@ def _write_all_offset_delete_request_partition_0(
     out: list[bytes], items: Iterable[OffsetDeleteRequestPartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_i(x.partition_index))
 
 
@@ -141,6 +171,8 @@ def _size_all_offset_delete_request_partition_0(items: Iterable[OffsetDeleteRequ
     size = 0
     for x in items:
         size += 4
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -164,12 +196,15 @@ def _read_all_offset_delete_request_topic_0(
             x.partitions, pos = _read_all_offset_delete_request_partition_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(OffsetDeleteRequestTopicCollection, out), pos
 
 
 def _write_all_offset_delete_request_topic_0(out: list[bytes], items: Iterable[OffsetDeleteRequestTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -186,6 +221,8 @@ def _size_all_offset_delete_request_topic_0(items: Iterable[OffsetDeleteRequestT
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_offset_delete_request_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -205,10 +242,13 @@ def _read_offset_delete_request_0(data: bytes, pos: int) -> tuple[OffsetDeleteRe
         x.topics, pos = _read_all_offset_delete_request_topic_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_delete_request_0(out: list[bytes], x: OffsetDeleteRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -223,6 +263,8 @@ def _size_offset_delete_request_0(x: OffsetDeleteRequest) -> int:
     size = 6
     size += string_length(len(x.group_id.encode()))
     size += _size_all_offset_delete_request_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

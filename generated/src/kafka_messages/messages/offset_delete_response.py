@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_hii = Struct(">hii").pack
@@ -29,20 +30,28 @@ class OffsetDeleteResponsePartition(StructBase):
     """Versions 0+."""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         partition_index: int = 0,
         error_code: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OffsetDeleteResponsePartition):
             return NotImplemented
-        return self.partition_index == other.partition_index and self.error_code == other.error_code
+        return (
+            self.partition_index == other.partition_index
+            and self.error_code == other.error_code
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 class OffsetDeleteResponsePartitionCollection(KeyedCollection[OffsetDeleteResponsePartition]):
@@ -70,24 +79,34 @@ class OffsetDeleteResponseTopic(StructBase):
     """Versions 0+."""
     partitions: OffsetDeleteResponsePartitionCollection = field(default_factory=OffsetDeleteResponsePartitionCollection)
     """The outcome for one partition. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         name: str = "",
         partitions: Iterable[OffsetDeleteResponsePartition] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
         self.partitions = (
             partitions
             if isinstance(partitions, OffsetDeleteResponsePartitionCollection)
-            else OffsetDeleteResponsePartitionCollection(partitions)
+            else OffsetDeleteResponsePartitionCollection(
+                list_of(partitions, "partitions", "OffsetDeleteResponsePartition")
+            )
         )
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OffsetDeleteResponseTopic):
             return NotImplemented
-        return self.name == other.name and self.partitions == other.partitions
+        return (
+            self.name == other.name
+            and self.partitions == other.partitions
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 class OffsetDeleteResponseTopicCollection(KeyedCollection[OffsetDeleteResponseTopic]):
@@ -129,6 +148,8 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
     """How long quotas held this client back, in milliseconds; 0 means it was not throttled. (versions 0+)"""
     topics: OffsetDeleteResponseTopicCollection = field(default_factory=OffsetDeleteResponseTopicCollection)
     """The outcomes for one topic. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -136,14 +157,16 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
         error_code: int = 0,
         throttle_time_ms: int = 0,
         topics: Iterable[OffsetDeleteResponseTopic] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
         self.throttle_time_ms = throttle_time_ms
         self.topics = (
             topics
             if isinstance(topics, OffsetDeleteResponseTopicCollection)
-            else OffsetDeleteResponseTopicCollection(topics)
+            else OffsetDeleteResponseTopicCollection(list_of(topics, "topics", "OffsetDeleteResponseTopic"))
         )
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OffsetDeleteResponse):
@@ -152,6 +175,7 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
             self.error_code == other.error_code
             and self.throttle_time_ms == other.throttle_time_ms
             and self.topics == other.topics
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
 
@@ -161,6 +185,7 @@ def _read_all_offset_delete_response_partition_0(
     out: list[OffsetDeleteResponsePartition] = []
     for _ in range(count):
         x = new(OffsetDeleteResponsePartition)
+        x.unknown_tagged_fields = ()
         x.partition_index, x.error_code = _unpack_ih(data, pos)
         pos += 6
         out.append(x)
@@ -171,6 +196,8 @@ def _write_all_offset_delete_response_partition_0(
     out: list[bytes], items: Iterable[OffsetDeleteResponsePartition]
 ) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ih(x.partition_index, x.error_code))
 
 
@@ -178,6 +205,8 @@ def _size_all_offset_delete_response_partition_0(items: Iterable[OffsetDeleteRes
     size = 0
     for x in items:
         size += 6
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -201,12 +230,15 @@ def _read_all_offset_delete_response_topic_0(
             x.partitions, pos = _read_all_offset_delete_response_partition_0(data, pos, n)
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return adopt(OffsetDeleteResponseTopicCollection, out), pos
 
 
 def _write_all_offset_delete_response_topic_0(out: list[bytes], items: Iterable[OffsetDeleteResponseTopic]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.name.encode()
         n = len(s)
         out.append(_pack_h(n))
@@ -223,6 +255,8 @@ def _size_all_offset_delete_response_topic_0(items: Iterable[OffsetDeleteRespons
         size += 6
         size += string_length(len(x.name.encode()))
         size += _size_all_offset_delete_response_partition_0(x.partitions)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -234,10 +268,13 @@ def _read_offset_delete_response_0(data: bytes, pos: int) -> tuple[OffsetDeleteR
         x.topics, pos = _read_all_offset_delete_response_topic_0(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_offset_delete_response_0(out: list[bytes], x: OffsetDeleteResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.topics)
     out.append(_pack_hii(x.error_code, x.throttle_time_ms, n))
     if n:
@@ -247,6 +284,8 @@ def _write_offset_delete_response_0(out: list[bytes], x: OffsetDeleteResponse) -
 def _size_offset_delete_response_0(x: OffsetDeleteResponse) -> int:
     size = 10
     size += _size_all_offset_delete_response_topic_0(x.topics)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -141,7 +141,11 @@ class OffsetFetchRequestGroup(StructBase):
         self.group_id = group_id
         self.member_id = member_id
         self.member_epoch = member_epoch
-        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
+        self.topics = (
+            None
+            if topics is None
+            else topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchRequestTopics")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -195,8 +199,12 @@ class OffsetFetchRequest(_OffsetFetchRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = None if topics is None else topics if isinstance(topics, list) else list(topics)
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.topics = (
+            None
+            if topics is None
+            else topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchRequestTopic")
+        )
+        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "OffsetFetchRequestGroup")
         self.require_stable = require_stable
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -116,7 +117,11 @@ class OffsetFetchResponseTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "OffsetFetchResponsePartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -199,7 +204,11 @@ class OffsetFetchResponseTopics(StructBase):
     ) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "OffsetFetchResponsePartitions")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -235,7 +244,7 @@ class OffsetFetchResponseGroup(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchResponseTopics")
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -287,9 +296,9 @@ class OffsetFetchResponse(_OffsetFetchResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchResponseTopic")
         self.error_code = error_code
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "OffsetFetchResponseGroup")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

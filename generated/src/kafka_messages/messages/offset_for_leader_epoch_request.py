@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -97,7 +98,11 @@ class OffsetForLeaderTopic(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "OffsetForLeaderPartition")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -162,7 +167,9 @@ class OffsetForLeaderEpochRequest(_OffsetForLeaderEpochRequestConstants):
     ) -> None:
         self.replica_id = replica_id
         self.topics = (
-            topics if isinstance(topics, OffsetForLeaderTopicCollection) else OffsetForLeaderTopicCollection(topics)
+            topics
+            if isinstance(topics, OffsetForLeaderTopicCollection)
+            else OffsetForLeaderTopicCollection(list_of(topics, "topics", "OffsetForLeaderTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -100,7 +101,9 @@ class OffsetForLeaderTopicResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic = topic
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "EpochEndOffset")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -164,7 +167,7 @@ class OffsetForLeaderEpochResponse(_OffsetForLeaderEpochResponseConstants):
         self.topics = (
             topics
             if isinstance(topics, OffsetForLeaderTopicResultCollection)
-            else OffsetForLeaderTopicResultCollection(topics)
+            else OffsetForLeaderTopicResultCollection(list_of(topics, "topics", "OffsetForLeaderTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -103,7 +104,11 @@ class TopicProduceData(StructBase):
     ) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partition_data = partition_data if isinstance(partition_data, list) else list(partition_data)
+        self.partition_data = (
+            partition_data
+            if isinstance(partition_data, list)
+            else list_of(partition_data, "partition_data", "PartitionProduceData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -176,7 +181,9 @@ class ProduceRequest(_ProduceRequestConstants):
         self.acks = acks
         self.timeout_ms = timeout_ms
         self.topic_data = (
-            topic_data if isinstance(topic_data, TopicProduceDataCollection) else TopicProduceDataCollection(topic_data)
+            topic_data
+            if isinstance(topic_data, TopicProduceDataCollection)
+            else TopicProduceDataCollection(list_of(topic_data, "topic_data", "TopicProduceData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
@@ -175,7 +176,11 @@ class PartitionProduceResponse(_PartitionProduceResponseDefaults):
         self.base_offset = base_offset
         self.log_append_time_ms = log_append_time_ms
         self.log_start_offset = log_start_offset
-        self.record_errors = record_errors if isinstance(record_errors, list) else list(record_errors)
+        self.record_errors = (
+            record_errors
+            if isinstance(record_errors, list)
+            else list_of(record_errors, "record_errors", "BatchIndexAndErrorMessage")
+        )
         self.error_message = error_message
         self._current_leader = current_leader
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -220,7 +225,9 @@ class TopicProduceResponse(StructBase):
         self.name = name
         self.topic_id = topic_id
         self.partition_responses = (
-            partition_responses if isinstance(partition_responses, list) else list(partition_responses)
+            partition_responses
+            if isinstance(partition_responses, list)
+            else list_of(partition_responses, "partition_responses", "PartitionProduceResponse")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -347,13 +354,13 @@ class ProduceResponse(_ProduceResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, TopicProduceResponseCollection)
-            else TopicProduceResponseCollection(responses)
+            else TopicProduceResponseCollection(list_of(responses, "responses", "TopicProduceResponse"))
         )
         self.throttle_time_ms = throttle_time_ms
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(node_endpoints)
+            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._wire import Malformed, new
+from .._wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_Ii = Struct(">Ii").pack
 _pack_qhiqiqiq = Struct(">qhiqiqiq").pack
@@ -36,6 +37,8 @@ class ProducerEntry(StructBase):
     """Epoch of the transaction coordinator that sent the last marker, -1 for none. (versions 1)"""
     current_txn_first_offset: int = 0
     """First offset of the open transaction, -1 when none is open. (versions 1)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class ProducerEntry(StructBase):
         timestamp: int = 0,
         coordinator_epoch: int = 0,
         current_txn_first_offset: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.producer_id = producer_id
         self.epoch = epoch
@@ -57,6 +61,7 @@ class ProducerEntry(StructBase):
         self.timestamp = timestamp
         self.coordinator_epoch = coordinator_epoch
         self.current_txn_first_offset = current_txn_first_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ProducerEntry):
@@ -70,6 +75,7 @@ class ProducerEntry(StructBase):
             and self.timestamp == other.timestamp
             and self.coordinator_epoch == other.coordinator_epoch
             and self.current_txn_first_offset == other.current_txn_first_offset
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
 
@@ -92,26 +98,39 @@ class ProducerSnapshot(_ProducerSnapshotConstants):
     """CRC-32C of all bytes that follow it in the file. (versions 1)"""
     producer_entries: list[ProducerEntry] = field(default_factory=list)
     """One entry per known producer id. (versions 1)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         crc: int = 0,
         producer_entries: Iterable[ProducerEntry] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.crc = crc
-        self.producer_entries = producer_entries if isinstance(producer_entries, list) else list(producer_entries)
+        self.producer_entries = (
+            producer_entries
+            if isinstance(producer_entries, list)
+            else list_of(producer_entries, "producer_entries", "ProducerEntry")
+        )
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ProducerSnapshot):
             return NotImplemented
-        return self.crc == other.crc and self.producer_entries == other.producer_entries
+        return (
+            self.crc == other.crc
+            and self.producer_entries == other.producer_entries
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_all_producer_entry_1(data: bytes, pos: int, count: int) -> tuple[list[ProducerEntry], int]:
     out: list[ProducerEntry] = []
     for _ in range(count):
         x = new(ProducerEntry)
+        x.unknown_tagged_fields = ()
         (
             x.producer_id,
             x.epoch,
@@ -129,6 +148,8 @@ def _read_all_producer_entry_1(data: bytes, pos: int, count: int) -> tuple[list[
 
 def _write_all_producer_entry_1(out: list[bytes], items: Iterable[ProducerEntry]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(
             _pack_qhiqiqiq(
                 x.producer_id,
@@ -147,6 +168,8 @@ def _size_all_producer_entry_1(items: Iterable[ProducerEntry]) -> int:
     size = 0
     for x in items:
         size += 46
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -158,10 +181,13 @@ def _read_producer_snapshot_1(data: bytes, pos: int) -> tuple[ProducerSnapshot, 
         x.producer_entries, pos = _read_all_producer_entry_1(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_producer_snapshot_1(out: list[bytes], x: ProducerSnapshot) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.producer_entries)
     out.append(_pack_Ii(x.crc, n))
     if n:
@@ -171,6 +197,8 @@ def _write_producer_snapshot_1(out: list[bytes], x: ProducerSnapshot) -> None:
 def _size_producer_snapshot_1(x: ProducerSnapshot) -> int:
     size = 8
     size += _size_all_producer_entry_1(x.producer_entries)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -114,7 +115,11 @@ class QuorumStateData(_QuorumStateDataConstants):
         self.current_voters = (
             None
             if current_voters is None
-            else current_voters if isinstance(current_voters, list) else list(current_voters)
+            else (
+                current_voters
+                if isinstance(current_voters, list)
+                else list_of(current_voters, "current_voters", "Voter")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -116,7 +117,9 @@ class PartitionResult(StructBase):
         self.error_message = error_message
         self.state_epoch = state_epoch
         self.start_offset = start_offset
-        self.state_batches = state_batches if isinstance(state_batches, list) else list(state_batches)
+        self.state_batches = (
+            state_batches if isinstance(state_batches, list) else list_of(state_batches, "state_batches", "StateBatch")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -152,7 +155,9 @@ class ReadStateResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -192,7 +197,7 @@ class ReadShareGroupStateResponse(_ReadShareGroupStateResponseConstants):
         results: Iterable[ReadStateResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if isinstance(results, list) else list(results)
+        self.results = results if isinstance(results, list) else list_of(results, "results", "ReadStateResult")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -84,7 +85,9 @@ class ReadStateSummaryData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -129,7 +132,7 @@ class ReadShareGroupStateSummaryRequest(_ReadShareGroupStateSummaryRequestConsta
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "ReadStateSummaryData")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

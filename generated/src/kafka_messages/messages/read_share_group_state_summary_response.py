@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -115,7 +116,9 @@ class ReadStateSummaryResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -155,7 +158,7 @@ class ReadShareGroupStateSummaryResponse(_ReadShareGroupStateSummaryResponseCons
         results: Iterable[ReadStateSummaryResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if isinstance(results, list) else list(results)
+        self.results = results if isinstance(results, list) else list_of(results, "results", "ReadStateSummaryResult")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import uuid_array, uuid_elements
+from .._arrays import list_of, uuid_array, uuid_elements
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -233,9 +233,15 @@ class RegisterBrokerRecord(_RegisterBrokerRecordConstants):
         self.incarnation_id = incarnation_id
         self.broker_epoch = broker_epoch
         self.end_points = (
-            end_points if isinstance(end_points, BrokerEndpointCollection) else BrokerEndpointCollection(end_points)
+            end_points
+            if isinstance(end_points, BrokerEndpointCollection)
+            else BrokerEndpointCollection(list_of(end_points, "end_points", "BrokerEndpoint"))
         )
-        self.features = features if isinstance(features, BrokerFeatureCollection) else BrokerFeatureCollection(features)
+        self.features = (
+            features
+            if isinstance(features, BrokerFeatureCollection)
+            else BrokerFeatureCollection(list_of(features, "features", "BrokerFeature"))
+        )
         self.rack = rack
         self.fenced = fenced
         self.in_controlled_shutdown = in_controlled_shutdown

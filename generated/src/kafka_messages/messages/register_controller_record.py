@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -196,10 +197,12 @@ class RegisterControllerRecord(_RegisterControllerRecordConstants):
         self.end_points = (
             end_points
             if isinstance(end_points, ControllerEndpointCollection)
-            else ControllerEndpointCollection(end_points)
+            else ControllerEndpointCollection(list_of(end_points, "end_points", "ControllerEndpoint"))
         )
         self.features = (
-            features if isinstance(features, ControllerFeatureCollection) else ControllerFeatureCollection(features)
+            features
+            if isinstance(features, ControllerFeatureCollection)
+            else ControllerFeatureCollection(list_of(features, "features", "ControllerFeature"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -222,7 +223,9 @@ class RemoteLogSegmentMetadataRecord(_RemoteLogSegmentMetadataRecordConstants):
         self.max_timestamp_ms = max_timestamp_ms
         self.event_timestamp_ms = event_timestamp_ms
         self.segment_leader_epochs = (
-            segment_leader_epochs if isinstance(segment_leader_epochs, list) else list(segment_leader_epochs)
+            segment_leader_epochs
+            if isinstance(segment_leader_epochs, list)
+            else list_of(segment_leader_epochs, "segment_leader_epochs", "SegmentLeaderEpochEntry")
         )
         self.segment_size_in_bytes = segment_size_in_bytes
         self.custom_metadata = custom_metadata

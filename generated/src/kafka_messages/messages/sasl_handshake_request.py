@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -31,18 +31,22 @@ class SaslHandshakeRequest(_SaslHandshakeRequestConstants):
 
     mechanism: str = ""
     """Name of the proposed SASL mechanism, such as PLAIN or SCRAM-SHA-256. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         mechanism: str = "",
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.mechanism = mechanism
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SaslHandshakeRequest):
             return NotImplemented
-        return self.mechanism == other.mechanism
+        return self.mechanism == other.mechanism and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_sasl_handshake_request_0(data: bytes, pos: int) -> tuple[SaslHandshakeRequest, int]:
@@ -55,10 +59,13 @@ def _read_sasl_handshake_request_0(data: bytes, pos: int) -> tuple[SaslHandshake
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sasl_handshake_request_0(out: list[bytes], x: SaslHandshakeRequest) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.mechanism.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -68,6 +75,8 @@ def _write_sasl_handshake_request_0(out: list[bytes], x: SaslHandshakeRequest) -
 def _size_sasl_handshake_request_0(x: SaslHandshakeRequest) -> int:
     size = 2
     size += string_length(len(x.mechanism.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

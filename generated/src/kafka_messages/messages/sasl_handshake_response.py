@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of_str, string_array, string_array_size, string_elements
+from .._arrays import list_of, string_array, string_array_size, string_elements
 from .._dataclass import dataclass, field
 from .._message import Message
-from .._wire import Malformed, new
+from .._wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_hi = Struct(">hi").pack
 _unpack_hi = Struct(">hi").unpack_from
@@ -35,20 +35,28 @@ class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
     """Error code of the handshake, 0 if the mechanism is accepted. (versions 0+)"""
     mechanisms: list[str] = field(default_factory=list)
     """Names of the SASL mechanisms enabled on the server. (versions 0+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         error_code: int = 0,
         mechanisms: Iterable[str] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list_of_str(mechanisms, "mechanisms")
+        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list_of(mechanisms, "mechanisms", "str")
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SaslHandshakeResponse):
             return NotImplemented
-        return self.error_code == other.error_code and self.mechanisms == other.mechanisms
+        return (
+            self.error_code == other.error_code
+            and self.mechanisms == other.mechanisms
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_sasl_handshake_response_0(data: bytes, pos: int) -> tuple[SaslHandshakeResponse, int]:
@@ -59,10 +67,13 @@ def _read_sasl_handshake_response_0(data: bytes, pos: int) -> tuple[SaslHandshak
         x.mechanisms, pos = string_array(data, pos, n)
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_sasl_handshake_response_0(out: list[bytes], x: SaslHandshakeResponse) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.mechanisms)
     out.append(_pack_hi(x.error_code, n))
     if n:
@@ -72,6 +83,8 @@ def _write_sasl_handshake_response_0(out: list[bytes], x: SaslHandshakeResponse)
 def _size_sasl_handshake_response_0(x: SaslHandshakeResponse) -> int:
     size = 6
     size += string_array_size(x.mechanisms)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

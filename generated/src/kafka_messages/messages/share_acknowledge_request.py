@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_B, UNPACK_B, fixed_elements, long_fixed_array
+from .._arrays import PACK_B, UNPACK_B, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -101,7 +101,9 @@ class AcknowledgePartition(StructBase):
     ) -> None:
         self.partition_index = partition_index
         self.acknowledgement_batches = (
-            acknowledgement_batches if isinstance(acknowledgement_batches, list) else list(acknowledgement_batches)
+            acknowledgement_batches
+            if isinstance(acknowledgement_batches, list)
+            else list_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -154,7 +156,7 @@ class AcknowledgeTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, AcknowledgePartitionCollection)
-            else AcknowledgePartitionCollection(partitions)
+            else AcknowledgePartitionCollection(list_of(partitions, "partitions", "AcknowledgePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -228,7 +230,11 @@ class ShareAcknowledgeRequest(_ShareAcknowledgeRequestConstants):
         self.member_id = member_id
         self.share_session_epoch = share_session_epoch
         self.is_renew_ack = is_renew_ack
-        self.topics = topics if isinstance(topics, AcknowledgeTopicCollection) else AcknowledgeTopicCollection(topics)
+        self.topics = (
+            topics
+            if isinstance(topics, AcknowledgeTopicCollection)
+            else AcknowledgeTopicCollection(list_of(topics, "topics", "AcknowledgeTopic"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

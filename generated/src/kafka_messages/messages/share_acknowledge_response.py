@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -134,7 +135,9 @@ class ShareAcknowledgeTopicResponse(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -272,12 +275,14 @@ class ShareAcknowledgeResponse(_ShareAcknowledgeResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, ShareAcknowledgeTopicResponseCollection)
-            else ShareAcknowledgeTopicResponseCollection(responses)
+            else ShareAcknowledgeTopicResponseCollection(
+                list_of(responses, "responses", "ShareAcknowledgeTopicResponse")
+            )
         )
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(node_endpoints)
+            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

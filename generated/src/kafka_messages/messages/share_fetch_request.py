@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -111,7 +111,9 @@ class FetchPartition(StructBase):
         self.partition_index = partition_index
         self.partition_max_bytes = partition_max_bytes
         self.acknowledgement_batches = (
-            acknowledgement_batches if isinstance(acknowledgement_batches, list) else list(acknowledgement_batches)
+            acknowledgement_batches
+            if isinstance(acknowledgement_batches, list)
+            else list_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -163,7 +165,9 @@ class FetchTopic(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, FetchPartitionCollection) else FetchPartitionCollection(partitions)
+            partitions
+            if isinstance(partitions, FetchPartitionCollection)
+            else FetchPartitionCollection(list_of(partitions, "partitions", "FetchPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -307,9 +311,15 @@ class ShareFetchRequest(_ShareFetchRequestConstants):
         self.batch_size = batch_size
         self.share_acquire_mode = share_acquire_mode
         self.is_renew_ack = is_renew_ack
-        self.topics = topics if isinstance(topics, FetchTopicCollection) else FetchTopicCollection(topics)
+        self.topics = (
+            topics
+            if isinstance(topics, FetchTopicCollection)
+            else FetchTopicCollection(list_of(topics, "topics", "FetchTopic"))
+        )
         self.forgotten_topics_data = (
-            forgotten_topics_data if isinstance(forgotten_topics_data, list) else list(forgotten_topics_data)
+            forgotten_topics_data
+            if isinstance(forgotten_topics_data, list)
+            else list_of(forgotten_topics_data, "forgotten_topics_data", "ForgottenTopic")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -166,7 +167,11 @@ class PartitionData(StructBase):
         self.acknowledge_error_message = acknowledge_error_message
         self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
         self.records = records
-        self.acquired_records = acquired_records if isinstance(acquired_records, list) else list(acquired_records)
+        self.acquired_records = (
+            acquired_records
+            if isinstance(acquired_records, list)
+            else list_of(acquired_records, "acquired_records", "AcquiredRecords")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -204,7 +209,9 @@ class ShareFetchableTopicResponse(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_id = topic_id
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -349,12 +356,12 @@ class ShareFetchResponse(_ShareFetchResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, ShareFetchableTopicResponseCollection)
-            else ShareFetchableTopicResponseCollection(responses)
+            else ShareFetchableTopicResponseCollection(list_of(responses, "responses", "ShareFetchableTopicResponse"))
         )
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(node_endpoints)
+            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -103,7 +103,9 @@ class ShareGroupCurrentMemberAssignmentValue(_ShareGroupCurrentMemberAssignmentV
         self.previous_member_epoch = previous_member_epoch
         self.state = state
         self.assigned_partitions = (
-            assigned_partitions if isinstance(assigned_partitions, list) else list(assigned_partitions)
+            assigned_partitions
+            if isinstance(assigned_partitions, list)
+            else list_of(assigned_partitions, "assigned_partitions", "TopicPartitions")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

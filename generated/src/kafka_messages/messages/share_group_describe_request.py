@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import RawTaggedFields, TRUTH, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
@@ -46,7 +46,7 @@ class ShareGroupDescribeRequest(_ShareGroupDescribeRequestConstants):
         include_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.group_ids = group_ids if isinstance(group_ids, list) else list_of_str(group_ids, "group_ids")
+        self.group_ids = group_ids if isinstance(group_ids, list) else list_of(group_ids, "group_ids", "str")
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -14,7 +14,7 @@ from .._arrays import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    list_of_str,
+    list_of,
     long_fixed_array,
 )
 from .._dataclass import dataclass, field
@@ -102,7 +102,11 @@ class Assignment(StructBase):
         topic_partitions: Iterable[TopicPartitions] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topic_partitions = topic_partitions if isinstance(topic_partitions, list) else list(topic_partitions)
+        self.topic_partitions = (
+            topic_partitions
+            if isinstance(topic_partitions, list)
+            else list_of(topic_partitions, "topic_partitions", "TopicPartitions")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -155,7 +159,7 @@ class Member(StructBase):
         self.subscribed_topic_names = (
             subscribed_topic_names
             if isinstance(subscribed_topic_names, list)
-            else list_of_str(subscribed_topic_names, "subscribed_topic_names")
+            else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
         )
         self.assignment = Assignment() if assignment is None else assignment
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -225,7 +229,7 @@ class DescribedGroup(StructBase):
         self.group_epoch = group_epoch
         self.assignment_epoch = assignment_epoch
         self.assignor_name = assignor_name
-        self.members = members if isinstance(members, list) else list(members)
+        self.members = members if isinstance(members, list) else list_of(members, "members", "Member")
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -279,7 +283,7 @@ class ShareGroupDescribeResponse(_ShareGroupDescribeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "DescribedGroup")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

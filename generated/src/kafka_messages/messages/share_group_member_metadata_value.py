@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message
 from .._wire import (
@@ -66,7 +66,7 @@ class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
         self.subscribed_topic_names = (
             subscribed_topic_names
             if isinstance(subscribed_topic_names, list)
-            else list_of_str(subscribed_topic_names, "subscribed_topic_names")
+            else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -135,12 +135,20 @@ class ShareGroupStatePartitionMetadataValue(_ShareGroupStatePartitionMetadataVal
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.initializing_topics = (
-            initializing_topics if isinstance(initializing_topics, list) else list(initializing_topics)
+            initializing_topics
+            if isinstance(initializing_topics, list)
+            else list_of(initializing_topics, "initializing_topics", "TopicPartitionsInfo")
         )
         self.initialized_topics = (
-            initialized_topics if isinstance(initialized_topics, list) else list(initialized_topics)
+            initialized_topics
+            if isinstance(initialized_topics, list)
+            else list_of(initialized_topics, "initialized_topics", "TopicPartitionsInfo")
         )
-        self.deleting_topics = deleting_topics if isinstance(deleting_topics, list) else list(deleting_topics)
+        self.deleting_topics = (
+            deleting_topics
+            if isinstance(deleting_topics, list)
+            else list_of(deleting_topics, "deleting_topics", "TopicInfo")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

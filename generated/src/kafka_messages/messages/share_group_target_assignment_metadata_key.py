@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -31,18 +31,22 @@ class ShareGroupTargetAssignmentMetadataKey(_ShareGroupTargetAssignmentMetadataK
 
     group_id: str = ""
     """Group this record belongs to. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         group_id: str = "",
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ShareGroupTargetAssignmentMetadataKey):
             return NotImplemented
-        return self.group_id == other.group_id
+        return self.group_id == other.group_id and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_share_group_target_assignment_metadata_key_0(
@@ -57,12 +61,15 @@ def _read_share_group_target_assignment_metadata_key_0(
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_share_group_target_assignment_metadata_key_0(
     out: list[bytes], x: ShareGroupTargetAssignmentMetadataKey
 ) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -72,6 +79,8 @@ def _write_share_group_target_assignment_metadata_key_0(
 def _size_share_group_target_assignment_metadata_key_0(x: ShareGroupTargetAssignmentMetadataKey) -> int:
     size = 2
     size += string_length(len(x.group_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, ZERO_UUID, new, string_length, uuid_from
+from .._wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
 
 _pack_h = Struct(">h").pack
 _pack_ui = Struct(">16si").pack
@@ -38,6 +38,8 @@ class ShareUpdateKey(_ShareUpdateKeyConstants):
     """Topic of the share partition. (versions 0)"""
     partition: int = 0
     """Partition index of the share partition. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -45,15 +47,22 @@ class ShareUpdateKey(_ShareUpdateKeyConstants):
         group_id: str = "",
         topic_id: UUID = ZERO_UUID,
         partition: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
         self.topic_id = topic_id
         self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ShareUpdateKey):
             return NotImplemented
-        return self.group_id == other.group_id and self.topic_id == other.topic_id and self.partition == other.partition
+        return (
+            self.group_id == other.group_id
+            and self.topic_id == other.topic_id
+            and self.partition == other.partition
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_share_update_key_0(data: bytes, pos: int) -> tuple[ShareUpdateKey, int]:
@@ -66,6 +75,7 @@ def _read_share_update_key_0(data: bytes, pos: int) -> tuple[ShareUpdateKey, int
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     u_topic_id, x.partition = _unpack_ui(data, pos)
     pos += 20
     x.topic_id = uuid_from(u_topic_id)
@@ -73,6 +83,8 @@ def _read_share_update_key_0(data: bytes, pos: int) -> tuple[ShareUpdateKey, int
 
 
 def _write_share_update_key_0(out: list[bytes], x: ShareUpdateKey) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -83,6 +95,8 @@ def _write_share_update_key_0(out: list[bytes], x: ShareUpdateKey) -> None:
 def _size_share_update_key_0(x: ShareUpdateKey) -> int:
     size = 22
     size += string_length(len(x.group_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -122,7 +123,9 @@ class ShareUpdateValue(_ShareUpdateValueConstants):
         self.leader_epoch = leader_epoch
         self.start_offset = start_offset
         self.delivery_complete_count = delivery_complete_count
-        self.state_batches = state_batches if isinstance(state_batches, list) else list(state_batches)
+        self.state_batches = (
+            state_batches if isinstance(state_batches, list) else list_of(state_batches, "state_batches", "StateBatch")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

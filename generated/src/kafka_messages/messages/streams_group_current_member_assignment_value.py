@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array, long_nullable_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -134,23 +134,29 @@ class StreamsGroupCurrentMemberAssignmentValue(_StreamsGroupCurrentMemberAssignm
         self.member_epoch = member_epoch
         self.previous_member_epoch = previous_member_epoch
         self.state = state
-        self.active_tasks = active_tasks if isinstance(active_tasks, list) else list(active_tasks)
-        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
-        self.warmup_tasks = warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
+        self.active_tasks = (
+            active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+        )
+        self.standby_tasks = (
+            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+        )
+        self.warmup_tasks = (
+            warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+        )
         self.active_tasks_pending_revocation = (
             active_tasks_pending_revocation
             if isinstance(active_tasks_pending_revocation, list)
-            else list(active_tasks_pending_revocation)
+            else list_of(active_tasks_pending_revocation, "active_tasks_pending_revocation", "TaskIds")
         )
         self.standby_tasks_pending_revocation = (
             standby_tasks_pending_revocation
             if isinstance(standby_tasks_pending_revocation, list)
-            else list(standby_tasks_pending_revocation)
+            else list_of(standby_tasks_pending_revocation, "standby_tasks_pending_revocation", "TaskIds")
         )
         self.warmup_tasks_pending_revocation = (
             warmup_tasks_pending_revocation
             if isinstance(warmup_tasks_pending_revocation, list)
-            else list(warmup_tasks_pending_revocation)
+            else list_of(warmup_tasks_pending_revocation, "warmup_tasks_pending_revocation", "TaskIds")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

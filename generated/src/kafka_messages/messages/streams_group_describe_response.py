@@ -13,7 +13,7 @@ from .._arrays import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    list_of_str,
+    list_of,
     long_fixed_array,
 )
 from .._dataclass import dataclass, field
@@ -123,7 +123,9 @@ class TopicInfo(StructBase):
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
-        self.topic_configs = topic_configs if isinstance(topic_configs, list) else list(topic_configs)
+        self.topic_configs = (
+            topic_configs if isinstance(topic_configs, list) else list_of(topic_configs, "topic_configs", "KeyValue")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -167,20 +169,22 @@ class Subtopology(StructBase):
     ) -> None:
         self.subtopology_id = subtopology_id
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
         )
         self.repartition_sink_topics = (
             repartition_sink_topics
             if isinstance(repartition_sink_topics, list)
-            else list_of_str(repartition_sink_topics, "repartition_sink_topics")
+            else list_of(repartition_sink_topics, "repartition_sink_topics", "str")
         )
         self.state_changelog_topics = (
-            state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
+            state_changelog_topics
+            if isinstance(state_changelog_topics, list)
+            else list_of(state_changelog_topics, "state_changelog_topics", "TopicInfo")
         )
         self.repartition_source_topics = (
             repartition_source_topics
             if isinstance(repartition_source_topics, list)
-            else list(repartition_source_topics)
+            else list_of(repartition_source_topics, "repartition_source_topics", "TopicInfo")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -219,7 +223,13 @@ class Topology(StructBase):
     ) -> None:
         self.epoch = epoch
         self.subtopologies = (
-            None if subtopologies is None else subtopologies if isinstance(subtopologies, list) else list(subtopologies)
+            None
+            if subtopologies is None
+            else (
+                subtopologies
+                if isinstance(subtopologies, list)
+                else list_of(subtopologies, "subtopologies", "Subtopology")
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -355,9 +365,15 @@ class Assignment(StructBase):
         warmup_tasks: Iterable[TaskIds] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.active_tasks = active_tasks if isinstance(active_tasks, list) else list(active_tasks)
-        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
-        self.warmup_tasks = warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
+        self.active_tasks = (
+            active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+        )
+        self.standby_tasks = (
+            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+        )
+        self.warmup_tasks = (
+            warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -437,9 +453,17 @@ class Member(StructBase):
         self.topology_epoch = topology_epoch
         self.process_id = process_id
         self.user_endpoint = user_endpoint
-        self.client_tags = client_tags if isinstance(client_tags, list) else list(client_tags)
-        self.task_offsets = task_offsets if isinstance(task_offsets, list) else list(task_offsets)
-        self.task_end_offsets = task_end_offsets if isinstance(task_end_offsets, list) else list(task_end_offsets)
+        self.client_tags = (
+            client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "KeyValue")
+        )
+        self.task_offsets = (
+            task_offsets if isinstance(task_offsets, list) else list_of(task_offsets, "task_offsets", "TaskOffset")
+        )
+        self.task_end_offsets = (
+            task_end_offsets
+            if isinstance(task_end_offsets, list)
+            else list_of(task_end_offsets, "task_end_offsets", "TaskOffset")
+        )
         self.assignment = Assignment() if assignment is None else assignment
         self.target_assignment = Assignment() if target_assignment is None else target_assignment
         self.is_classic = is_classic
@@ -503,11 +527,11 @@ class TopologyDescriptionNode(StructBase):
         self.name = name
         self.node_type = node_type
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
         )
         self.sink_topic = sink_topic
-        self.stores = stores if isinstance(stores, list) else list_of_str(stores, "stores")
-        self.successors = successors if isinstance(successors, list) else list_of_str(successors, "successors")
+        self.stores = stores if isinstance(stores, list) else list_of(stores, "stores", "str")
+        self.successors = successors if isinstance(successors, list) else list_of(successors, "successors", "str")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -543,7 +567,7 @@ class TopologyDescriptionSubtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.nodes = nodes if isinstance(nodes, list) else list(nodes)
+        self.nodes = nodes if isinstance(nodes, list) else list_of(nodes, "nodes", "TopologyDescriptionNode")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -606,8 +630,16 @@ class TopologyDescription(StructBase):
         global_stores: Iterable[TopologyDescriptionGlobalStore] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
-        self.global_stores = global_stores if isinstance(global_stores, list) else list(global_stores)
+        self.subtopologies = (
+            subtopologies
+            if isinstance(subtopologies, list)
+            else list_of(subtopologies, "subtopologies", "TopologyDescriptionSubtopology")
+        )
+        self.global_stores = (
+            global_stores
+            if isinstance(global_stores, list)
+            else list_of(global_stores, "global_stores", "TopologyDescriptionGlobalStore")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -681,7 +713,7 @@ class DescribedGroup(StructBase):
         self.group_epoch = group_epoch
         self.assignment_epoch = assignment_epoch
         self.topology = topology
-        self.members = members if isinstance(members, list) else list(members)
+        self.members = members if isinstance(members, list) else list_of(members, "members", "Member")
         self.authorized_operations = authorized_operations
         self.topology_description = topology_description
         self.topology_description_status = topology_description_status
@@ -741,7 +773,7 @@ class StreamsGroupDescribeResponse(_StreamsGroupDescribeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if isinstance(groups, list) else list(groups)
+        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "DescribedGroup")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -15,7 +15,7 @@ from .._arrays import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    list_of_str,
+    list_of,
     long_fixed_array,
 )
 from .._dataclass import dataclass, field
@@ -120,7 +120,9 @@ class TopicInfo(StructBase):
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
-        self.topic_configs = topic_configs if isinstance(topic_configs, list) else list(topic_configs)
+        self.topic_configs = (
+            topic_configs if isinstance(topic_configs, list) else list_of(topic_configs, "topic_configs", "KeyValue")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -213,28 +215,32 @@ class Subtopology(StructBase):
     ) -> None:
         self.subtopology_id = subtopology_id
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
         )
         self.source_topic_regex = (
             source_topic_regex
             if isinstance(source_topic_regex, list)
-            else list_of_str(source_topic_regex, "source_topic_regex")
+            else list_of(source_topic_regex, "source_topic_regex", "str")
         )
         self.state_changelog_topics = (
-            state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
+            state_changelog_topics
+            if isinstance(state_changelog_topics, list)
+            else list_of(state_changelog_topics, "state_changelog_topics", "TopicInfo")
         )
         self.repartition_sink_topics = (
             repartition_sink_topics
             if isinstance(repartition_sink_topics, list)
-            else list_of_str(repartition_sink_topics, "repartition_sink_topics")
+            else list_of(repartition_sink_topics, "repartition_sink_topics", "str")
         )
         self.repartition_source_topics = (
             repartition_source_topics
             if isinstance(repartition_source_topics, list)
-            else list(repartition_source_topics)
+            else list_of(repartition_source_topics, "repartition_source_topics", "TopicInfo")
         )
         self.copartition_groups = (
-            copartition_groups if isinstance(copartition_groups, list) else list(copartition_groups)
+            copartition_groups
+            if isinstance(copartition_groups, list)
+            else list_of(copartition_groups, "copartition_groups", "CopartitionGroup")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -272,7 +278,9 @@ class Topology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.epoch = epoch
-        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
+        self.subtopologies = (
+            subtopologies if isinstance(subtopologies, list) else list_of(subtopologies, "subtopologies", "Subtopology")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -493,26 +501,42 @@ class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.topology = topology
         self.active_tasks = (
-            None if active_tasks is None else active_tasks if isinstance(active_tasks, list) else list(active_tasks)
+            None
+            if active_tasks is None
+            else active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
         )
         self.standby_tasks = (
-            None if standby_tasks is None else standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
+            None
+            if standby_tasks is None
+            else (
+                standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+            )
         )
         self.warmup_tasks = (
-            None if warmup_tasks is None else warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
+            None
+            if warmup_tasks is None
+            else warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
         )
         self.process_id = process_id
         self.user_endpoint = user_endpoint
         self.client_tags = (
-            None if client_tags is None else client_tags if isinstance(client_tags, list) else list(client_tags)
+            None
+            if client_tags is None
+            else client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "KeyValue")
         )
         self.task_offsets = (
-            None if task_offsets is None else task_offsets if isinstance(task_offsets, list) else list(task_offsets)
+            None
+            if task_offsets is None
+            else task_offsets if isinstance(task_offsets, list) else list_of(task_offsets, "task_offsets", "TaskOffset")
         )
         self.task_end_offsets = (
             None
             if task_end_offsets is None
-            else task_end_offsets if isinstance(task_end_offsets, list) else list(task_end_offsets)
+            else (
+                task_end_offsets
+                if isinstance(task_end_offsets, list)
+                else list_of(task_end_offsets, "task_end_offsets", "TaskOffset")
+            )
         )
         self.shutdown_application = shutdown_application
         self.unknown_tagged_fields = unknown_tagged_fields

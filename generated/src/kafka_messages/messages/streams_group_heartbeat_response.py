@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -202,9 +202,15 @@ class EndpointToPartitions(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.user_endpoint = Endpoint() if user_endpoint is None else user_endpoint
-        self.active_partitions = active_partitions if isinstance(active_partitions, list) else list(active_partitions)
+        self.active_partitions = (
+            active_partitions
+            if isinstance(active_partitions, list)
+            else list_of(active_partitions, "active_partitions", "TopicPartition")
+        )
         self.standby_partitions = (
-            standby_partitions if isinstance(standby_partitions, list) else list(standby_partitions)
+            standby_partitions
+            if isinstance(standby_partitions, list)
+            else list_of(standby_partitions, "standby_partitions", "TopicPartition")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -307,15 +313,25 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
         self.acceptable_recovery_lag_legacy = acceptable_recovery_lag_legacy
         self.task_offset_interval_ms = task_offset_interval_ms
         self.acceptable_recovery_lag = acceptable_recovery_lag
-        self.status = None if status is None else status if isinstance(status, list) else list(status)
+        self.status = (
+            None if status is None else status if isinstance(status, list) else list_of(status, "status", "Status")
+        )
         self.active_tasks = (
-            None if active_tasks is None else active_tasks if isinstance(active_tasks, list) else list(active_tasks)
+            None
+            if active_tasks is None
+            else active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
         )
         self.standby_tasks = (
-            None if standby_tasks is None else standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
+            None
+            if standby_tasks is None
+            else (
+                standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+            )
         )
         self.warmup_tasks = (
-            None if warmup_tasks is None else warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
+            None
+            if warmup_tasks is None
+            else warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
         )
         self.topology_description_required = topology_description_required
         self.endpoint_information_epoch = endpoint_information_epoch
@@ -325,7 +341,7 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
             else (
                 partitions_by_user_endpoint
                 if isinstance(partitions_by_user_endpoint, list)
-                else list(partitions_by_user_endpoint)
+                else list_of(partitions_by_user_endpoint, "partitions_by_user_endpoint", "EndpointToPartitions")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields

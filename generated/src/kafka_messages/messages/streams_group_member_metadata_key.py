@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -33,20 +33,28 @@ class StreamsGroupMemberMetadataKey(_StreamsGroupMemberMetadataKeyConstants):
     """Group this record belongs to. (versions 0)"""
     member_id: str = ""
     """Member of the group this record is about. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         group_id: str = "",
         member_id: str = "",
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
         self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StreamsGroupMemberMetadataKey):
             return NotImplemented
-        return self.group_id == other.group_id and self.member_id == other.member_id
+        return (
+            self.group_id == other.group_id
+            and self.member_id == other.member_id
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_streams_group_member_metadata_key_0(data: bytes, pos: int) -> tuple[StreamsGroupMemberMetadataKey, int]:
@@ -67,10 +75,13 @@ def _read_streams_group_member_metadata_key_0(data: bytes, pos: int) -> tuple[St
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_streams_group_member_metadata_key_0(out: list[bytes], x: StreamsGroupMemberMetadataKey) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.group_id.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -85,6 +96,8 @@ def _size_streams_group_member_metadata_key_0(x: StreamsGroupMemberMetadataKey) 
     size = 4
     size += string_length(len(x.group_id.encode()))
     size += string_length(len(x.member_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -156,7 +157,9 @@ class StreamsGroupMemberMetadataValue(_StreamsGroupMemberMetadataValueConstants)
         self.topology_epoch = topology_epoch
         self.process_id = process_id
         self.user_endpoint = user_endpoint
-        self.client_tags = client_tags if isinstance(client_tags, list) else list(client_tags)
+        self.client_tags = (
+            client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "KeyValue")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

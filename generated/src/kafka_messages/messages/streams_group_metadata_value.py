@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -115,7 +116,11 @@ class StreamsGroupMetadataValue(_StreamsGroupMetadataValueConstants):
         self.last_assignment_configs = (
             None
             if last_assignment_configs is None
-            else last_assignment_configs if isinstance(last_assignment_configs, list) else list(last_assignment_configs)
+            else (
+                last_assignment_configs
+                if isinstance(last_assignment_configs, list)
+                else list_of(last_assignment_configs, "last_assignment_configs", "LastAssignmentConfig")
+            )
         )
         self.stored_description_topology_epoch = stored_description_topology_epoch
         self.failed_description_topology_epoch = failed_description_topology_epoch

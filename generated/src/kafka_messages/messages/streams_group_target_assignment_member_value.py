@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -88,9 +88,15 @@ class StreamsGroupTargetAssignmentMemberValue(_StreamsGroupTargetAssignmentMembe
         warmup_tasks: Iterable[TaskIds] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.active_tasks = active_tasks if isinstance(active_tasks, list) else list(active_tasks)
-        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
-        self.warmup_tasks = warmup_tasks if isinstance(warmup_tasks, list) else list(warmup_tasks)
+        self.active_tasks = (
+            active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+        )
+        self.standby_tasks = (
+            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+        )
+        self.warmup_tasks = (
+            warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of_str
+from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -66,11 +66,11 @@ class TopologyDescriptionNode(StructBase):
         self.name = name
         self.node_type = node_type
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
         )
         self.sink_topic = sink_topic
-        self.stores = stores if isinstance(stores, list) else list_of_str(stores, "stores")
-        self.successors = successors if isinstance(successors, list) else list_of_str(successors, "successors")
+        self.stores = stores if isinstance(stores, list) else list_of(stores, "stores", "str")
+        self.successors = successors if isinstance(successors, list) else list_of(successors, "successors", "str")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -106,7 +106,7 @@ class TopologyDescriptionSubtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.nodes = nodes if isinstance(nodes, list) else list(nodes)
+        self.nodes = nodes if isinstance(nodes, list) else list_of(nodes, "nodes", "TopologyDescriptionNode")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -169,8 +169,16 @@ class TopologyDescription(StructBase):
         global_stores: Iterable[TopologyDescriptionGlobalStore] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
-        self.global_stores = global_stores if isinstance(global_stores, list) else list(global_stores)
+        self.subtopologies = (
+            subtopologies
+            if isinstance(subtopologies, list)
+            else list_of(subtopologies, "subtopologies", "TopologyDescriptionSubtopology")
+        )
+        self.global_stores = (
+            global_stores
+            if isinstance(global_stores, list)
+            else list_of(global_stores, "global_stores", "TopologyDescriptionGlobalStore")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -13,7 +13,7 @@ from .._arrays import (
     compact_string_array_size,
     compact_string_elements,
     fixed_elements,
-    list_of_str,
+    list_of,
     long_fixed_array,
 )
 from .._dataclass import dataclass, field
@@ -99,7 +99,9 @@ class TopicInfo(StructBase):
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
-        self.topic_configs = topic_configs if isinstance(topic_configs, list) else list(topic_configs)
+        self.topic_configs = (
+            topic_configs if isinstance(topic_configs, list) else list_of(topic_configs, "topic_configs", "TopicConfig")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -192,28 +194,32 @@ class Subtopology(StructBase):
     ) -> None:
         self.subtopology_id = subtopology_id
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of_str(source_topics, "source_topics")
+            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
         )
         self.source_topic_regex = (
             source_topic_regex
             if isinstance(source_topic_regex, list)
-            else list_of_str(source_topic_regex, "source_topic_regex")
+            else list_of(source_topic_regex, "source_topic_regex", "str")
         )
         self.state_changelog_topics = (
-            state_changelog_topics if isinstance(state_changelog_topics, list) else list(state_changelog_topics)
+            state_changelog_topics
+            if isinstance(state_changelog_topics, list)
+            else list_of(state_changelog_topics, "state_changelog_topics", "TopicInfo")
         )
         self.repartition_sink_topics = (
             repartition_sink_topics
             if isinstance(repartition_sink_topics, list)
-            else list_of_str(repartition_sink_topics, "repartition_sink_topics")
+            else list_of(repartition_sink_topics, "repartition_sink_topics", "str")
         )
         self.repartition_source_topics = (
             repartition_source_topics
             if isinstance(repartition_source_topics, list)
-            else list(repartition_source_topics)
+            else list_of(repartition_source_topics, "repartition_source_topics", "TopicInfo")
         )
         self.copartition_groups = (
-            copartition_groups if isinstance(copartition_groups, list) else list(copartition_groups)
+            copartition_groups
+            if isinstance(copartition_groups, list)
+            else list_of(copartition_groups, "copartition_groups", "CopartitionGroup")
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -264,7 +270,9 @@ class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.epoch = epoch
-        self.subtopologies = subtopologies if isinstance(subtopologies, list) else list(subtopologies)
+        self.subtopologies = (
+            subtopologies if isinstance(subtopologies, list) else list_of(subtopologies, "subtopologies", "Subtopology")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

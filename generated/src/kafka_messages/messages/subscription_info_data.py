@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
-from .._wire import Malformed, Refused, ZERO_UUID, new, string_length, uuid_from
+from .._wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
 
 _pack_b = Struct(">b").pack
 _pack_bi = Struct(">bi").pack
@@ -39,20 +40,28 @@ class TaskId(StructBase):
     """Number of the subtopology. (versions 1-6)"""
     partition: int = 0
     """Versions 1-6."""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         topic_group_id: int = 0,
         partition: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_group_id = topic_group_id
         self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TaskId):
             return NotImplemented
-        return self.topic_group_id == other.topic_group_id and self.partition == other.partition
+        return (
+            self.topic_group_id == other.topic_group_id
+            and self.partition == other.partition
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -65,20 +74,28 @@ class PartitionToOffsetSum(StructBase):
     """Sum of the task's changelog offsets; -2 when the client runs the task as active, -3 when unknown.
     (versions 7-9)
     """
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         partition: int = 0,
         offset_sum: int = 0,
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition = partition
         self.offset_sum = offset_sum
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PartitionToOffsetSum):
             return NotImplemented
-        return self.partition == other.partition and self.offset_sum == other.offset_sum
+        return (
+            self.partition == other.partition
+            and self.offset_sum == other.offset_sum
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -97,6 +114,8 @@ class TaskOffsetSum(StructBase):
     """Named topology the task belongs to, null when the topology has no name. (versions 10+)"""
     partition_to_offset_sum: list[PartitionToOffsetSum] = field(default_factory=list)
     """One entry per task of the subtopology. (versions 7-9)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -106,14 +125,18 @@ class TaskOffsetSum(StructBase):
         offset_sum: int = 0,
         named_topology: str | None = "",
         partition_to_offset_sum: Iterable[PartitionToOffsetSum] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.topic_group_id = topic_group_id
         self.partition = partition
         self.offset_sum = offset_sum
         self.named_topology = named_topology
         self.partition_to_offset_sum = (
-            partition_to_offset_sum if isinstance(partition_to_offset_sum, list) else list(partition_to_offset_sum)
+            partition_to_offset_sum
+            if isinstance(partition_to_offset_sum, list)
+            else list_of(partition_to_offset_sum, "partition_to_offset_sum", "PartitionToOffsetSum")
         )
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TaskOffsetSum):
@@ -124,6 +147,7 @@ class TaskOffsetSum(StructBase):
             and self.offset_sum == other.offset_sum
             and self.named_topology == other.named_topology
             and self.partition_to_offset_sum == other.partition_to_offset_sum
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
 
@@ -135,20 +159,28 @@ class ClientTag(StructBase):
     """Tag name as UTF-8 bytes. (versions 11+)"""
     value: bytes = b""
     """Tag value as UTF-8 bytes. (versions 11+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         key: bytes = b"",
         value: bytes = b"",
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.key = key
         self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ClientTag):
             return NotImplemented
-        return self.key == other.key and self.value == other.value
+        return (
+            self.key == other.key
+            and self.value == other.value
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 class _SubscriptionInfoDataConstants(Message):
@@ -187,6 +219,8 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
     """0 for none; otherwise a Kafka Streams code, not one of the broker error codes. (versions 9+)"""
     client_tags: list[ClientTag] = field(default_factory=list)
     """Tags for rack-aware placement of standby tasks. (versions 11+)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
@@ -201,17 +235,27 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
         unique_field: int = 0,
         error_code: int = 0,
         client_tags: Iterable[ClientTag] = (),
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.version = version
         self.latest_supported_version = latest_supported_version
         self.process_id = process_id
-        self.prev_tasks = prev_tasks if isinstance(prev_tasks, list) else list(prev_tasks)
-        self.standby_tasks = standby_tasks if isinstance(standby_tasks, list) else list(standby_tasks)
+        self.prev_tasks = prev_tasks if isinstance(prev_tasks, list) else list_of(prev_tasks, "prev_tasks", "TaskId")
+        self.standby_tasks = (
+            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskId")
+        )
         self.user_end_point = user_end_point
-        self.task_offset_sums = task_offset_sums if isinstance(task_offset_sums, list) else list(task_offset_sums)
+        self.task_offset_sums = (
+            task_offset_sums
+            if isinstance(task_offset_sums, list)
+            else list_of(task_offset_sums, "task_offset_sums", "TaskOffsetSum")
+        )
         self.unique_field = unique_field
         self.error_code = error_code
-        self.client_tags = client_tags if isinstance(client_tags, list) else list(client_tags)
+        self.client_tags = (
+            client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "ClientTag")
+        )
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubscriptionInfoData):
@@ -227,6 +271,7 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
             and self.unique_field == other.unique_field
             and self.error_code == other.error_code
             and self.client_tags == other.client_tags
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
 
@@ -234,6 +279,7 @@ def _read_all_task_id_1(data: bytes, pos: int, count: int) -> tuple[list[TaskId]
     out: list[TaskId] = []
     for _ in range(count):
         x = new(TaskId)
+        x.unknown_tagged_fields = ()
         x.topic_group_id, x.partition = _unpack_ii(data, pos)
         pos += 8
         out.append(x)
@@ -242,6 +288,8 @@ def _read_all_task_id_1(data: bytes, pos: int, count: int) -> tuple[list[TaskId]
 
 def _write_all_task_id_1(out: list[bytes], items: Iterable[TaskId]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_ii(x.topic_group_id, x.partition))
 
 
@@ -249,6 +297,8 @@ def _size_all_task_id_1(items: Iterable[TaskId]) -> int:
     size = 0
     for x in items:
         size += 8
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -256,6 +306,7 @@ def _read_all_partition_to_offset_sum_7(data: bytes, pos: int, count: int) -> tu
     out: list[PartitionToOffsetSum] = []
     for _ in range(count):
         x = new(PartitionToOffsetSum)
+        x.unknown_tagged_fields = ()
         x.partition, x.offset_sum = _unpack_iq(data, pos)
         pos += 12
         out.append(x)
@@ -264,6 +315,8 @@ def _read_all_partition_to_offset_sum_7(data: bytes, pos: int, count: int) -> tu
 
 def _write_all_partition_to_offset_sum_7(out: list[bytes], items: Iterable[PartitionToOffsetSum]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         out.append(_pack_iq(x.partition, x.offset_sum))
 
 
@@ -271,6 +324,8 @@ def _size_all_partition_to_offset_sum_7(items: Iterable[PartitionToOffsetSum]) -
     size = 0
     for x in items:
         size += 12
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -287,6 +342,7 @@ def _read_all_task_offset_sum_7(data: bytes, pos: int, count: int) -> tuple[list
         x.partition = 0
         x.offset_sum = 0
         x.named_topology = ""
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -299,6 +355,8 @@ def _write_all_task_offset_sum_7(out: list[bytes], items: Iterable[TaskOffsetSum
             raise Refused
         if x.named_topology != "":
             raise Refused
+        if x.unknown_tagged_fields:
+            raise Refused
         n = len(x.partition_to_offset_sum)
         out.append(_pack_ii(x.topic_group_id, n))
         if n:
@@ -310,6 +368,8 @@ def _size_all_task_offset_sum_7(items: Iterable[TaskOffsetSum]) -> int:
     for x in items:
         size += 8
         size += _size_all_partition_to_offset_sum_7(x.partition_to_offset_sum)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -326,6 +386,7 @@ def _read_all_task_offset_sum_10(data: bytes, pos: int, count: int) -> tuple[lis
         else:
             x.named_topology = None
         x.partition_to_offset_sum = []
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
@@ -333,6 +394,8 @@ def _read_all_task_offset_sum_10(data: bytes, pos: int, count: int) -> tuple[lis
 def _write_all_task_offset_sum_10(out: list[bytes], items: Iterable[TaskOffsetSum]) -> None:
     for x in items:
         if len(x.partition_to_offset_sum):
+            raise Refused
+        if x.unknown_tagged_fields:
             raise Refused
         if x.named_topology is None:
             s = b""
@@ -350,6 +413,8 @@ def _size_all_task_offset_sum_10(items: Iterable[TaskOffsetSum]) -> int:
         size += 18
         if x.named_topology is not None:
             size += string_length(len(x.named_topology.encode()))
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -373,12 +438,15 @@ def _read_all_client_tag_11(data: bytes, pos: int, count: int) -> tuple[list[Cli
             pos = end
         else:
             raise Malformed
+        x.unknown_tagged_fields = ()
         out.append(x)
     return out, pos
 
 
 def _write_all_client_tag_11(out: list[bytes], items: Iterable[ClientTag]) -> None:
     for x in items:
+        if x.unknown_tagged_fields:
+            raise Refused
         s = x.key
         n = len(s)
         out.append(_pack_i(n))
@@ -395,6 +463,8 @@ def _size_all_client_tag_11(items: Iterable[ClientTag]) -> int:
         size += 8
         size += len(x.key)
         size += len(x.value)
+        if x.unknown_tagged_fields:
+            raise Refused
     return size
 
 
@@ -419,6 +489,7 @@ def _read_subscription_info_data_1(data: bytes, pos: int) -> tuple[SubscriptionI
     x.unique_field = 0
     x.error_code = 0
     x.client_tags = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -435,6 +506,8 @@ def _write_subscription_info_data_1(out: list[bytes], x: SubscriptionInfoData) -
         raise Refused
     if len(x.client_tags):
         raise Refused
+    if x.unknown_tagged_fields:
+        raise Refused
     n = len(x.prev_tasks)
     out.append(_pack_iui(x.version, x.process_id.int.to_bytes(16, "big"), n))
     if n:
@@ -449,6 +522,8 @@ def _size_subscription_info_data_1(x: SubscriptionInfoData) -> int:
     size = 28
     size += _size_all_task_id_1(x.prev_tasks)
     size += _size_all_task_id_1(x.standby_tasks)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -480,6 +555,7 @@ def _read_subscription_info_data_2(data: bytes, pos: int) -> tuple[SubscriptionI
     x.unique_field = 0
     x.error_code = 0
     x.client_tags = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -493,6 +569,8 @@ def _write_subscription_info_data_2(out: list[bytes], x: SubscriptionInfoData) -
     if x.error_code != 0:
         raise Refused
     if len(x.client_tags):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.prev_tasks)
     out.append(_pack_iui(x.version, x.process_id.int.to_bytes(16, "big"), n))
@@ -513,6 +591,8 @@ def _size_subscription_info_data_2(x: SubscriptionInfoData) -> int:
     size += _size_all_task_id_1(x.prev_tasks)
     size += _size_all_task_id_1(x.standby_tasks)
     size += len(x.user_end_point)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -543,6 +623,7 @@ def _read_subscription_info_data_3(data: bytes, pos: int) -> tuple[SubscriptionI
     x.unique_field = 0
     x.error_code = 0
     x.client_tags = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -554,6 +635,8 @@ def _write_subscription_info_data_3(out: list[bytes], x: SubscriptionInfoData) -
     if x.error_code != 0:
         raise Refused
     if len(x.client_tags):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     n = len(x.prev_tasks)
     out.append(_pack_iiui(x.version, x.latest_supported_version, x.process_id.int.to_bytes(16, "big"), n))
@@ -574,6 +657,8 @@ def _size_subscription_info_data_3(x: SubscriptionInfoData) -> int:
     size += _size_all_task_id_1(x.prev_tasks)
     size += _size_all_task_id_1(x.standby_tasks)
     size += len(x.user_end_point)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -599,6 +684,7 @@ def _read_subscription_info_data_7(data: bytes, pos: int) -> tuple[SubscriptionI
     x.unique_field = 0
     x.error_code = 0
     x.client_tags = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -612,6 +698,8 @@ def _write_subscription_info_data_7(out: list[bytes], x: SubscriptionInfoData) -
     if x.error_code != 0:
         raise Refused
     if len(x.client_tags):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.user_end_point
     n = len(s)
@@ -627,6 +715,8 @@ def _size_subscription_info_data_7(x: SubscriptionInfoData) -> int:
     size = 32
     size += len(x.user_end_point)
     size += _size_all_task_offset_sum_7(x.task_offset_sums)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -651,6 +741,7 @@ def _read_subscription_info_data_8(data: bytes, pos: int) -> tuple[SubscriptionI
     x.standby_tasks = []
     x.error_code = 0
     x.client_tags = []
+    x.unknown_tagged_fields = ()
     (x.unique_field,) = _unpack_b(data, pos)
     pos += 1
     return x, pos
@@ -664,6 +755,8 @@ def _write_subscription_info_data_8(out: list[bytes], x: SubscriptionInfoData) -
     if x.error_code != 0:
         raise Refused
     if len(x.client_tags):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.user_end_point
     n = len(s)
@@ -680,6 +773,8 @@ def _size_subscription_info_data_8(x: SubscriptionInfoData) -> int:
     size = 33
     size += len(x.user_end_point)
     size += _size_all_task_offset_sum_7(x.task_offset_sums)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -703,6 +798,7 @@ def _read_subscription_info_data_9(data: bytes, pos: int) -> tuple[SubscriptionI
     x.prev_tasks = []
     x.standby_tasks = []
     x.client_tags = []
+    x.unknown_tagged_fields = ()
     x.unique_field, x.error_code = _unpack_bi(data, pos)
     pos += 5
     return x, pos
@@ -714,6 +810,8 @@ def _write_subscription_info_data_9(out: list[bytes], x: SubscriptionInfoData) -
     if len(x.standby_tasks):
         raise Refused
     if len(x.client_tags):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.user_end_point
     n = len(s)
@@ -730,6 +828,8 @@ def _size_subscription_info_data_9(x: SubscriptionInfoData) -> int:
     size = 37
     size += len(x.user_end_point)
     size += _size_all_task_offset_sum_7(x.task_offset_sums)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -753,6 +853,7 @@ def _read_subscription_info_data_10(data: bytes, pos: int) -> tuple[Subscription
     x.prev_tasks = []
     x.standby_tasks = []
     x.client_tags = []
+    x.unknown_tagged_fields = ()
     x.unique_field, x.error_code = _unpack_bi(data, pos)
     pos += 5
     return x, pos
@@ -764,6 +865,8 @@ def _write_subscription_info_data_10(out: list[bytes], x: SubscriptionInfoData) 
     if len(x.standby_tasks):
         raise Refused
     if len(x.client_tags):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.user_end_point
     n = len(s)
@@ -780,6 +883,8 @@ def _size_subscription_info_data_10(x: SubscriptionInfoData) -> int:
     size = 37
     size += len(x.user_end_point)
     size += _size_all_task_offset_sum_10(x.task_offset_sums)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 
@@ -808,6 +913,7 @@ def _read_subscription_info_data_11(data: bytes, pos: int) -> tuple[Subscription
         raise Malformed
     x.prev_tasks = []
     x.standby_tasks = []
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
@@ -815,6 +921,8 @@ def _write_subscription_info_data_11(out: list[bytes], x: SubscriptionInfoData) 
     if len(x.prev_tasks):
         raise Refused
     if len(x.standby_tasks):
+        raise Refused
+    if x.unknown_tagged_fields:
         raise Refused
     s = x.user_end_point
     n = len(s)
@@ -835,6 +943,8 @@ def _size_subscription_info_data_11(x: SubscriptionInfoData) -> int:
     size += len(x.user_end_point)
     size += _size_all_task_offset_sum_10(x.task_offset_sums)
     size += _size_all_client_tag_11(x.client_tags)
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

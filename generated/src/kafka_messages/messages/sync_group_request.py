@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -124,7 +125,11 @@ class SyncGroupRequest(_SyncGroupRequestConstants):
         self.group_instance_id = group_instance_id
         self.protocol_type = protocol_type
         self.protocol_name = protocol_name
-        self.assignments = assignments if isinstance(assignments, list) else list(assignments)
+        self.assignments = (
+            assignments
+            if isinstance(assignments, list)
+            else list_of(assignments, "assignments", "SyncGroupRequestAssignment")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from struct import Struct
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import Malformed, new, string_length
+from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
@@ -31,18 +31,25 @@ class TransactionLogKey(_TransactionLogKeyConstants):
 
     transactional_id: str = ""
     """Id the producer is configured with. (versions 0)"""
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
 
     def __init__(
         self,
         *,
         transactional_id: str = "",
+        unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.transactional_id = transactional_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TransactionLogKey):
             return NotImplemented
-        return self.transactional_id == other.transactional_id
+        return (
+            self.transactional_id == other.transactional_id
+            and self.unknown_tagged_fields == other.unknown_tagged_fields
+        )
 
 
 def _read_transaction_log_key_0(data: bytes, pos: int) -> tuple[TransactionLogKey, int]:
@@ -55,10 +62,13 @@ def _read_transaction_log_key_0(data: bytes, pos: int) -> tuple[TransactionLogKe
         pos = end
     else:
         raise Malformed
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_transaction_log_key_0(out: list[bytes], x: TransactionLogKey) -> None:
+    if x.unknown_tagged_fields:
+        raise Refused
     s = x.transactional_id.encode()
     n = len(s)
     out.append(_pack_h(n))
@@ -68,6 +78,8 @@ def _write_transaction_log_key_0(out: list[bytes], x: TransactionLogKey) -> None
 def _size_transaction_log_key_0(x: TransactionLogKey) -> int:
     size = 2
     size += string_length(len(x.transactional_id.encode()))
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -151,7 +151,11 @@ class TransactionLogValue(_TransactionLogValueConstants):
         self.transaction_partitions = (
             None
             if transaction_partitions is None
-            else transaction_partitions if isinstance(transaction_partitions, list) else list(transaction_partitions)
+            else (
+                transaction_partitions
+                if isinstance(transaction_partitions, list)
+                else list_of(transaction_partitions, "transaction_partitions", "PartitionsSchema")
+            )
         )
         self.transaction_last_update_timestamp_ms = transaction_last_update_timestamp_ms
         self.transaction_start_timestamp_ms = transaction_start_timestamp_ms

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -137,7 +138,7 @@ class UpdateFeaturesRequest(_UpdateFeaturesRequestConstants):
         self.feature_updates = (
             feature_updates
             if isinstance(feature_updates, FeatureUpdateKeyCollection)
-            else FeatureUpdateKeyCollection(feature_updates)
+            else FeatureUpdateKeyCollection(list_of(feature_updates, "feature_updates", "FeatureUpdateKey"))
         )
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -138,7 +139,7 @@ class UpdateFeaturesResponse(_UpdateFeaturesResponseConstants):
         self.results = (
             results
             if isinstance(results, UpdatableFeatureResultCollection)
-            else UpdatableFeatureResultCollection(results)
+            else UpdatableFeatureResultCollection(list_of(results, "results", "UpdatableFeatureResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

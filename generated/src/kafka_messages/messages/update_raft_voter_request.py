@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -171,7 +172,11 @@ class UpdateRaftVoterRequest(_UpdateRaftVoterRequestConstants):
         self.current_leader_epoch = current_leader_epoch
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
-        self.listeners = listeners if isinstance(listeners, ListenerCollection) else ListenerCollection(listeners)
+        self.listeners = (
+            listeners
+            if isinstance(listeners, ListenerCollection)
+            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+        )
         self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
+from .._arrays import list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -152,7 +153,11 @@ class Voter(StructBase):
     ) -> None:
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
-        self.endpoints = endpoints if isinstance(endpoints, EndpointCollection) else EndpointCollection(endpoints)
+        self.endpoints = (
+            endpoints
+            if isinstance(endpoints, EndpointCollection)
+            else EndpointCollection(list_of(endpoints, "endpoints", "Endpoint"))
+        )
         self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -199,7 +204,7 @@ class VotersRecord(_VotersRecordConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.version = version
-        self.voters = voters if isinstance(voters, list) else list(voters)
+        self.voters = voters if isinstance(voters, list) else list_of(voters, "voters", "Voter")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

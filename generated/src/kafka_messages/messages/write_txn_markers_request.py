@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -104,7 +104,7 @@ class WritableTxnMarker(StructBase):
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self.transaction_result = transaction_result
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "WritableTxnMarkerTopic")
         self.coordinator_epoch = coordinator_epoch
         self.transaction_version = transaction_version
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -150,7 +150,7 @@ class WriteTxnMarkersRequest(_WriteTxnMarkersRequestConstants):
         markers: Iterable[WritableTxnMarker] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.markers = markers if isinstance(markers, list) else list(markers)
+        self.markers = markers if isinstance(markers, list) else list_of(markers, "markers", "WritableTxnMarker")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

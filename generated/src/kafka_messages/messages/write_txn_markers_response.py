@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -81,7 +82,11 @@ class WritableTxnMarkerTopicResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.name = name
-        self.partitions = partitions if isinstance(partitions, list) else list(partitions)
+        self.partitions = (
+            partitions
+            if isinstance(partitions, list)
+            else list_of(partitions, "partitions", "WritableTxnMarkerPartitionResult")
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -113,7 +118,7 @@ class WritableTxnMarkerResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.producer_id = producer_id
-        self.topics = topics if isinstance(topics, list) else list(topics)
+        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "WritableTxnMarkerTopicResult")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -153,7 +158,7 @@ class WriteTxnMarkersResponse(_WriteTxnMarkersResponseConstants):
         markers: Iterable[WritableTxnMarkerResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.markers = markers if isinstance(markers, list) else list(markers)
+        self.markers = markers if isinstance(markers, list) else list_of(markers, "markers", "WritableTxnMarkerResult")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
+from .._wire import as_bytes
 from ..errors import EncodeError
 from ._errors import FramingError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .._prefixed import BytesLike
+    from .._wire import BytesLike
 
 _size = Struct(">i")
 _LONGEST = 2**31 - 1
@@ -22,7 +23,7 @@ MAX_FRAME_SIZE = 100 * 1024 * 1024
 
 def frame(payload: BytesLike) -> bytes:
     """The payload with its length before it. Raises EncodeError when int32 cannot hold the length."""
-    return framed(payload)
+    return framed(payload if type(payload) is bytes else as_bytes(payload, "payload"))
 
 
 def framed(*parts: BytesLike) -> bytes:
@@ -85,7 +86,10 @@ class FrameReader:
             del self._buffer[: self._start]
             self._base += self._start
             self._start = 0
-        self._buffer += data
+        try:
+            self._buffer += data
+        except TypeError:
+            raise TypeError(f"data must be bytes-like, not {type(data).__name__}") from None
 
     def next_frame(self) -> bytes | None:
         """The next complete payload, or None. Raises FramingError as soon as a length is known to be wrong."""

@@ -53,12 +53,16 @@ class Encoder:
         return joined(pieces, len(array)) if pieces else constant(len(array), b"")
 
     def child(self, array: pa.StructArray, field: FieldFacts) -> pa.Array:
-        """The column of a field. One without a type, as Arrow infers it where all is null, has the field's type."""
+        """The column of a field. One without a type, as Arrow infers it where all is null, has the field's type.
+
+        Only those of other versions may be left out.
+        """
         index = array.type.get_field_index(field.name)
-        if index < 0:
+        if index < 0 and self.version in field.versions:
             raise KeyError(field.name)
-        column = array.field(index)
-        return pa.nulls(len(column), self.shape.column(field)) if pa.types.is_null(column.type) else column
+        if index < 0 or pa.types.is_null(array.type[index].type):
+            return pa.nulls(len(array), self.shape.column(field))
+        return array.field(index)
 
     def value(self, kind: Type, field: FieldFacts, column: pa.Array, row: Ints) -> Piece:
         """The value of a field in every lane."""
@@ -155,7 +159,9 @@ class Encoder:
             return np.asarray(valid & (np.diff(column.offsets.to_numpy()) == 0))
         if field.is_struct:
             for inner in self.shape.fields_of(field.type):
-                valid = valid & self.is_default(inner, self.child(column, inner))
+                child = self.child(column, inner)
+                same = self.is_default(inner, child)
+                valid = valid & (same if self.version in inner.versions else same | _mask(child.is_null()))
             return valid
         default = pa.scalar(self.shape.default(field), column.type)
         return valid & _mask(pc.fill_null(pc.equal(column, default), False))

@@ -71,6 +71,8 @@ class Source:
         self.buffer = data
         self.bytes: Bytes = np.frombuffer(data, np.uint8)
         self.bad: Bools = np.zeros(count, np.bool_)
+        self.stops: Ints = self.ends.copy()
+        """Where the message of each row ended."""
         self._views: dict[str, npt.NDArray[Any]] = {}
 
     def lanes(self, rows: Ints) -> Lanes:
@@ -164,3 +166,10 @@ class Source:
         every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(offsets), self.buffer])
         index = np.arange(0, 2 * count, 2, dtype=np.int32)
         return every.take(pa.array(index, mask=null) if null is not None and null.any() else pa.array(index))
+
+    def trailing(self) -> pa.Array:
+        """The bytes behind the message of each row; null where there are none, and in bad rows."""
+        length = np.where(self.bad, 0, self.ends - self.stops)
+        if not length.any():
+            return pa.nulls(len(length), pa.binary())
+        return self.slices(self.stops, length, length == 0, pa.binary())

@@ -30,7 +30,7 @@ from .._arrays import (
     fixed_array,
     fixed_elements,
     float_array,
-    list_of_str,
+    list_of,
     long_fixed_array,
     long_nullable_fixed_array,
     string_array,
@@ -697,17 +697,25 @@ class AllTypesRequest(_AllTypesRequestConstants):
         self.bigs = None if bigs is None else bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of_str(texts, "texts")
+        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of(texts, "texts", "str")
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.shared = Shared() if shared is None else shared
         self.maybe_shared = Shared() if maybe_shared is UNSET else maybe_shared
         self.shared_list = (
-            None if shared_list is None else shared_list if isinstance(shared_list, list) else list(shared_list)
+            None
+            if shared_list is None
+            else shared_list if isinstance(shared_list, list) else list_of(shared_list, "shared_list", "Shared")
         )
-        self.nothings = nothings if isinstance(nothings, list) else list(nothings)
-        self.wrappers = wrappers if isinstance(wrappers, list) else list(wrappers)
-        self.entries = entries if isinstance(entries, EntryCollection) else EntryCollection(entries)
-        self.members = members if isinstance(members, MemberCollection) else MemberCollection(members)
+        self.nothings = nothings if isinstance(nothings, list) else list_of(nothings, "nothings", "Nothing")
+        self.wrappers = wrappers if isinstance(wrappers, list) else list_of(wrappers, "wrappers", "Wrapper")
+        self.entries = (
+            entries if isinstance(entries, EntryCollection) else EntryCollection(list_of(entries, "entries", "Entry"))
+        )
+        self.members = (
+            members
+            if isinstance(members, MemberCollection)
+            else MemberCollection(list_of(members, "members", "Member"))
+        )
         self.inner = inner
         self.only_old = only_old
         self.only_old_dropped = only_old_dropped
@@ -724,14 +732,14 @@ class AllTypesRequest(_AllTypesRequestConstants):
             else tagged_numbers if isinstance(tagged_numbers, list) else list(tagged_numbers)
         )
         self.tagged_texts = (
-            tagged_texts if isinstance(tagged_texts, list) else list_of_str(tagged_texts, "tagged_texts")
+            tagged_texts if isinstance(tagged_texts, list) else list_of(tagged_texts, "tagged_texts", "str")
         )
         self._tagged_inner = tagged_inner
         self.maybe_tagged_inner = maybe_tagged_inner
         self.tagged_entries = (
             tagged_entries
             if isinstance(tagged_entries, TaggedEntryCollection)
-            else TaggedEntryCollection(tagged_entries)
+            else TaggedEntryCollection(list_of(tagged_entries, "tagged_entries", "TaggedEntry"))
         )
         self.empty_tagged_inner = EmptyTaggedInner() if empty_tagged_inner is UNSET else empty_tagged_inner
         self.late_tagged = late_tagged

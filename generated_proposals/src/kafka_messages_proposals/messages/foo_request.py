@@ -12,7 +12,7 @@ from .._arrays import (
     UNPACK_I,
     fixed_array,
     fixed_elements,
-    list_of_str,
+    list_of,
     string_array,
     string_array_size,
     string_elements,
@@ -185,7 +185,7 @@ class FooRequest(_FooRequestConstants):
         priority: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.names = names if isinstance(names, list) else list_of_str(names, "names")
+        self.names = names if isinstance(names, list) else list_of(names, "names", "str")
         self.depth = Depth() if depth is None else depth
         self.trace_id = trace_id
         self.forwarded_by = (

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
+from .._arrays import list_of
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._proposals import long_packed, optional, optional_field_size, optional_header, optional_length, optional_size
@@ -79,7 +80,7 @@ class FooResponse(_FooResponseConstants):
         user_agent: str | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.foos = foos if isinstance(foos, list) else list(foos)
+        self.foos = foos if isinstance(foos, list) else list_of(foos, "foos", "Foo")
         self.user_agent = user_agent
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_H, UNPACK_H, UNPACK_I, fixed_array, fixed_elements
+from .._arrays import PACK_H, UNPACK_H, UNPACK_I, fixed_array, fixed_elements, list_of
 from .._collection import KeyedCollection, adopt
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
@@ -171,7 +171,7 @@ class IntegerEncodings(_IntegerEncodingsConstants):
         self.codes = codes if isinstance(codes, list) else list(codes)
         self.offsets = None if offsets is None else offsets if isinstance(offsets, list) else list(offsets)
         self.replicas = replicas if isinstance(replicas, list) else list(replicas)
-        self.pairs = pairs if isinstance(pairs, PairCollection) else PairCollection(pairs)
+        self.pairs = pairs if isinstance(pairs, PairCollection) else PairCollection(list_of(pairs, "pairs", "Pair"))
         self.tagged_count = tagged_count
         self.unknown_tagged_fields = unknown_tagged_fields
 

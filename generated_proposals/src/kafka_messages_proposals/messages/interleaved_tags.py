@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import LazyDefaults, Message, StructBase
 from .._proposals import (
@@ -165,7 +165,7 @@ class InterleavedTags(_InterleavedTagsConstants):
         self._tag3 = tag3
         self.tag4 = tag4
         self.tag5 = tag5
-        self.parts = parts if isinstance(parts, list) else list(parts)
+        self.parts = parts if isinstance(parts, list) else list_of(parts, "parts", "Part")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .._dataclass import dataclass
 from .._message import Message
-from .._wire import new
+from .._wire import RawTaggedFields, Refused, new
 
 
 class _NothingKeyConstants(Message):
@@ -25,26 +25,37 @@ class NothingKey(_NothingKeyConstants):
     Coordinator-key, record type 0, versions 0, none of them flexible.
     """
 
-    def __init__(self) -> None:
-        pass
+    unknown_tagged_fields: RawTaggedFields = ()
+    """Empty, as no version has tagged fields: others are refused when writing."""
+
+    def __init__(
+        self,
+        *,
+        unknown_tagged_fields: RawTaggedFields = (),
+    ) -> None:
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NothingKey):
             return NotImplemented
-        return True
+        return self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
 def _read_nothing_key_0(data: bytes, pos: int) -> tuple[NothingKey, int]:
     x = new(NothingKey)
+    x.unknown_tagged_fields = ()
     return x, pos
 
 
 def _write_nothing_key_0(out: list[bytes], x: NothingKey) -> None:
-    pass
+    if x.unknown_tagged_fields:
+        raise Refused
 
 
 def _size_nothing_key_0(x: NothingKey) -> int:
     size = 0
+    if x.unknown_tagged_fields:
+        raise Refused
     return size
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, long_fixed_array
+from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
 from .._dataclass import dataclass, field
 from .._message import Message, StructBase
 from .._wire import (
@@ -117,10 +117,12 @@ class Assignment(StructBase):
         self.assigned_topic_partitions = (
             assigned_topic_partitions
             if isinstance(assigned_topic_partitions, list)
-            else list(assigned_topic_partitions)
+            else list_of(assigned_topic_partitions, "assigned_topic_partitions", "TopicPartitions")
         )
         self.pending_topic_partitions = (
-            pending_topic_partitions if isinstance(pending_topic_partitions, list) else list(pending_topic_partitions)
+            pending_topic_partitions
+            if isinstance(pending_topic_partitions, list)
+            else list_of(pending_topic_partitions, "pending_topic_partitions", "TopicPartitions")
         )
         self.metadata_version = metadata_version
         self.metadata_bytes = metadata_bytes

@@ -30,7 +30,7 @@ from .._arrays import (
     fixed_array,
     fixed_elements,
     float_array,
-    list_of_str,
+    list_of,
     long_fixed_array,
     long_nullable_fixed_array,
     string_array,
@@ -541,7 +541,7 @@ class NullableTypes(_NullableTypesConstants):
         self.identities = (
             None if identities is None else identities if isinstance(identities, list) else list(identities)
         )
-        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of_str(texts, "texts")
+        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of(texts, "texts", "str")
         self.blobs = None if blobs is None else blobs if isinstance(blobs, list) else list(blobs)
         self.null_words = null_words
         self.null_blob = null_blob
@@ -580,7 +580,7 @@ class NullableTypes(_NullableTypesConstants):
         self.null_texts = (
             None
             if null_texts is None
-            else null_texts if isinstance(null_texts, list) else list_of_str(null_texts, "null_texts")
+            else null_texts if isinstance(null_texts, list) else list_of(null_texts, "null_texts", "str")
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
@@ -623,7 +623,7 @@ class NullableTypes(_NullableTypesConstants):
         self.later_texts = (
             None
             if later_texts is None
-            else later_texts if isinstance(later_texts, list) else list_of_str(later_texts, "later_texts")
+            else later_texts if isinstance(later_texts, list) else list_of(later_texts, "later_texts", "str")
         )
         self.later_blobs = (
             None if later_blobs is None else later_blobs if isinstance(later_blobs, list) else list(later_blobs)
@@ -664,7 +664,7 @@ class NullableTypes(_NullableTypesConstants):
         self.once_texts = (
             None
             if once_texts is None
-            else once_texts if isinstance(once_texts, list) else list_of_str(once_texts, "once_texts")
+            else once_texts if isinstance(once_texts, list) else list_of(once_texts, "once_texts", "str")
         )
         self.once_blobs = (
             None if once_blobs is None else once_blobs if isinstance(once_blobs, list) else list(once_blobs)
@@ -673,11 +673,19 @@ class NullableTypes(_NullableTypesConstants):
         self.null_part = null_part
         self.later_part = LaterPart() if later_part is UNSET else later_part
         self.once_part = OncePart() if once_part is UNSET else once_part
-        self.items = None if items is None else items if isinstance(items, ItemCollection) else ItemCollection(items)
+        self.items = (
+            None
+            if items is None
+            else items if isinstance(items, ItemCollection) else ItemCollection(list_of(items, "items", "Item"))
+        )
         self.null_items = (
             None
             if null_items is None
-            else null_items if isinstance(null_items, NullItemCollection) else NullItemCollection(null_items)
+            else (
+                null_items
+                if isinstance(null_items, NullItemCollection)
+                else NullItemCollection(list_of(null_items, "null_items", "NullItem"))
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -24,7 +24,7 @@ from .._arrays import (
     fixed_array,
     fixed_elements,
     float_array,
-    list_of_str,
+    list_of,
     string_array,
     string_array_size,
     string_elements,
@@ -280,7 +280,7 @@ class Wrapper(StructBase):
         items: Iterable[Wrapped] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.items = items if isinstance(items, list) else list(items)
+        self.items = items if isinstance(items, list) else list_of(items, "items", "Wrapped")
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -521,7 +521,9 @@ class OptionalTypes(_OptionalTypesConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.id = id
-        self.entries = entries if isinstance(entries, EntryCollection) else EntryCollection(entries)
+        self.entries = (
+            entries if isinstance(entries, EntryCollection) else EntryCollection(list_of(entries, "entries", "Entry"))
+        )
         self.maybe = Maybe() if maybe is UNSET else maybe
         self.flag = flag
         self.tiny = tiny
@@ -543,7 +545,7 @@ class OptionalTypes(_OptionalTypesConstants):
         self.bigs = bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = texts if isinstance(texts, list) else list_of_str(texts, "texts")
+        self.texts = texts if isinstance(texts, list) else list_of(texts, "texts", "str")
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.flag_with = flag_with
         self.tiny_with = tiny_with
@@ -593,7 +595,7 @@ class OptionalTypes(_OptionalTypesConstants):
         self.maybe_texts = (
             None
             if maybe_texts is None
-            else maybe_texts if isinstance(maybe_texts, list) else list_of_str(maybe_texts, "maybe_texts")
+            else maybe_texts if isinstance(maybe_texts, list) else list_of(maybe_texts, "maybe_texts", "str")
         )
         self.maybe_blobs = (
             None if maybe_blobs is None else maybe_blobs if isinstance(maybe_blobs, list) else list(maybe_blobs)
@@ -634,7 +636,7 @@ class OptionalTypes(_OptionalTypesConstants):
         self.null_texts = (
             None
             if null_texts is None
-            else null_texts if isinstance(null_texts, list) else list_of_str(null_texts, "null_texts")
+            else null_texts if isinstance(null_texts, list) else list_of(null_texts, "null_texts", "str")
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)

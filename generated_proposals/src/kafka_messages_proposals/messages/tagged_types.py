@@ -26,7 +26,7 @@ from .._arrays import (
     compact_string_elements,
     fixed_elements,
     float_array,
-    list_of_str,
+    list_of,
     long_fixed_array,
     long_nullable_fixed_array,
     uuid_array,
@@ -533,7 +533,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.bigs = bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = texts if isinstance(texts, list) else list_of_str(texts, "texts")
+        self.texts = texts if isinstance(texts, list) else list_of(texts, "texts", "str")
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.flag_with = flag_with
         self.tiny_with = tiny_with
@@ -583,7 +583,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.maybe_texts = (
             None
             if maybe_texts is None
-            else maybe_texts if isinstance(maybe_texts, list) else list_of_str(maybe_texts, "maybe_texts")
+            else maybe_texts if isinstance(maybe_texts, list) else list_of(maybe_texts, "maybe_texts", "str")
         )
         self.maybe_blobs = (
             None if maybe_blobs is None else maybe_blobs if isinstance(maybe_blobs, list) else list(maybe_blobs)
@@ -624,7 +624,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.null_texts = (
             None
             if null_texts is None
-            else null_texts if isinstance(null_texts, list) else list_of_str(null_texts, "null_texts")
+            else null_texts if isinstance(null_texts, list) else list_of(null_texts, "null_texts", "str")
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
@@ -632,15 +632,25 @@ class TaggedTypes(_TaggedTypesConstants):
         self._part = part
         self.maybe_part = MaybePart() if maybe_part is UNSET else maybe_part
         self.null_part = null_part
-        self.items = items if isinstance(items, list) else list(items)
+        self.items = items if isinstance(items, list) else list_of(items, "items", "Item")
         self.maybe_items = (
-            None if maybe_items is None else maybe_items if isinstance(maybe_items, list) else list(maybe_items)
+            None
+            if maybe_items is None
+            else maybe_items if isinstance(maybe_items, list) else list_of(maybe_items, "maybe_items", "MaybeItem")
         )
         self.null_items = (
-            None if null_items is None else null_items if isinstance(null_items, list) else list(null_items)
+            None
+            if null_items is None
+            else null_items if isinstance(null_items, list) else list_of(null_items, "null_items", "NullItem")
         )
         self.entries = (
-            None if entries is None else entries if isinstance(entries, EntryCollection) else EntryCollection(entries)
+            None
+            if entries is None
+            else (
+                entries
+                if isinstance(entries, EntryCollection)
+                else EntryCollection(list_of(entries, "entries", "Entry"))
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

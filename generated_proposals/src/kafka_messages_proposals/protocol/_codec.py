@@ -9,6 +9,7 @@ from .._message import Message, unsupported
 from .._prefixed import class_of, read_rest
 from .._tables import ApiKey
 from .._value import dataclass
+from .._wire import as_bytes
 from ..errors import DecodeError, EncodeError
 from ._apis import Api
 from ._apis import api as api_of
@@ -19,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Generic, TypeVar, overload
 
-    from .._prefixed import BytesLike
+    from .._wire import BytesLike
     from ._shapes import RequestHeader, ResponseHeader
 
     M = TypeVar("M", bound=Message)
@@ -52,13 +53,15 @@ class Request:
     version: int
     """Version of the API: of ``message``, and what the header says."""
     message: Message
+    trailing: bytes = b""
+    """Bytes behind the message, which brokers ignore and some clients send; nearly always none."""
 
     def encode(self, *, framed: bool = True) -> bytes:
-        """The bytes of header and message, after their length if ``framed``.
+        """The bytes of header, message and ``trailing``, after their length if ``framed``.
 
         Raises EncodeError with the field, and UnsupportedVersionError.
         """
-        body = self.message.write(self.version)
+        body = self.message.write(self.version) + self.trailing
         return _join(self.header.write(self.api.request_header_version(self.version)), body, framed)
 
 
@@ -119,7 +122,7 @@ def read_request_header(data: BytesLike) -> tuple[RequestHeader, int]:
     header that does not depend on the API.
     """
     if type(data) is not bytes:
-        data = bytes(data)
+        data = as_bytes(data)
     reader: Any = class_of("RequestHeader")
     if len(data) < _essential.size:
         # Not even the part that all headers share: this raises, with the field that is missing.
@@ -147,11 +150,14 @@ def _certain_header(data: bytes) -> RequestHeader:
 def decode_request(data: BytesLike) -> Request:
     """The request in ``data``: header and body, without the length before them.
 
+    Bytes behind the body are kept as ``Request.trailing``: brokers ignore them, and librdkafka sends one to three after
+    a MetadataRequest for all topics.
+
     Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), which keep the header, so that the
     request can be answered; and DecodeError, with offsets in ``data``.
     """
     if type(data) is not bytes:
-        data = bytes(data)
+        data = as_bytes(data)
     header, body = read_request_header(data)
     api, version = api_of(header.request_api_key), header.request_api_version
     if api.is_removed:
@@ -159,7 +165,8 @@ def decode_request(data: BytesLike) -> Request:
         raise UnsupportedRequestError(reason, api, header)
     if version not in api.valid_versions:
         raise UnsupportedRequestError(str(unsupported(api.request_class, version)), api, header)
-    return Request(header, api, version, read_rest(api.request_class, data, body, version))
+    message, end = api.request_class.read_from(data, body, version)
+    return Request(header, api, version, message, data[end:])
 
 
 if TYPE_CHECKING:
@@ -179,7 +186,7 @@ def decode_response(data: BytesLike, api: type[Message] | ApiKey | int | Api, ve
     UnsupportedVersionError and UnknownApiError.
     """
     if type(data) is not bytes:
-        data = bytes(data)
+        data = as_bytes(data)
     which = api_of(api)
     if isinstance(api, type) and which.response_name != api.NAME:
         raise UnknownApiError(f"{api.NAME} is a request; the response is {which.response_name}")

@@ -1,0 +1,167 @@
+"""The column encoder against the object codec: what was decoded, written at every version, bytes and refusals alike."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+import kafka_messages as km
+from kafka_messages import EncodeError, RawTaggedField, UnsupportedVersionError
+from kafka_messages._facts import FieldFacts, MessageFacts, facts_of
+from kafka_messages._message import Message
+from kafka_messages.arrow import EncodeRowError, decode, encode, schema
+from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
+
+from tests.support.vectors import committed, message_class, versions_of
+
+MESSAGES = committed()
+Outcome = bytes | tuple[str, str]
+
+
+def structs(facts: MessageFacts, fields: Iterable[FieldFacts], obj: Any, version: int) -> Iterator[tuple[Any, Any]]:
+    """The structs that a version has in an object, each with its fields, the object itself first."""
+    yield obj, fields
+    for field in fields:
+        value = getattr(obj, field.name)
+        if field.is_struct and value is not None and version in field.versions:
+            for each in value if field.is_array else (value,):
+                yield from structs(facts, facts.structs[field.type], each, version)
+
+
+def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
+    """A copy with a tagged field that nobody knows, in the message or in each of its structs."""
+    facts, twin = facts_of(type(message)), copy.deepcopy(message)
+    for number, (struct, _) in enumerate(structs(facts, facts.fields, twin, version)):
+        if everywhere or number == 0:
+            struct.unknown_tagged_fields = (RawTaggedField(9000 + number, b"?"),)
+    return twin
+
+
+def as_columns_say(message: Any, version: int) -> Any:
+    """A copy without the one thing that columns cannot say: null in a field that the version does not have."""
+    facts, twin = facts_of(type(message)), copy.deepcopy(message)
+    for struct, fields in structs(facts, facts.fields, twin, version):
+        for field in fields:
+            if version not in field.versions and getattr(struct, field.name) is None:
+                setattr(struct, field.name, getattr(type(struct)(), field.name))
+    return twin
+
+
+def outcome(message: Message, version: int) -> Outcome:
+    """What the object codec writes, or the field and the reason for which it does not."""
+    try:
+        return message.write(version)
+    except EncodeError as error:
+        return error.path, error.reason
+
+
+def assert_agree(cls: type[Message], columns: Any, wanted: list[Outcome], version: int) -> None:
+    """The rows that can be written give the same bytes; the first that cannot is refused for the same reason."""
+    refused = [row for row, each in enumerate(wanted) if not isinstance(each, bytes)]
+    good = [row for row, each in enumerate(wanted) if isinstance(each, bytes)]
+    if good:
+        assert encode(columns.take(pa.array(good)), cls, version).to_pylist() == [wanted[row] for row in good]
+    if refused:
+        with pytest.raises(EncodeRowError) as caught:
+            encode(columns, cls, version)
+        assert (caught.value.row, (caught.value.path, caught.value.reason)) == (refused[0], wanted[refused[0]])
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+def test_every_version_of_what_was_decoded(name: str) -> None:
+    """All vectors with all that decode can give, at their version and every other; as they are, and with unknown fields."""
+    cls = message_class(name)
+    for version in sorted({vector.version for vector in MESSAGES[name]}):
+        plain = [cls.read(vector.data, version) for vector in MESSAGES[name] if vector.version == version]
+        kinds = [plain]
+        if version >= cls.LOWEST_FLEXIBLE_VERSION:
+            kinds += [[with_unknown(each, version, everywhere=deep) for each in plain] for deep in (False, True)]
+        for messages in kinds:
+            data = pa.array([each.write(version) for each in messages], pa.binary())
+            columns = decode(data, cls, version, emit_defaults=True, unknown_tagged_fields=True)
+            assert encode(columns, cls, version).to_pylist() == data.to_pylist()
+            for other in versions_of(cls):
+                wanted = [outcome(as_columns_say(each, other), other) for each in messages]
+                assert_agree(cls, columns, wanted, other)
+
+
+@pytest.mark.parametrize("version", [12, 13, 14])
+def test_a_struct_of_a_field_that_the_version_lacks(version: int) -> None:
+    """Fetch has a tagged struct from version 15 on: at its default it is no reason to refuse older versions."""
+    tagged = (RawTaggedField(99, b"x"),)
+    topic = FetchTopic(topic="t" if version == 12 else "", partitions=[FetchPartition(unknown_tagged_fields=tagged)])
+    data = km.FetchRequest(topics=[topic]).write(version)
+    columns = decode(pa.array([data]), km.FetchRequest, version, emit_defaults=True, unknown_tagged_fields=True)
+    assert encode(columns, km.FetchRequest, version).to_pylist() == [data]
+
+
+def test_the_first_row_is_told() -> None:
+    """Of several rows that cannot be written the first is named, whichever way it was found."""
+    kind = pa.struct(list(schema(km.ListTransactionsRequest, unknown_tagged_fields=True)))
+    row = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1, "transactional_id_pattern": None}
+    rows = [
+        row | {"_unknown_tagged_fields": [(7, b"a"), (7, b"b")]},
+        row | {"duration_filter": 5},
+    ]
+    with pytest.raises(EncodeRowError) as caught:
+        encode(pa.array(rows, kind), km.ListTransactionsRequest, 0)
+    assert str(caught.value) == ("row 0: ListTransactionsRequest v0: unknown_tagged_fields[1]: tag 7 is used twice")
+    with pytest.raises(EncodeRowError) as caught:
+        encode(pa.array(rows[::-1], kind), km.ListTransactionsRequest, 0)
+    assert str(caught.value) == (
+        "row 0: ListTransactionsRequest v0: duration_filter: is set, but version 0 does not have this field"
+    )
+
+
+def test_columns_of_other_versions_may_be_left_out() -> None:
+    """A table for an old version needs no columns for what came later; a null in one of them says nothing."""
+    topics = pa.array([[{"name": "a"}], []], pa.list_(pa.struct([pa.field("name", pa.string())])))
+    wanted = [
+        km.MetadataRequest(topics=[km.messages.metadata_request.MetadataRequestTopic(name="a")]).write(0),
+        km.MetadataRequest().write(0),
+    ]
+    assert encode(pa.table({"topics": topics}), km.MetadataRequest, 0).to_pylist() == wanted
+    nulls = pa.nulls(2, pa.bool_())
+    assert (
+        encode(pa.table({"topics": topics, "allow_auto_topic_creation": nulls}), km.MetadataRequest, 0).to_pylist()
+        == wanted
+    )
+    with pytest.raises(KeyError, match=r"^'allow_auto_topic_creation'$"):
+        encode(pa.table({"topics": topics}), km.MetadataRequest, 4)
+
+
+@pytest.mark.parametrize(
+    ("version", "given"),
+    [
+        (12.0, "12.0"),
+        (True, "True"),
+        ("12", "'12'"),
+        ("1" * 99, f"'{'1' * 56}..."),
+        (None, "None"),
+        ([12], "a value of type list"),
+        (np.array([12, 12]), "a value of type ndarray"),
+        (pa.array([12]), "a value of type Int64Array"),
+    ],
+)
+def test_versions_that_are_no_integer(version: Any, given: str) -> None:
+    """One version for all rows, and no number is made of what is none: 12.0 was taken for 12 until it was written."""
+    with pytest.raises(TypeError) as caught:
+        encode(pa.nulls(1), km.MetadataRequest, version)
+    assert str(caught.value) == f"version is an integer, one for all rows, not {given}"
+
+
+def test_versions_that_are_integers() -> None:
+    """Those of numpy, too, as rows of arrays give them; a version that the message lacks is told as everywhere."""
+    columns = decode(pa.array([km.MetadataRequest().write(9)]), km.MetadataRequest, np.int16(9))
+    found = encode(columns, km.MetadataRequest, np.int16(9), prefix=True)
+    assert found.to_pylist() == [b"\0\x09" + km.MetadataRequest().write(9)]
+    for version in (-1, 14, 1 << 70):
+        with pytest.raises(UnsupportedVersionError) as caught:
+            encode(columns, km.MetadataRequest, version)
+        assert str(caught.value) == f"MetadataRequest has no version {version}, only versions 0 to 13"

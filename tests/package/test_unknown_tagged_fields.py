@@ -1,0 +1,88 @@
+"""Every message, and every struct in one, has its unknown tagged fields: code over all of them needs no exception."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import importlib
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages import EncodeError, RawTaggedField, SaslHandshakeRequest
+from kafka_messages._facts import facts_of
+from kafka_messages._message import Message, StructBase
+from kafka_messages.json import JsonError, from_json, to_json
+from kafka_messages.messages.offset_delete_request import OffsetDeleteRequestTopic, OffsetDeleteRequestTopicCollection
+
+from tests.support import vectors
+
+TAGGED = (RawTaggedField(7, b"x"), RawTaggedField(70000, b""))
+
+
+def structs_of(message: type[Message]) -> Iterator[type[Any]]:
+    """The class of a message, and of every struct in it."""
+    yield message
+    module = importlib.import_module(message.__module__)
+    yield from (getattr(module, name) for name in facts_of(message).structs if hasattr(module, name))
+
+
+@pytest.mark.parametrize("name", vectors.message_names())
+def test_every_struct_has_them(name: str) -> None:
+    """Those of a message without flexible versions, too: the field is there, and is what it is elsewhere."""
+    for cls in structs_of(vectors.message_class(name)):
+        assert issubclass(cls, StructBase)
+        plain, tagged = cls(), cls(unknown_tagged_fields=TAGGED)
+        assert (plain.unknown_tagged_fields, tagged.unknown_tagged_fields) == ((), TAGGED)
+        assert plain != tagged
+        assert plain == cls(unknown_tagged_fields=())
+        assert "unknown_tagged_fields" not in repr(plain)
+        assert repr(tagged).endswith(f"unknown_tagged_fields={TAGGED!r})")
+        assert dataclasses.fields(cls)[-1].name == "unknown_tagged_fields"
+        assert dataclasses.asdict(tagged)["unknown_tagged_fields"] == TAGGED
+        assert dataclasses.replace(plain, unknown_tagged_fields=TAGGED) == tagged
+        for twin in (copy.copy(tagged), copy.deepcopy(tagged), pickle.loads(pickle.dumps(tagged))):
+            assert twin == tagged
+
+
+@pytest.mark.parametrize("name", vectors.message_names())
+def test_versions_that_cannot_write_them(name: str) -> None:
+    """What would be lost is refused, with the same words in messages without and with flexible versions."""
+    cls = vectors.message_class(name)
+    message: Any = cls(unknown_tagged_fields=TAGGED)
+    for version in vectors.versions_of(cls):
+        if version >= cls.LOWEST_FLEXIBLE_VERSION:
+            continue
+        text = f"{name} v{version}: unknown_tagged_fields: is set, but this version has no tagged fields"
+        for action in (message.write, message.size, lambda each: to_json(message, each)):
+            with pytest.raises(EncodeError) as caught:
+                action(version)
+            assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("name", vectors.message_names())
+def test_messages_that_were_read_have_them(name: str) -> None:
+    """A reader sets every field, as the constructor is not run."""
+    for vector in vectors.committed()[name]:
+        assert isinstance(vector.cls.read(vector.data, vector.version).unknown_tagged_fields, tuple)
+
+
+def test_a_struct_of_a_message_without_flexible_versions() -> None:
+    """They are refused inside such a message, too, with the path."""
+    topics = OffsetDeleteRequestTopicCollection([OffsetDeleteRequestTopic(unknown_tagged_fields=TAGGED)])
+    message = kafka_messages.OffsetDeleteRequest(group_id="g", topics=topics)
+    text = "OffsetDeleteRequest v0: topics[0].unknown_tagged_fields: is set, but this version has no tagged fields"
+    for action in (message.write, message.size):
+        with pytest.raises(EncodeError) as caught:
+            action(0)
+        assert str(caught.value) == text
+
+
+def test_json_without_flexible_versions() -> None:
+    """The key for unknown tagged fields is refused where they cannot be, as in old versions of other messages."""
+    given = {"mechanism": "PLAIN", "_unknownTaggedFields": [{"tag": 7, "data": "eA=="}]}
+    with pytest.raises(JsonError) as caught:
+        from_json(SaslHandshakeRequest, given, 1)
+    assert str(caught.value) == "SaslHandshakeRequest v1: _unknownTaggedFields: version 1 has no tagged fields"

@@ -1,0 +1,270 @@
+"""Values of a wrong kind are called what they are: elements that are no structs, arrays that are none, data without bytes."""
+
+from __future__ import annotations
+
+import array
+import importlib
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import kafka_messages
+import pytest
+from kafka_messages import (
+    DeleteTopicsRequest,
+    EncodeError,
+    FetchRequest,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceResponse,
+    ShareFetchResponse,
+    protocol,
+    records,
+)
+from kafka_messages._facts import FieldFacts, facts_of
+from kafka_messages.json import to_json
+from kafka_messages.messages import fetch_response, share_fetch_response
+from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
+from kafka_messages.messages.produce_response import PartitionProduceResponse, TopicProduceResponse
+
+from tests.support import vectors
+
+
+def produced(leader: Any) -> ProduceResponse:
+    """A response with something in the place of a tagged struct."""
+    partition = PartitionProduceResponse(current_leader=leader)
+    return ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[partition])])
+
+
+def assigned(message: Any, **fields: Any) -> Any:
+    """A message whose fields were set afterwards, which no constructor sees."""
+    for name, value in fields.items():
+        setattr(message, name, value)
+    return message
+
+
+WRONG: list[tuple[Any, int, str]] = [
+    (
+        MetadataRequest(topics=["orders"]),  # type: ignore[list-item]
+        12,
+        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got 'orders'",
+    ),
+    (
+        MetadataRequest(topics=[MetadataRequestTopic(name="t"), "orders" * 40]),  # type: ignore[list-item]
+        0,
+        f"MetadataRequest v0: topics[1]: expected MetadataRequestTopic, got '{('orders' * 40)[:56]}...",
+    ),
+    (
+        MetadataRequest(topics=[None]),  # type: ignore[list-item]
+        12,
+        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got None",
+    ),
+    (
+        MetadataRequest(topics=[{"name": "t", "topic_id": UUID(int=0)}]),  # type: ignore[list-item]
+        12,
+        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got {'name': 't', 'topic_id': UUID('00000000-0000-0000-0000-0...",
+    ),
+    (
+        MetadataResponse(topics=["orders"]),  # type: ignore[list-item]
+        12,
+        "MetadataResponse v12: topics[0]: expected MetadataResponseTopic, got 'orders'",
+    ),
+    (
+        MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[MetadataResponsePartition(), 7])]),  # type: ignore[list-item]
+        1,
+        "MetadataResponse v1: topics[0].partitions[1]: expected MetadataResponsePartition, got 7",
+    ),
+    (
+        produced("broker 1"),
+        10,
+        "ProduceResponse v10: responses[0].partition_responses[0].current_leader: expected LeaderIdAndEpoch, got 'broker 1'",
+    ),
+    (
+        FetchRequest(replica_state=FetchTopic()),  # type: ignore[arg-type]
+        15,
+        f"FetchRequest v15: replica_state: expected ReplicaState, got {FetchTopic()!r:.57}...",
+    ),
+    (
+        ShareFetchResponse(
+            responses=[
+                share_fetch_response.ShareFetchableTopicResponse(partitions=[fetch_response.PartitionData()])  # type: ignore[list-item]
+            ]
+        ),
+        1,
+        "ShareFetchResponse v1: responses[0].partitions[0]: expected PartitionData of share_fetch_response, "
+        "got PartitionData of fetch_response",
+    ),
+    (
+        assigned(MetadataRequest(), topics="orders"),
+        12,
+        "MetadataRequest v12: topics: expected a list, not 'orders'",
+    ),
+    (
+        MetadataRequest(topics=[MetadataRequestTopic(name=5)]),  # type: ignore[arg-type]
+        12,
+        "MetadataRequest v12: topics[0].name: expected a str, not 5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "version", "text"), WRONG, ids=[text for _, _, text in WRONG])
+def test_wrong_elements(message: Any, version: int, text: str) -> None:
+    """The mistake is the element, and not the field that it lacks; in every way of writing."""
+    for write in (message.write, message.size, lambda version: to_json(message, version)):
+        with pytest.raises(EncodeError) as caught:
+            write(version)
+        assert str(caught.value) == text
+
+
+def test_wrong_structs_of_other_versions() -> None:
+    """A version that lacks the field compares it with its default, and must not stumble over what is no struct."""
+    with pytest.raises(EncodeError) as caught:
+        produced("broker 1").write(3)
+    place = "ProduceResponse v3: responses[0].partition_responses[0].current_leader"
+    assert str(caught.value) == f"{place}: expected LeaderIdAndEpoch, got 'broker 1'"
+
+
+def struct_fields() -> list[tuple[str, FieldFacts]]:
+    """Each message with its first field of structs."""
+    found = []
+    for name in vectors.message_names():
+        fields = [field for field in facts_of(vectors.message_class(name)).fields if field.is_struct]
+        found += [(name, field) for field in fields[:1]]
+    return found
+
+
+@pytest.mark.parametrize(("name", "field"), struct_fields(), ids=[name for name, _ in struct_fields()])
+def test_wrong_elements_of_every_message(name: str, field: FieldFacts) -> None:
+    """No generated module is an exception: plain arrays, keyed collections, single structs."""
+    cls = vectors.message_class(name)
+    version = field.versions.lowest if field.versions.lowest in cls.schemas() else cls.LOWEST_SUPPORTED_VERSION
+    message = cls(**{field.name: ["?"] if field.is_array else "?"})
+    with pytest.raises(EncodeError) as caught:
+        message.write(version)
+    place = f"{field.name}[0]" if field.is_array else field.name
+    assert str(caught.value) == f"{name} v{version}: {place}: expected {field.type}, got '?'"
+
+
+class LooksLikeTopic:
+    """Another class with all that a MetadataRequestTopic has."""
+
+    def __init__(self, name: object) -> None:
+        self.name = name
+        self.topic_id = UUID(int=0)
+        self.unknown_tagged_fields = ()
+
+
+def test_elements_that_only_look_right() -> None:
+    """They are written as before; when one cannot be, its class is what is said, and those that are fine are not blamed."""
+    topics: list[Any] = [LooksLikeTopic("t"), MetadataResponseTopic(name="u")]
+    wanted = MetadataRequest(topics=[MetadataRequestTopic(name="t"), MetadataRequestTopic(name="u")])
+    assert MetadataRequest(topics=topics).write(12) == wanted.write(12)
+    with pytest.raises(EncodeError) as caught:
+        MetadataRequest(topics=[*topics, MetadataRequestTopic(name="x" * 40000)]).write(12)
+    assert caught.value.path == "topics[2].name"
+    with pytest.raises(EncodeError) as caught:
+        MetadataRequest(topics=[*topics, LooksLikeTopic(5)]).write(12)  # type: ignore[list-item]
+    assert str(caught.value).startswith("MetadataRequest v12: topics[2]: expected MetadataRequestTopic, got <")
+
+
+class SpecialTopic(MetadataRequestTopic):
+    """A class of a user's own."""
+
+
+def test_elements_of_subclasses() -> None:
+    """They are what they are derived from: written, and not blamed for what is wrong in them."""
+    assert MetadataRequest(topics=[SpecialTopic(name="t")]).write(1) == b"\0\0\0\1\0\1t"
+    with pytest.raises(EncodeError) as caught:
+        MetadataRequest(topics=[SpecialTopic(name=5)]).write(12)  # type: ignore[arg-type]
+    assert str(caught.value) == "MetadataRequest v12: topics[0].name: expected a str, not 5"
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda value: MetadataRequest(topics=value), "topics: expected a list of MetadataRequestTopic, not the {}"),
+        (lambda value: MetadataResponse(topics=value), "topics: expected a list of MetadataResponseTopic, not the {}"),
+        (lambda value: DeleteTopicsRequest(topic_names=value), "topic_names: expected a list of str, not the {}"),
+    ],
+    ids=["structs", "keyed", "strings"],
+)
+def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
+    """One string would become its letters, bytes their numbers, a dict its keys: refused where they are given."""
+    for value, shown in (
+        ("orders", "str 'orders'"),
+        ("", "str ''"),
+        (b"orders", "bytes b'orders'"),
+        (bytearray(b"x" * 99), f"bytearray bytearray(b'{'x' * 45}..."),
+        ({"orders": 1}, "dict {'orders': 1}"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            make(value)
+        assert str(caught.value) == text.format(shown)
+
+
+def test_arrays_take_any_other_iterable() -> None:
+    """What was taken stays taken, and a list is kept as it is."""
+    topic, topics = MetadataRequestTopic(name="t"), [MetadataRequestTopic(name="t")]
+    for values in ((topic,), iter([topic]), {"t": topic}.values(), (each for each in [topic])):
+        assert MetadataRequest(topics=values).topics == [topic]
+    assert MetadataRequest(topics=topics).topics is topics
+    assert MetadataRequest(topics=None).topics is None
+    response = MetadataResponse(topics=(MetadataResponseTopic(name=name) for name in "ab"))
+    assert [each.name for each in response.topics] == ["a", "b"]
+    assert response.topics.find("b") is response.topics[1]
+
+
+READERS: dict[str, Callable[[Any], object]] = {
+    "read": lambda data: MetadataRequest.read(data, 12),
+    "read_from": lambda data: MetadataRequest.read_from(data, 0, 12),
+    "schema": lambda data: MetadataRequest.schemas()[12].read(data),
+    "read_request_header": protocol.read_request_header,
+    "decode_request": protocol.decode_request,
+    "decode_response": lambda data: protocol.decode_response(data, 3, 12),
+    "split_frames": protocol.split_frames,
+    "feed": lambda data: protocol.FrameReader().feed(data),
+    "read_metadata_record": records.read_metadata_record,
+    "read_versioned": lambda data: records.read_versioned(MetadataRequest, data),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("data", ["abc", None, 5, [1, 2], 1.5], ids=repr)
+def test_data_that_has_no_bytes(reader: str, data: Any) -> None:
+    """Data of a wrong type is named; a number was taken for so many zero bytes, a list for their values."""
+    with pytest.raises(TypeError) as caught:
+        READERS[reader](data)
+    assert str(caught.value) == f"data must be bytes-like, not {type(data).__name__}"
+
+
+def test_keys_values_and_payloads_that_have_no_bytes() -> None:
+    """The same, by the name of the parameter."""
+    wrong: Any = "abc"
+    with pytest.raises(TypeError, match=r"^key must be bytes-like, not str$"):
+        records.read_coordinator_record("__consumer_offsets", wrong, None)
+    with pytest.raises(TypeError, match=r"^payload must be bytes-like, not str$"):
+        protocol.frame(wrong)
+
+
+def test_all_that_has_bytes_is_read() -> None:
+    """Buffers of sockets, files and arrays, and parts of them."""
+    data = MetadataRequest(topics=[MetadataRequestTopic(name="t")]).write(12)
+    padded = b"".join(bytes((byte, 0)) for byte in data)
+    for given in (bytearray(data), memoryview(data), memoryview(padded)[::2], array.array("B", data)):
+        readable: Any = given
+        assert MetadataRequest.read(readable, 12).write(12) == data
+        assert MetadataRequest.read_from(readable, 0, 12)[1] == len(data)
+        assert MetadataRequest.schemas()[12].read(readable)[1] == len(data)
+        assert protocol.frame(readable) == len(data).to_bytes(4, "big") + data
+
+
+def test_every_struct_has_a_class_in_its_module() -> None:
+    """By their names the wanted classes are found, when something is wrong."""
+    for name in vectors.message_names():
+        cls = vectors.message_class(name)
+        module = importlib.import_module(cls.__module__)
+        for struct in facts_of(cls).structs:
+            assert isinstance(getattr(module, struct), type)
+    assert ReplicaState is kafka_messages.messages.fetch_request.ReplicaState
