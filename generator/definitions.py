@@ -10,9 +10,12 @@ from generator import rules
 from generator.plan import builder
 from generator.plan.model import MessagePlan
 from generator.rules import Checked
+from generator.rules import secrets as secret_rules
+from generator.rules.secrets import Secrets
 from generator.spec import reader, source
-from generator.spec.companions import ERRORS, ErrorCode, read_error_codes, read_release
+from generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
 from generator.spec.model import Message
+from generator.spec.secrets import PASSWORD, SecretFacts, read_secrets, read_settings
 from generator.spec.source import Location, Problem, Problems, SpecError
 
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
@@ -30,12 +33,17 @@ class Definitions:
     error_codes: tuple[ErrorCode, ...]
     release: str | None
     """The Kafka release that ``SOURCE`` names."""
+    open_settings: tuple[str, ...]
+    """The names of Kafka's settings that are no passwords."""
+    secrets: Secrets
+    """What in the messages is secret."""
     warnings: tuple[Problem, ...]
 
 
 def files_of(specs: Path) -> list[Path]:
     """The definition files below a folder, in the order of their paths."""
-    return sorted(path for path in specs.rglob("*.json") if path != specs / ERRORS and not path.is_dir())
+    beside = [specs / name for name in COMPANIONS]
+    return sorted(path for path in specs.rglob("*.json") if path not in beside and not path.is_dir())
 
 
 def load(specs: Path) -> Definitions:
@@ -53,11 +61,31 @@ def load(specs: Path) -> Definitions:
             names[path.as_posix()] = _name(path, specs, problems)
     checked = rules.check(messages, problems)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
+    settings, secret_facts = read_settings(specs, problems), read_secrets(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
+    secrets = _secrets(secret_facts, checked, problems)
     plans = [_plan(each, names) for each in checked if not each.message.is_removed]
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
-    return Definitions(tuple(plans), tuple(messages), folders, error_codes, release, tuple(problems.warnings))
+    return Definitions(
+        tuple(plans),
+        tuple(messages),
+        folders,
+        error_codes,
+        release,
+        tuple(setting.name for setting in settings if setting.type != PASSWORD),
+        secrets,
+        tuple(problems.warnings),
+    )
+
+
+def _secrets(facts: SecretFacts, checked: list[Checked], problems: Problems) -> Secrets:
+    """What is secret in sound definitions; of others one could not say what a name means."""
+    found = {each.message.name: (each.message, each.structs) for each in checked if not each.message.is_removed}
+    secrets = secret_rules.resolve(facts, found, problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
+    return secrets
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

@@ -21,7 +21,7 @@ from generator.definitions import Definitions, files_of
 from generator.render import prose, tables
 from generator.render.environment import ENVIRONMENT, TEMPLATES
 from generator.render.portable import message as portable
-from generator.spec.companions import ERRORS, SOURCE
+from generator.spec.companions import COMPANIONS
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
@@ -57,7 +57,7 @@ def inputs_hash(request: Request) -> str:
         digest.update(f"\0{tool} {importlib.metadata.version(tool)}".encode())
     generator = Path(__file__).parents[1]
     ours = sorted([*generator.rglob("*.py"), *TEMPLATES.glob("*.jinja")])
-    theirs = [*files_of(request.specs), *(p for n in (SOURCE, ERRORS) if (p := request.specs / n).exists())]
+    theirs = [*files_of(request.specs), *(p for n in COMPANIONS if (p := request.specs / n).exists())]
     for root, paths in ((generator, ours), (request.specs, theirs)):
         for path in paths:
             digest.update(b"\0" + path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
@@ -101,6 +101,8 @@ def _template(name: str, request: Request, definitions: Definitions) -> str:
         apis=tables.apis(definitions),
         record_types=tables.record_types(definitions),
         error_codes=definitions.error_codes,
+        open_settings=definitions.open_settings,
+        secrets=definitions.secrets,
     )
 
 

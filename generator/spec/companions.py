@@ -1,4 +1,7 @@
-"""The two files that may lie beside definitions: ``SOURCE``, which names the release, and ``errors.json``."""
+"""Files that may lie beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
+
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from generator.spec import source
 from generator.spec.properties import Missing, Properties
 from generator.spec.source import Node, Problems
 
-SOURCE, ERRORS = "SOURCE", "errors.json"
+SOURCE, ERRORS, SETTINGS, SECRETS = "SOURCE", "errors.json", "settings.json", "secrets.json"
+COMPANIONS = (SOURCE, ERRORS, SETTINGS, SECRETS)
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*(-?rc[0-9]+)?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
@@ -26,7 +30,7 @@ class ErrorCode:
 
 def read_release(specs: Path, problems: Problems) -> str | None:
     """The Kafka release that ``SOURCE`` names; None when there is no such file, or it names none."""
-    node = _load(specs / SOURCE, problems)
+    node = load(specs / SOURCE, problems)
     if node is None:
         return None
     try:
@@ -42,7 +46,7 @@ def read_release(specs: Path, problems: Problems) -> str | None:
 
 def read_error_codes(specs: Path, problems: Problems) -> tuple[ErrorCode, ...]:
     """The error codes by number; none when there is no ``errors.json``."""
-    node = _load(specs / ERRORS, problems)
+    node = load(specs / ERRORS, problems)
     if node is None:
         return ()
     if not isinstance(node.value, list):
@@ -86,5 +90,6 @@ def _error_code(node: Node, problems: Problems) -> ErrorCode | None:
     return ErrorCode(name, code, retriable.value is True)
 
 
-def _load(path: Path, problems: Problems) -> Node | None:
+def load(path: Path, problems: Problems) -> Node | None:
+    """What such a file says; None when there is none, or it is no JSON."""
     return source.load(path, path.as_posix(), problems) if path.exists() else None
