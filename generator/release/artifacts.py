@@ -49,9 +49,9 @@ class Jars:
 def resolve(release: str, folder: Path, more: tuple[str, ...] = ()) -> Jars:
     """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
 
-    ``more`` are artifacts of Kafka besides those with definitions. A module that was not published for the release is taken from the newest release before it
-    (its definitions are versioned on their own), and the returned versions say so. The clients
-    must exist at exactly ``release``. Raises ArtifactError.
+    ``more`` are artifacts of Kafka besides those with definitions. A module that was not published for
+    the release is taken from the newest release before it (its definitions are versioned on their own),
+    and the returned versions say so. The clients must exist at exactly ``release``. Raises ArtifactError.
     """
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", release):
         raise ArtifactError(f"{release!r} is not a Kafka release; write it like 4.4.0")

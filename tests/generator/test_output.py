@@ -171,11 +171,13 @@ def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -
         lambda: (request.specs / "SOURCE").write_text('{"release": "1.2.3"}'),
         lambda: (request.specs / "SOURCE").write_text('{"release": "1.2.4"}'),
         lambda: (request.specs / "errors.json").write_text("[]"),
+        lambda: (request.specs / "settings.json").write_text("[]"),
+        lambda: (request.specs / "secrets.json").write_text("{}"),
     ):
         change()
         seen.add(package.inputs_hash(request))
     other = package.Request(request.specs, request.output, "other_package")
-    assert len({*seen, package.inputs_hash(other)}) == 7
+    assert len({*seen, package.inputs_hash(other)}) == 9
     (request.specs / "notes.txt").write_text("not a definition")
     assert package.inputs_hash(request) in seen
 

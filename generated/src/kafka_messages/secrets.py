@@ -64,10 +64,15 @@ _found: dict[str, Secrets] = {}
 def secrets_of(message: type[Message]) -> Secrets:
     """Where the secrets of a message are; both parts are empty when it has none."""
     if not _found:
-        for name in {row[0] for row in (*SECRETS, *SETTINGS)}:
-            fields = tuple(path for owner, path in SECRETS if owner == name)
-            _found[name] = Secrets(fields, tuple(Setting(*rest) for owner, *rest in SETTINGS if owner == name))
+        owners = {*(owner for owner, _ in SECRETS), *(owner for owner, _, _, _ in SETTINGS)}
+        _found.update({owner: _secrets_of(owner) for owner in owners})
     return _found.get(message.NAME, _NONE)
+
+
+def _secrets_of(message: str) -> Secrets:
+    fields = tuple(path for owner, path in SECRETS if owner == message)
+    settings = tuple(Setting(name, value, kind) for owner, name, value, kind in SETTINGS if owner == message)
+    return Secrets(fields, settings)
 
 
 def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
