@@ -45,8 +45,7 @@ OPEN = {"log.retention.ms": "604800001", "listener.name.internal.plain.sasl.logi
 SCRAM = {name: secret(name).encode() for name in ("salt", "stored_key", "server_key")}
 OF_CONFIG = [JAAS, *map(secret, ("keystore", "capitals", "listener")), MECHANISM, secret("plugin"), UNKNOWN]
 OF_STATE = [*OF_CONFIG, *(value.decode() for value in SCRAM.values())]
-OF_METADATA = [*OF_STATE, CUT, CORRUPT, NEWER]
-PLANTED = [*OF_METADATA, STREAMS, CAPTURED]
+PLANTED = [*OF_STATE, CUT, CORRUPT, NEWER, STREAMS, CAPTURED]
 
 
 def forms(text: str) -> Iterator[bytes]:
@@ -192,9 +191,11 @@ def test_they_are_there_for_who_asks(
 ) -> None:
     """With --show-secrets the same search finds each secret of the metadata: in the tables, or in the report."""
     outputs = run("internal_topics", ["cluster_metadata", str(files / "logs"), "--show-secrets"], tmp_path / "a", capfd)
-    assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == OF_METADATA
+    assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == [
+        *(*OF_STATE, CORRUPT, NEWER),  # of a record whose type is known, but not its fields, there are no bytes
+    ]
     outputs = run("metadata_diff", [str(files / "logs"), "--show-secrets"], tmp_path / "b", capfd)
-    assert leaked(outputs["report.md"]) == OF_STATE
+    assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == OF_STATE
     outputs = run("internal_topics", ["consumer_offsets", str(files / "logs"), "--show-secrets"], tmp_path / "c", capfd)
     assert leaked(b"".join(outputs.values())) == [STREAMS]
 
