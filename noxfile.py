@@ -143,6 +143,14 @@ def vectors(session: nox.Session) -> None:
 
 
 @nox.session
+def settings(session: nox.Session) -> None:
+    """Take the table of Kafka's settings and their types from Kafka's own classes; needs Maven and a JDK."""
+    session.install(*GENERATOR)
+    paths = ("--specs", "specs/kafka", "--work", ".work/settings")
+    session.run("python", "-m", "generator.vectors.settings", *paths)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure side by side with kafka-python and kio; options go to benchmarks/compare.py."""
     session.run("python", "benchmarks/compare.py", *session.posargs)

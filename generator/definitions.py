@@ -10,9 +10,11 @@ from generator import rules
 from generator.plan import builder
 from generator.plan.model import MessagePlan
 from generator.rules import Checked
+from generator.rules import secrets as secret_rules
+from generator.rules.secrets import Secrets
 from generator.spec import reader, source
 from generator.spec.companions import (
-    ERRORS,
+    COMPANIONS,
     ErrorCode,
     Sample,
     read_error_codes,
@@ -21,6 +23,7 @@ from generator.spec.companions import (
     read_sample,
 )
 from generator.spec.model import Message
+from generator.spec.secrets import PASSWORD, SecretFacts, read_secrets, read_settings
 from generator.spec.source import Location, Problem, Problems, SpecError
 
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
@@ -42,12 +45,17 @@ class Definitions:
     """The texts of ``LICENSE`` and ``NOTICE`` beside the definitions, by name."""
     sample: Sample | None
     """What ``sample.py`` beside the definitions shows."""
+    open_settings: tuple[str, ...]
+    """The names of Kafka's settings that are no passwords."""
+    secrets: Secrets
+    """What in the messages is secret."""
     warnings: tuple[Problem, ...]
 
 
 def files_of(specs: Path) -> list[Path]:
     """The definition files below a folder, in the order of their paths."""
-    return sorted(path for path in specs.rglob("*.json") if path != specs / ERRORS and not path.is_dir())
+    beside = [specs / name for name in COMPANIONS]
+    return sorted(path for path in specs.rglob("*.json") if path not in beside and not path.is_dir())
 
 
 def load(specs: Path) -> Definitions:
@@ -66,12 +74,33 @@ def load(specs: Path) -> Definitions:
     checked = rules.check(messages, problems)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     licenses, sample = read_licenses(specs, problems), read_sample(specs, problems)
+    settings, secret_facts = read_settings(specs, problems), read_secrets(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
+    secrets = _secrets(secret_facts, checked, problems)
     plans = [_plan(each, names) for each in checked if not each.message.is_removed]
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
-    warnings = tuple(problems.warnings)
-    return Definitions(tuple(plans), tuple(messages), folders, error_codes, release, licenses, sample, warnings)
+    return Definitions(
+        tuple(plans),
+        tuple(messages),
+        folders,
+        error_codes,
+        release,
+        licenses,
+        sample,
+        tuple(setting.name for setting in settings if setting.type != PASSWORD),
+        secrets,
+        tuple(problems.warnings),
+    )
+
+
+def _secrets(facts: SecretFacts, checked: list[Checked], problems: Problems) -> Secrets:
+    """What is secret in sound definitions; of others one could not say what a name means."""
+    found = {each.message.name: (each.message, each.structs) for each in checked if not each.message.is_removed}
+    secrets = secret_rules.resolve(facts, found, problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
+    return secrets
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

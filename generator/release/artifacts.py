@@ -22,6 +22,9 @@ ARTIFACTS = {
 }
 """Artifacts that may carry message definitions, and the folder under ``specs/kafka`` for each."""
 
+BROKER = ("kafka_2.13", "kafka-tools-api")
+"""What a broker needs besides: its settings are defined there."""
+
 GROUP = "org.apache.kafka"
 TIMEOUT_SECONDS = 900
 
@@ -43,12 +46,12 @@ class Jars:
         return next(path for path in self.classpath if path.name == name)
 
 
-def resolve(release: str, folder: Path) -> Jars:
+def resolve(release: str, folder: Path, more: tuple[str, ...] = ()) -> Jars:
     """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
 
-    A module that was not published for the release is taken from the newest release before it
-    (its definitions are versioned on their own), and the returned versions say so. The clients
-    must exist at exactly ``release``. Raises ArtifactError.
+    ``more`` are artifacts of Kafka besides those with definitions. A module that was not published for
+    the release is taken from the newest release before it (its definitions are versioned on their own),
+    and the returned versions say so. The clients must exist at exactly ``release``. Raises ArtifactError.
     """
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", release):
         raise ArtifactError(f"{release!r} is not a Kafka release; write it like 4.4.0")
@@ -56,7 +59,7 @@ def resolve(release: str, folder: Path) -> Jars:
         raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
     folder.mkdir(parents=True, exist_ok=True)
     pom = folder / "pom.xml"
-    pom.write_text(_pom(release), encoding="utf-8", newline="\n")
+    pom.write_text(_pom(release, (*ARTIFACTS, *more)), encoding="utf-8", newline="\n")
     command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
     if done.returncode != 0:
@@ -73,11 +76,11 @@ def _version(artifact: str, jars: tuple[Path, ...]) -> str:
     return found[0]
 
 
-def _pom(release: str) -> str:
+def _pom(release: str, artifacts: tuple[str, ...]) -> str:
     dependencies = "".join(
         f"<dependency><groupId>{GROUP}</groupId><artifactId>{artifact}</artifactId>"
         f"<version>{escape(_wanted(artifact, release))}</version></dependency>\n"
-        for artifact in ARTIFACTS
+        for artifact in artifacts
     )
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'

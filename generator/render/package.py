@@ -105,6 +105,8 @@ def _template(name: str, request: Request, definitions: Definitions) -> str:
         apis=tables.apis(definitions),
         record_types=tables.record_types(definitions),
         error_codes=definitions.error_codes,
+        open_settings=definitions.open_settings,
+        secrets=definitions.secrets,
     )
 
 

@@ -1,7 +1,7 @@
 """The files that may lie beside definitions.
 
 ``SOURCE`` names the release, ``errors.json`` has the error codes, ``LICENSE`` and ``NOTICE`` go into the package, and
-``sample.py`` is shown by its README.
+``sample.py`` is shown by its README. Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from generator.spec import source
 from generator.spec.properties import Missing, Properties
 from generator.spec.source import Location, Node, Problems
 
-SOURCE, ERRORS, SAMPLE = "SOURCE", "errors.json", "sample.py"
-LICENSES = ("LICENSE", "NOTICE")
-NAMES = (SOURCE, ERRORS, *LICENSES, SAMPLE)
+SOURCE, ERRORS, SETTINGS, SECRETS = "SOURCE", "errors.json", "settings.json", "secrets.json"
+COMPANIONS = (SOURCE, ERRORS, SETTINGS, SECRETS)
+"""Facts of the release that are no definitions."""
+SAMPLE, LICENSES = "sample.py", ("LICENSE", "NOTICE")
+NAMES = (*COMPANIONS, *LICENSES, SAMPLE)
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*(-?rc[0-9]+)?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
@@ -43,7 +45,7 @@ class Sample:
 
 def read_release(specs: Path, problems: Problems) -> str | None:
     """The Kafka release that ``SOURCE`` names; None when there is no such file, or it names none."""
-    node = _load(specs / SOURCE, problems)
+    node = load(specs / SOURCE, problems)
     if node is None:
         return None
     try:
@@ -59,7 +61,7 @@ def read_release(specs: Path, problems: Problems) -> str | None:
 
 def read_error_codes(specs: Path, problems: Problems) -> tuple[ErrorCode, ...]:
     """The error codes by number; none when there is no ``errors.json``."""
-    node = _load(specs / ERRORS, problems)
+    node = load(specs / ERRORS, problems)
     if node is None:
         return ()
     if not isinstance(node.value, list):
@@ -136,5 +138,6 @@ def _load_text(path: Path, problems: Problems) -> str | None:
     return source.load_text(path, path.as_posix(), problems) if path.exists() else None
 
 
-def _load(path: Path, problems: Problems) -> Node | None:
+def load(path: Path, problems: Problems) -> Node | None:
+    """What such a file says; None when there is none, or it is no JSON."""
     return source.load(path, path.as_posix(), problems) if path.exists() else None

@@ -78,20 +78,27 @@ class Oracle:
 
     def _run(self, mode: str, asked: str) -> list[dict[str, Json]]:
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Oracle", mode]
-        printed = _call(command, ANSWER_SECONDS, asked)
+        printed = call(command, ANSWER_SECONDS, asked)
         return [json.loads(line) for line in printed.split("\n") if line]
 
 
 @contextmanager
 def oracle(jars: Jars) -> Iterator[Oracle]:
     """Compile the Java program against ``jars`` and lend it. Raises OracleError."""
+    with compiled(SOURCES, jars) as classpath:
+        yield Oracle(classpath)
+
+
+@contextmanager
+def compiled(sources: Path, jars: Jars) -> Iterator[str]:
+    """Compile the Java files of a folder against ``jars`` and lend the classpath to run them. Raises OracleError."""
     if shutil.which("javac") is None or shutil.which("java") is None:
         raise OracleError("a JDK of version 17 or later is needed (the commands java and javac); install one first")
     with tempfile.TemporaryDirectory() as folder:
         classpath = os.pathsep.join([folder, *(str(jar.resolve()) for jar in jars.classpath)])
-        sources = [str(path) for path in sorted(SOURCES.glob("*.java"))]
-        _call(["javac", "-encoding", "UTF-8", "-cp", classpath, "-d", folder, *sources], COMPILE_SECONDS, "")
-        yield Oracle(classpath)
+        files = [str(path) for path in sorted(sources.glob("*.java"))]
+        call(["javac", "-encoding", "UTF-8", "-cp", classpath, "-d", folder, *files], COMPILE_SECONDS, "")
+        yield classpath
 
 
 class JavaClasses:
@@ -138,7 +145,8 @@ def _answer(line: dict[str, Json]) -> Answer:
     return Answer(encoded, line.get("json"), error, size if isinstance(size, int) else None)
 
 
-def _call(command: list[str], seconds: int, asked: str) -> str:
+def call(command: list[str], seconds: int, asked: str) -> str:
+    """What a program prints when it is asked on standard input. Raises OracleError when it fails, or takes too long."""
     name = command[0]
     try:
         done = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", timeout=seconds, check=False)

@@ -174,11 +174,13 @@ def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -
         lambda: (request.specs / "LICENSE").write_text("Do what you like."),
         lambda: (request.specs / "NOTICE").write_text("Ours."),
         lambda: (request.specs / "sample.py").write_text("from sample_package import Probe\n"),
+        lambda: (request.specs / "settings.json").write_text("[]"),
+        lambda: (request.specs / "secrets.json").write_text("{}"),
     ):
         change()
         seen.add(package.inputs_hash(request))
     other = package.Request(request.specs, request.output, "other_package")
-    assert len({*seen, package.inputs_hash(other)}) == 10
+    assert len({*seen, package.inputs_hash(other)}) == 12
     (request.specs / "notes.txt").write_text("not a definition")
     assert package.inputs_hash(request) in seen
 

@@ -48,15 +48,13 @@ def test_no_module_is_stale() -> None:
     assert strays(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
 
 
-def render_package(
-    folder: Path, *each: Mapping[str, object], release: str | None = None, errors: object = None
-) -> None:
+def render_package(folder: Path, *each: Mapping[str, object], release: str | None = None, **facts: object) -> None:
     """Print a whole package of these definitions, with or without the facts of a release beside them."""
     request = package.Request(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
-    if errors is not None:
-        (request.specs / "errors.json").write_text(json.dumps(errors))
+    for name, content in facts.items():
+        (request.specs / f"{name}.json").write_text(json.dumps(content))
     package.render(request, definitions.load(request.specs))
 
 
@@ -71,7 +69,11 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     for sample in SAMPLES.values():
         portable.render(plan_of(sample))
     errors = [{"name": "NONE", "code": 0, "retriable": False}, {"name": "BUSY", "code": 7, "retriable": True}]
-    render_package(tmp_path / "full", *APIS, SAMPLES["KeysValue"], release="4.9.9", errors=errors)
+    secret = {"message": "Kinds", "fields": ["Blob"]}
+    setting = {"message": "Kinds", "name": "Text", "value": "MaybeText"}
+    secrets = {"secrets": {"secrets": [secret], "settings": [setting]}, "settings": [{"name": "a", "type": "INT"}]}
+    samples = (SAMPLES["KeysValue"], SAMPLES["Kinds"])
+    render_package(tmp_path / "full", *APIS, *samples, release="4.9.9", errors=errors, **secrets)
     render_package(tmp_path / "bare", message(), errors=[])
     render_package(tmp_path / "gone", *GONE)
     assert branches.missing == []

@@ -47,7 +47,17 @@ def test_internal_topics(spark: SparkSession, tmp_path: Path, capsys: pytest.Cap
     commits = table.orderBy("offset").select("partition", "record.key.group", "record.value.offset").collect()
     assert commits == [(3, "a", 7), (3, "b", 7), (3, "a", 7), (3, "b", None)]
     unreadable = spark.read.parquet(str(tmp_path / "out" / "unreadable"))
-    assert unreadable.where("corrupt is null").select("key").collect() == [(b"\x00\x63",)]
+    (row,) = unreadable.where("corrupt is null").select("key", "value").collect()
+    assert row == (b"(hidden)", b"(hidden)")
+    (row,) = unreadable.where("corrupt is not null").select("key", "corrupt.bytes", "corrupt.size").collect()
+    assert row == (None, b"(hidden)", len(junk))
+
+    shown = ["--show-secrets", "--output", str(tmp_path / "shown"), "--quiet"]
+    assert main(["consumer_offsets", str(tmp_path), *shown]) == 1
+    unreadable = spark.read.parquet(str(tmp_path / "shown" / "unreadable"))
+    assert unreadable.where("corrupt is null").select("key", "value").collect() == [(b"\x00\x63", b"?")]
+    assert unreadable.where("corrupt is not null").select("corrupt.bytes").collect() == [(junk,)]
+    capsys.readouterr()
 
     assert main(["consumer_offsets", str(tmp_path), "--latest", "--exit-zero"]) == 0
     assert "offset_commit        1 " in capsys.readouterr().out

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.support.cluster import COMMITTED, METADATA, Cluster
 
-SALT = b"the same for all"
+SALT = {"secretSalt": "the same for all"}
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def cluster() -> Cluster:
 def records(spark: SparkSession, folder: Path, pattern: str) -> DataFrame:
     register(spark)
     reader = spark.read.format("kafka_log").option("includeBatchMetadata", "true")
-    return reader.option("pathGlobFilter", pattern).load(str(folder)).transform(cluster_metadata)
+    return reader.option("pathGlobFilter", pattern).load(str(folder)).transform(cluster_metadata, SALT)
 
 
 def test_log_comes_to_the_snapshots(spark: SparkSession, cluster: Cluster) -> None:
@@ -38,8 +38,8 @@ def test_log_comes_to_the_snapshots(spark: SparkSession, cluster: Cluster) -> No
         assert found
         last = int(found[0]) - 1
         chosen = metadata.records_of(records(spark, folder, path.name))
-        state = metadata.image(metadata.replay(chosen, salt=SALT)).localCheckpoint()
-        replayed = metadata.image(metadata.replay(metadata.records_of(log, up_to=last), salt=SALT))
+        state = metadata.image(metadata.replay(chosen)).localCheckpoint()
+        replayed = metadata.image(metadata.replay(metadata.records_of(log, up_to=last)))
         assert state.count() > 20
         assert metadata.differences(replayed, state).collect() == []
     log.unpersist()

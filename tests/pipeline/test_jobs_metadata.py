@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from job_files import at, metadata, segment
 from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
 from kafka_messages.messages.client_quota_record import EntityData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
-from kafka_messages_spark._metadata_replay import RULES, Replay, _event, changed, name_of
+from kafka_messages_spark._metadata_replay import RULES, Replay, changed, name_of
 from kafka_messages_spark._records import columns_of
 from kafka_messages_spark.jobs.metadata_diff import main
 from pyspark.sql import SparkSession
@@ -191,28 +192,33 @@ def test_copies_of_a_snapshot(
     assert report.count("The snapshot up to offset 49 has no end: the state may be wrong.") == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "secret"),
-    [
-        ("listener.name.sasl.scram-sha-512.sasl.jaas.config", True),
-        ("ssl.key.password", True),
-        ("ssl.keystore.key", True),
-        ("delegation.token.secret.key", True),
-        ("sasl.oauthbearer.assertion.private.key.passphrase", True),
-        ("rsm.config.storage.aws.secret.access.key", True),
-        ("rsm.config.storage.azure.connection.string", True),
-        ("rsm.config.storage.azure.sas.token", True),
-        ("ssl.keystore.location", False),
-        ("sasl.oauthbearer.token.endpoint.url", False),
-        ("log.retention.ms", False),
-    ],
-)
-def test_secrets(name: str, secret: bool) -> None:
-    """Settings that Kafka treats as passwords, or plugins would, are marks; others stay as they are."""
-    record = {"resource_type": 4, "resource_name": "1", "name": name, "value": "swordfish"}
-    fields = json.loads(_event(RULES["config_record"], record, b"salt")["fields"])
-    assert (fields["value"] == "swordfish") is not secret
-    assert fields["value"].startswith("(hidden ") is secret
+def test_shown_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who asks for them gets secrets as they are: text as text, bytes in hexadecimal."""
+    segment(tmp_path, LOG, metadata(0, 0, *BEFORE))
+    out = str(tmp_path / "out")
+    assert main([str(tmp_path), "--show-secrets", "--output", out, "--quiet"]) == 1
+    assert "value swordfish" in capsys.readouterr().out
+    rows = spark.read.parquet(f"{out}/after").collect()
+    fields = {row.name: dict(row.fields) for row in rows}
+    assert fields["broker 1: ssl.keystore.password"]["value"] == "swordfish"
+    scram = fields["ann SCRAM-SHA-256"]
+    assert (scram["salt"], scram["stored_key"], scram["server_key"]) == ("73", "6b", "76")
+
+
+def test_marks_tell_changes(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same secret has the same mark in both states, whatever wrote it; another one has another mark."""
+    segment(tmp_path / "a", LOG, metadata(0, 0, *BEFORE))
+    segment(tmp_path / "b", LOG, metadata(0, 0, *BEFORE, config("ssl.keystore.password", "tuna", "1", 4)))
+    assert main([str(tmp_path / "a"), str(tmp_path / "a"), "--quiet"]) == 0
+    capsys.readouterr()
+    assert main([str(tmp_path / "a"), str(tmp_path / "b"), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    (line,) = (line for line in report.splitlines() if line.startswith("changed"))
+    mark = r"\(hidden [0-9a-f]{8}\)"
+    want = rf"changed +config +broker 1: ssl\.keystore\.password +value ({mark}) → ({mark})"
+    found = re.fullmatch(want, line)
+    assert found
+    assert found[1] != found[2]
 
 
 def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

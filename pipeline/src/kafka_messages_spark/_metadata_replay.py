@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from kafka_messages.secrets import HIDDEN
 
 from ._records import types_of
 
@@ -63,20 +63,6 @@ RULES = {
 }
 """By record type. A type that a later release adds has no rule: ``metadata.unhandled`` shows its records."""
 
-_SECRET_FIELDS = {"salt", "stored_key", "server_key"}
-_SECRET_WORDS = ("password", "passphrase", "secret")
-_SECRET_ENDS = (
-    "sasl.jaas.config",
-    "ssl.keystore.certificate.chain",
-    "ssl.truststore.certificates",
-    ".key",
-    ".token",
-    "credentials.json",
-    "connection.string",
-)
-"""What the names of settings have in them or at their ends whose values Kafka treats as passwords; and those of plugins,
-such as ``rsm.config.`` of tiered storage, of which it does not know any."""
-
 EVENTS = pa.schema(
     [
         pa.field("at", pa.int64()),
@@ -121,7 +107,7 @@ REPLAYED = pa.schema(
 """``what`` is ``before`` or ``after`` for an entity of an image, ``change`` for what one record did."""
 
 
-def events_of(batches: Iterator[pa.RecordBatch], salt: bytes) -> Iterator[pa.RecordBatch]:
+def events_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Records, as ``cluster_metadata`` decodes them and ``metadata`` puts them in order, as events."""
     columns = [each.column for each in types_of("metadata") if each.column in RULES]
     for batch in batches:
@@ -132,13 +118,13 @@ def events_of(batches: Iterator[pa.RecordBatch], salt: bytes) -> Iterator[pa.Rec
             for fact, record in zip(
                 facts.filter(chosen).to_pylist(), batch.column(name).filter(chosen).to_pylist(), strict=True
             ):
-                rows.append(fact | _event(RULES[name], record, salt))
+                rows.append(fact | _event(RULES[name], record))
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema=EVENTS)
 
 
-def _event(rule: Rule, record: Fields, salt: bytes) -> Fields:
-    record = {name: _hidden(rule, record, name, value, salt) for name, value in record.items()}
+def _event(rule: Rule, record: Fields) -> Fields:
+    record = {name: _text_of(value) if isinstance(value, bytes) else value for name, value in record.items()}
     if rule.entity == "client quota":
         record["entity"] = sorted(record["entity"], key=lambda part: str(part["entity_type"]))
     key = [record.pop(name) for name in rule.key]
@@ -170,16 +156,9 @@ def _action(rule: Rule, record: Fields) -> str:
     return REMOVE if gone else rule.action
 
 
-def _hidden(rule: Rule, record: Fields, name: str, value: Any, salt: bytes) -> Any:
-    """The value, unless it is a secret: then a mark that tells in this run, and only there, whether it changed."""
-    secret = name in _SECRET_FIELDS and rule.entity == "scram credential"
-    if rule.record == "config_record" and name == "value":
-        setting = str(record["name"]).lower()
-        secret = setting.endswith(_SECRET_ENDS) or any(word in setting for word in _SECRET_WORDS)
-    if not secret or value is None:
-        return value
-    data = value.encode() if isinstance(value, str) else bytes(value)
-    return f"(hidden {hashlib.sha256(salt + data).hexdigest()[:8]})"
+def _text_of(value: bytes) -> str:
+    """The mark of hidden bytes as it is; bytes that are shown in hexadecimal."""
+    return value.decode() if value.startswith(HIDDEN[:-1].encode()) else value.hex()
 
 
 @dataclass

@@ -20,8 +20,10 @@ from kafka_messages.records import (
     read_coordinator_record,
     read_metadata_record,
 )
+from kafka_messages.secrets import secrets_of
 
 from ._messages import message_of
+from ._secrets import Hiding
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -82,6 +84,12 @@ def types_of(log: str) -> tuple[RecordType, ...]:
     return tuple(RecordType(number, key, value) for name, number, key, value in RECORD_TYPES if name == log and value)
 
 
+def may_have_secrets(log: str) -> bool:
+    """Whether records of a log can have secrets in them, or settings."""
+    found = (secrets_of(message_of(each.value)) for each in types_of(log))
+    return any(each.fields or each.settings for each in found)
+
+
 @dataclass(frozen=True)
 class Rows:
     """What is known of the rows of a batch, before the messages are decoded."""
@@ -106,6 +114,7 @@ class LogDecoder:
     has_keys: bool
     columns: tuple[str, ...]
     failfast: bool
+    hiding: Hiding
 
     def fields(self) -> list[pa.Field]:
         """The columns that are added."""
@@ -148,15 +157,20 @@ class LogDecoder:
         if not len(chosen):
             return pa.nulls(count, each.type()), np.zeros(0, np.bool_)
         versions = pa.array(rows.version[chosen])
-        value = _decoded(each.value, rows.value.take(at), versions)
+        value = self._decoded(each.value, rows.value.take(at), versions)
         failed = np.asarray(value.is_null()) & ~missing[chosen]
         if each.key is not None:
-            keys = _decoded(each.key, rows.key.take(at), KEY_VERSION)
+            keys = self._decoded(each.key, rows.key.take(at), KEY_VERSION)
             failed |= np.asarray(keys.is_null())
             value = pa.StructArray.from_arrays([keys, value], fields=list(each.type()))
         place = np.full(count, -1, np.int64)
         place[chosen] = np.arange(len(chosen))
         return value.take(pa.array(place, mask=place < 0)), failed
+
+    def _decoded(self, message: str, data: pa.Array, version: Any) -> pa.StructArray:
+        """The structs of some messages, null where they are malformed; empty messages are structs too."""
+        kind = message_of(message)
+        return self.hiding.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
 
     def _names(self, number: Ints, known: Bools, is_control: Bools) -> pa.Array:
         types = types_of(self.log)
@@ -251,11 +265,6 @@ class Bytes:
         return both.take(pa.array(np.arange(0, 2 * count, 2), mask=self._null))
 
 
-def _decoded(message: str, data: pa.Array, version: Any) -> pa.StructArray:
-    """The structs of some messages, null where they are malformed; empty messages are structs too."""
-    return arrow.decode(data, message_of(message), version, mode="PERMISSIVE")
-
-
 def _int16(matrix: npt.NDArray[np.uint8]) -> Ints:
     return np.ascontiguousarray(matrix).view(">i2").ravel().astype(np.int64)
 
@@ -277,10 +286,10 @@ def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
     return numbers, len(data)
 
 
-def decoder_of(topic: str, columns: Sequence[str], failfast: bool) -> LogDecoder:
+def decoder_of(topic: str, columns: Sequence[str], failfast: bool, hiding: Hiding) -> LogDecoder:
     """The decoder of an internal topic, or of a log; the metadata logs have no keys."""
     log = LOGS.get(topic, topic)
-    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast)
+    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, hiding)
 
 
 def columns_of(log: str) -> Sequence[str]:

@@ -4,6 +4,9 @@ Each takes rows with ``key`` and ``value`` and gives the same rows with ``record
 ``record_version``, ``is_tombstone``, ``problem`` and one struct column for each record type, of which at most the one
 that ``record_type`` names is not null. Structs of coordinators' records have the fields ``key`` and ``value``. A row
 that cannot be decoded, or is of a type that this package does not know, keeps its bytes; ``problem`` says why.
+
+Secrets in the structs (SCRAM credentials, settings that are passwords) are ``(hidden)``, by the rule of
+``kafka_messages.secrets``. The bytes in ``key`` and ``value`` stay as they are.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from ._errors import near, wrong
 from ._options import Options
 from ._outcomes import tells_outcomes, with_outcome
 from ._records import CONTROL, columns_of, decoder_of
+from ._secrets import SECRET_OPTIONS, Hiding
 from ._types import struct_type
 from .frames import map_in_arrow, require
 
@@ -45,7 +49,9 @@ def consumer_offsets(
 ) -> DataFrame:
     """Records of ``__consumer_offsets``: offset commits, and groups of every kind with their members and assignments.
 
-    The option ``mode`` is PERMISSIVE (default: a malformed record is a row with a ``problem``) or FAILFAST.
+    Options: ``mode`` PERMISSIVE (default: a malformed record is a row with a ``problem``) or FAILFAST; ``showSecrets``
+    true (default false: they are hidden); ``secretSalt``, a random text of yours: hidden values are then marked, such as
+    ``(hidden 1a2b3c4d)``, and equal ones have the same mark.
     ``record_types`` names the record types that get a column, all by default; fewer is faster.
     """
     return _decoded(df, "consumer_offsets", "__consumer_offsets", options, record_types)
@@ -70,7 +76,8 @@ def cluster_metadata(
 ) -> DataFrame:
     """Records of ``__cluster_metadata`` and its snapshots; only files have them. See ``consumer_offsets``.
 
-    They have no keys: the struct of a type is the record itself.
+    They have no keys: the struct of a type is the record itself. For the functions of ``metadata`` set ``secretSalt``, or
+    they cannot see that a secret changed.
     """
     return _decoded(df, "cluster_metadata", "__cluster_metadata", options, record_types)
 
@@ -122,8 +129,9 @@ def _decoded(
             raise wrong(
                 f"{owner}: there is no record type {name!r}{near(name, known) or '.'} There are {', '.join(known)}."
             )
-    failfast = Options(owner, options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
-    decoder = decoder_of(topic, chosen, failfast)
+    given = Options(owner, options, ("mode", *SECRET_OPTIONS))
+    failfast = given.mode("PERMISSIVE") == "FAILFAST"
+    decoder = decoder_of(topic, chosen, failfast, Hiding.parse(owner, given))
     for name in ("key", "value"):
         require(df, name, owner)
         if not isinstance(df.schema[name].dataType, BinaryType):

@@ -1,14 +1,12 @@
 """The state of a cluster out of ``__cluster_metadata``: images at any offset, their differences, and every change between.
 
 Functions take the rows of ``cluster_metadata`` over ``kafka_log`` with ``includeBatchMetadata``: log segments, snapshots
-(``.checkpoint``), or both. Secrets (SCRAM keys, settings that are passwords) never leave the workers: in their place is a
-mark that is the same for the same value within one run.
+(``.checkpoint``), or both. Secrets are hidden by ``cluster_metadata``; with its option ``secretSalt`` they have marks, and
+only then it can be told that a secret changed.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -100,20 +98,15 @@ def unhandled(records: DataFrame) -> DataFrame:
     )
 
 
-def replay(chosen: DataFrame, *, start: int | None = None, salt: bytes | None = None) -> DataFrame:
+def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
     """Replay ``records_of``, each topic, broker, resource and so on by itself; for ``image`` and ``changes``.
 
-    With ``start`` there is also the image after that offset, and each change behind it. ``salt`` makes the marks of
-    secrets comparable between two replays.
+    With ``start`` there is also the image after that offset, and each change behind it.
     """
-    marks = secrets.token_bytes(16) if salt is None else salt
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
 
-    def events(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return events_of(rows, marks)
-
-    found = chosen.where("problem is null").select(*columns).mapInArrow(events, struct_type(EVENTS))
+    found = chosen.where("problem is null").select(*columns).mapInArrow(events_of, struct_type(EVENTS))
     found = _with_cascades(_in_force(found))
 
     def group(table: pa.Table) -> pa.Table:

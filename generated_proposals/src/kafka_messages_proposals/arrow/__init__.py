@@ -9,6 +9,7 @@ from .columns import decode, encode, schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._hidden import hidden
     from .batch_headers import read_batch_headers
     from .batch_writer import write_batches, write_control_batch
     from .batches import CorruptSegmentError, find_batch
@@ -24,6 +25,7 @@ __all__ = [
     "decode",
     "encode",
     "find_batch",
+    "hidden",
     "read_batch_headers",
     "read_segments",
     "schema",
@@ -37,12 +39,13 @@ _MODULES = {
     "SegmentReader": "segments",
     "SegmentReport": "segments",
     "find_batch": "batches",
+    "hidden": "_hidden",
     "read_batch_headers": "batch_headers",
     "read_segments": "segments",
     "write_batches": "batch_writer",
     "write_control_batch": "batch_writer",
 }
-"""What is about log segments is imported when it is first used: who only decodes columns does without."""
+"""What is about log segments or secrets is imported when it is first used: who only decodes columns does without."""
 
 
 def __getattr__(name: str) -> object:

@@ -172,6 +172,15 @@ def parser(name: str, description: str) -> ArgumentParser:
     return made
 
 
+def show_secrets(parser: ArgumentParser) -> None:
+    """Add the argument of jobs whose tables could have secrets in them."""
+    parser.add_argument(
+        "--show-secrets",
+        action="store_true",
+        help="do not hide SCRAM credentials, and settings that are or may be passwords",
+    )
+
+
 def positive(text: str) -> int:
     """An argument that is a number above zero."""
     value = int(text)

@@ -9,14 +9,16 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 
-from pyspark.sql import DataFrame
+from kafka_messages.records import LOGS
+from kafka_messages.secrets import HIDDEN
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from kafka_messages_spark import internal_topics
-from kafka_messages_spark._records import CONTROL
+from kafka_messages_spark._records import CONTROL, may_have_secrets
 from kafka_messages_spark.jobs import _cli
 
-TOPICS: dict[str, Callable[[DataFrame], DataFrame]] = {
+TOPICS: dict[str, Callable[..., DataFrame]] = {
     "consumer_offsets": internal_topics.consumer_offsets,
     "transaction_state": internal_topics.transaction_state,
     "share_group_state": internal_topics.share_group_state,
@@ -25,7 +27,8 @@ TOPICS: dict[str, Callable[[DataFrame], DataFrame]] = {
 }
 FACTS = ("topic", "partition", "offset", "timestamp", "record_version", "is_tombstone", "problem")
 UNREADABLE = "unreadable"
-"""Table of the records without a type, and of corrupt batches: their bytes, and what is wrong with them."""
+"""Table of the records without a type, and of corrupt batches: what is wrong with them, and their bytes if they may be
+shown."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,7 +42,8 @@ def work(job: _cli.Job) -> None:
     log = job.log(args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
         log = internal_topics.latest(log).where("not is_control or is_control is null")
-    records = job.keep(TOPICS[args.topic](log))
+    records = job.keep(TOPICS[args.topic](log, {"showSecrets": str(args.show_secrets).lower()}))
+    hides = not args.show_secrets and may_have_secrets(LOGS[f"__{args.topic}"])
     counts = records.groupBy(F.coalesce("record_type", F.lit(UNREADABLE)).alias("record_type")).agg(
         F.count("*").alias("records"),
         F.count_if("is_tombstone").alias("tombstones"),
@@ -51,7 +55,8 @@ def work(job: _cli.Job) -> None:
     job.report.table([name.replace("_", " ") for name in counts.columns], found)
     job.findings += sum(row["problems"] for row in found)
     for row in found:
-        job.write(row["record_type"], _table(records, row["record_type"]))
+        table = _table(records, row["record_type"])
+        job.write(row["record_type"], _without_bytes(table) if hides and row["record_type"] == UNREADABLE else table)
 
 
 def _table(records: DataFrame, record_type: str) -> DataFrame:
@@ -65,6 +70,16 @@ def _table(records: DataFrame, record_type: str) -> DataFrame:
     return records.where(F.col("record_type") == record_type).select(*FACTS, *record)
 
 
+def _without_bytes(unreadable: DataFrame) -> DataFrame:
+    """What cannot be read, with its place and the reason, but no bytes: nobody knows what is in them."""
+
+    def hidden(column: str) -> Column:
+        return F.when(F.col(column).isNotNull(), F.lit(HIDDEN).cast("binary"))
+
+    corrupt = F.col("corrupt").withField("bytes", hidden("corrupt.bytes"))
+    return unreadable.withColumns({"key": hidden("key"), "value": hidden("value"), "corrupt": corrupt})
+
+
 def _parser() -> ArgumentParser:
     parser = _cli.parser("internal_topics", "Segments of an internal topic as tables, one for each record type.")
     parser.add_argument("topic", choices=list(TOPICS), help="what the records are")
@@ -72,6 +87,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--latest", action="store_true", help="only the last record of each key, as compaction leaves it"
     )
+    _cli.show_secrets(parser)
     return parser
 
 

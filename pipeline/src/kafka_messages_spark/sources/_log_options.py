@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 from .._errors import near, wrong
 from .._options import Options
 from .._records import LogDecoder, columns_of, decoder_of
+from .._secrets import SECRET_OPTIONS, Hiding
 from .._types import chosen_schema
 from ._files import File, Selection
 
@@ -35,6 +36,7 @@ OPTIONS = (
     "ignoreCorruptFiles",
     "decode",
     "topic",
+    *SECRET_OPTIONS,
     *STREAM_OPTIONS,
 )
 MAX_PARTITION_BYTES = 128 << 20
@@ -57,6 +59,7 @@ class LogOptions:
     ignore_corrupt: bool
     decode: bool
     topic: str | None
+    hiding: Hiding
     max_files: int | None
     max_bytes: int | None
     starts_latest: bool
@@ -83,6 +86,7 @@ class LogOptions:
             ignore_corrupt=given.flag("ignoreCorruptFiles", False),
             decode=given.choice("decode", "none", ("none", "internal")) == "internal",
             topic=given.text("topic"),
+            hiding=Hiding.parse(NAME, given),
             max_files=given.count("maxFilesPerTrigger"),
             max_bytes=given.size("maxBytesPerTrigger", 0) or None,
             starts_latest=given.choice("startingOffsets", "earliest", ("earliest", "latest")) == "latest",
@@ -90,6 +94,8 @@ class LogOptions:
         )
         if found.topic is not None and not found.decode:
             raise wrong(f"{NAME}: the option 'topic' says what decode=internal decodes; it needs that option")
+        if found.hiding != Hiding() and not found.decode:
+            raise wrong(f"{NAME}: the options 'showSecrets' and 'secretSalt' are about decode=internal; they need it")
         if found.max_files and found.max_bytes:
             raise wrong(f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot be both set")
         return found
@@ -114,7 +120,7 @@ class LogColumns:
         decoder = None
         if options.decode:
             topic = topic_to_decode(options, options.files.find(NAME, lenient=True) if files is None else files)
-            decoder = decoder_of(topic, columns_of(LOGS[topic]), options.mode == "FAILFAST")
+            decoder = decoder_of(topic, columns_of(LOGS[topic]), options.mode == "FAILFAST", options.hiding)
             out += decoder.fields()
         names = [each.name for each in out]
         if names.count(options.corrupt_column) > 1:
@@ -134,7 +140,7 @@ class LogColumns:
             if wanted & added:
                 wanted |= {"key", "value"} | ({"is_control"} if self.control else set())
                 columns = [name for name in decoder.columns if name in wanted]
-                decoder = decoder_of(decoder.log, columns, decoder.failfast)
+                decoder = decoder_of(decoder.log, columns, decoder.failfast, decoder.hiding)
             else:
                 decoder = None
         return LogColumns(out, tuple(name for name in self.read if name in wanted), self.corrupt, self.control, decoder)

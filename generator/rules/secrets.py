@@ -1,0 +1,145 @@
+"""Rules for what ``secrets.json`` names: it is there, and can be hidden. What is sound is resolved to Python's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from generator.rules.names import snake_case
+from generator.rules.presence import StructTable
+from generator.spec.model import Field, Message
+from generator.spec.secrets import FieldEntry, FieldPath, SecretFacts, SettingEntry
+from generator.spec.source import Problems
+
+HIDEABLE = ("string", "bytes", "records")
+NUMBERS = ("int8", "int16", "int32")
+
+Messages = Mapping[str, tuple[Message, StructTable]]
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A field whose value is secret; ``path`` are the Python names on the way to it, with dots."""
+
+    message: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a message has a setting: its name, its value and, where it says so, what it is a setting of."""
+
+    message: str
+    name: str
+    value: str
+    resource_type: str | None
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Everything in the messages that is secret, or may be."""
+
+    fields: tuple[Secret, ...] = ()
+    settings: tuple[Setting, ...] = ()
+
+
+def resolve(facts: SecretFacts, messages: Messages, problems: Problems) -> Secrets:
+    """Find every field that is named; what comes back is sound only if ``problems`` has no errors."""
+    seen: set[tuple[str, str]] = set()
+    fields, settings = [], []
+    for entry in facts.secrets:
+        for path in _known(entry, entry.fields, messages, problems):
+            if _hideable(entry, path, HIDEABLE, messages, problems):
+                _once(entry, path, seen, problems)
+                fields.append(Secret(entry.message, _python(path)))
+    for setting in facts.settings:
+        if _sound(setting, messages, problems):
+            _once(setting, setting.value, seen, problems)
+            kind = setting.resource_type
+            name, value = _python(setting.name), _python(setting.value)
+            settings.append(Setting(setting.message, name, value, None if kind is None else _python(kind)))
+    for entry in facts.open:
+        for path in _known(entry, entry.fields, messages, problems):
+            _once(entry, path, seen, problems)
+    return Secrets(
+        tuple(sorted(fields, key=lambda each: (each.message, each.path))),
+        tuple(sorted(settings, key=lambda each: (each.message, each.value))),
+    )
+
+
+def _sound(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
+    """Whether name and value are texts of one struct, and the resource type a number of it or of one around it."""
+    paths = [path for path in (entry.name, entry.value, entry.resource_type) if path is not None]
+    if len(_known(entry, paths, messages, problems)) < len(paths):
+        return False
+    struct = entry.value.names[:-1]
+    if entry.name.names[:-1] != struct:
+        what = f"{entry.name.text} and {entry.value.text} of {entry.message} are in different structs"
+        problems.error(entry.name.location, f"{what}; a setting has its name beside its value")
+        return False
+    texts = [_hideable(entry, path, ("string",), messages, problems) for path in (entry.name, entry.value)]
+    if not all(texts):
+        return False
+    kind = entry.resource_type
+    if kind is None:
+        return True
+    if kind.names[:-1] != struct[: len(kind.names) - 1]:
+        what = f"{kind.text} of {entry.message} is in no struct around {entry.value.text}"
+        problems.error(kind.location, f"{what}; a setting has one resource")
+        return False
+    return _hideable(entry, kind, NUMBERS, messages, problems)
+
+
+def _known(
+    entry: FieldEntry | SettingEntry,
+    paths: tuple[FieldPath, ...] | list[FieldPath],
+    messages: Messages,
+    problems: Problems,
+) -> list[FieldPath]:
+    """Those paths that lead to a field; all of them are wrong where there is no such message."""
+    if entry.message not in messages:
+        problems.error(
+            entry.location, f"there is no message {entry.message!r} with versions; name one, or leave it out"
+        )
+        return []
+    found = []
+    for path in paths:
+        if _field(entry.message, path, messages) is None:
+            problems.error(path.location, f"{entry.message} has no field {path.text!r}; write it like Topics.Name")
+        else:
+            found.append(path)
+    return found
+
+
+def _hideable(
+    entry: FieldEntry | SettingEntry, path: FieldPath, types: tuple[str, ...], messages: Messages, problems: Problems
+) -> bool:
+    field = _field(entry.message, path, messages)
+    assert field is not None  # only paths that lead to a field come here
+    if str(field.type) not in types:
+        what = f"{path.text} of {entry.message} is {field.type}; it must be {' or '.join(types)}"
+        problems.error(path.location, what)
+        return False
+    return True
+
+
+def _once(entry: FieldEntry | SettingEntry, path: FieldPath, seen: set[tuple[str, str]], problems: Problems) -> None:
+    if (entry.message, path.text) in seen:
+        problems.error(path.location, f"{path.text} of {entry.message} is there twice; keep one")
+    seen.add((entry.message, path.text))
+
+
+def _field(message: str, path: FieldPath, messages: Messages) -> Field | None:
+    definition, structs = messages[message]
+    members = definition.fields + definition.optional_fields
+    found: Field | None = None
+    for name in path.names:
+        found = next((member for member in members if member.name == name), None)
+        if found is None:
+            return None
+        members = structs[found.type.name].members if found.type.is_struct else ()
+    return found
+
+
+def _python(path: FieldPath) -> str:
+    return ".".join(snake_case(name) for name in path.names)

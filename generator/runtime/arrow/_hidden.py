@@ -1,0 +1,116 @@
+"""Columns of messages without what is secret in them: the rule of ``secrets``, a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._message import Message
+from ..secrets import HIDDEN, Secrets, is_secret_setting, secrets_of
+from ._shape import UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..secrets import Mark
+
+Kinds = Mapping[str, pa.Array]
+"""Resource types by their path, one for each element of the array at hand."""
+
+
+def hidden(array: pa.StructArray, message: type[Message], mark: Mark = HIDDEN) -> pa.StructArray:
+    """A column of messages, as ``decode`` gives it, with ``mark`` where their secrets were; see ``secrets.hidden``.
+
+    Fields may be left out. Without the name of a setting its value is secret. Only distinct names, and with a ``mark``
+    that is a function distinct secrets, are looked at one by one.
+    """
+    found = secrets_of(message)
+    return _Hiding(found, mark).column(array, "", {}) if found.fields or found.settings else array
+
+
+class _Hiding:
+    def __init__(self, secrets: Secrets, mark: Mark) -> None:
+        self._fields = set(secrets.fields)
+        self._values = {setting.value: setting for setting in secrets.settings}
+        self._kinds = {setting.resource_type for setting in secrets.settings}
+        self._mark = mark
+
+    def column(self, array: pa.Array, path: str, kinds: Kinds) -> pa.Array:
+        """The array of a field; ``path`` is the names on the way to it."""
+        if pa.types.is_struct(array.type):
+            return self._struct(array, path, kinds)
+        if pa.types.is_list(array.type):
+            inner = {name: _spread(kind, array) for name, kind in kinds.items()}
+            values = self.column(array.values, path, inner)
+            kind = pa.list_(array.type.value_field.with_type(values.type))
+            return pa.Array.from_buffers(
+                kind, len(array), array.buffers()[:2], array.null_count, array.offset, [values]
+            )
+        return self._marked(array, array.is_valid()) if path in self._fields else array
+
+    def _struct(self, array: pa.StructArray, path: str, kinds: Kinds) -> pa.StructArray:
+        names = [field.name for field in array.type]
+        paths = [f"{path}.{name}" if path else name for name in names]
+        children = {at: array.field(number) for number, at in enumerate(paths)}
+        kinds = {**kinds, **{at: child for at, child in children.items() if at in self._kinds}}
+        made = [
+            self._unknown(child) if name == UNKNOWN else self._child(at, children, kinds)
+            for name, (at, child) in zip(names, children.items(), strict=True)
+        ]
+        mask = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(made, fields=list(array.type), mask=mask)
+
+    def _child(self, path: str, children: Mapping[str, pa.Array], kinds: Kinds) -> pa.Array:
+        child, setting = children[path], self._values.get(path)
+        if setting is None:
+            return self.column(child, path, kinds)
+        name = children.get(setting.name)
+        secret = pa.array(np.ones(len(child), np.bool_)) if name is None else _secret(name)
+        if (kind := kinds.get(setting.resource_type or "")) is not None:
+            secret = pc.and_(secret, _may_be_secret(kind))
+        return self._marked(child, pc.and_(secret, child.is_valid()))
+
+    def _unknown(self, array: pa.MapArray) -> pa.MapArray:
+        """Tagged fields that nobody knows, by tag."""
+        items = self._marked(array.items, array.items.is_valid())
+        entries = pa.StructArray.from_arrays([array.keys, items], fields=[array.type.key_field, array.type.item_field])
+        buffers = array.buffers()[:2]
+        return pa.Array.from_buffers(array.type, len(array), buffers, array.null_count, array.offset, [entries])
+
+    def _marked(self, array: pa.Array, secret: pa.BooleanArray) -> pa.Array:
+        """The values, but marks where they are secret."""
+        if pa.types.is_null(array.type):
+            return array
+        if isinstance(self._mark, str):
+            return pc.if_else(secret, pa.scalar(self._mark.encode(), pa.binary()).cast(array.type), array)
+        found = pc.if_else(secret, array, pa.scalar(None, array.type)).cast(pa.binary()).dictionary_encode()
+        marks = [self._mark(value) for value in found.dictionary.to_pylist()]
+        return pc.if_else(secret, pa.array(marks, pa.string()).take(found.indices).cast(array.type), array)
+
+
+def _secret(names: pa.Array) -> pa.BooleanArray:
+    """Which settings are secret by their names; what has no name is."""
+    found = names.cast(pa.binary()).dictionary_encode()
+    known = [name.decode(errors="replace") for name in found.dictionary.to_pylist()]
+    flags = pa.array([is_secret_setting(name) for name in known], pa.bool_())
+    return flags.take(found.indices).fill_null(True)
+
+
+def _may_be_secret(kinds: pa.Array) -> pa.BooleanArray:
+    """Which settings are of a resource that can have secrets."""
+    found = kinds.dictionary_encode()
+    flags = pa.array([is_secret_setting("", kind) for kind in found.dictionary.to_pylist()], pa.bool_())
+    return flags.take(found.indices).fill_null(True)
+
+
+def _spread(array: pa.Array, lists: pa.ListArray) -> pa.Array:
+    """A value for each list as one for each element of ``lists.values``; null for elements of no list."""
+    count = len(lists.values)
+    parents = np.full(count, -1, np.int64)
+    if len(lists):
+        offsets: npt.NDArray[np.int64] = np.asarray(lists.offsets).astype(np.int64)
+        parents[offsets[0] : offsets[-1]] = np.repeat(np.arange(len(lists)), np.diff(offsets))
+    return array.take(pa.array(parents, mask=parents < 0))

@@ -1,0 +1,146 @@
+"""Columns without secrets: the same as the object codec's copies without them, message by message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+import kafka_messages as km
+from kafka_messages._tables import OPEN_SETTINGS, SECRETS, SETTINGS
+from kafka_messages.arrow import decode, encode, hidden
+from kafka_messages.messages.describe_configs_response import DescribeConfigsResourceResult, DescribeConfigsResult
+from kafka_messages.secrets import HIDDEN, marks, secrets_of
+from kafka_messages.secrets import hidden as hidden_of_objects
+
+from tests.support.random_messages import messages, versions_of
+
+WITH_SECRETS = sorted({row[0] for row in (*SECRETS, *SETTINGS)})
+NAMES = ("retention.ms", "ssl.keystore.password", "acme.key", "LOG.DIRS", "kafka.server.KafkaApis")
+
+
+def named(message: Any) -> Any:
+    """The message with names of settings, instead of random ones that are all unknown; and real resource types."""
+    for setting in secrets_of(type(message)).settings:
+        names = walk(message, setting.name) if setting.name else ()
+        for number, (struct, name) in enumerate(names):
+            setattr(struct, name, NAMES[number % len(NAMES)])
+        for number, (struct, name) in enumerate(walk(message, setting.resource_type) if setting.resource_type else ()):
+            setattr(struct, name, (4, 8)[number % 2])
+    return message
+
+
+def walk(struct: Any, path: str) -> list[tuple[Any, str]]:
+    """The structs that have the field at the end of a path, and its name."""
+    name, _, rest = path.partition(".")
+    if not rest:
+        return [(struct, name)]
+    value = getattr(struct, name)
+    inner = [] if value is None else value if hasattr(value, "__iter__") else [value]
+    return [found for each in inner for found in walk(each, rest)]
+
+
+@pytest.mark.parametrize("mark", [HIDDEN, marks(b"salt")], ids=["plain", "marks"])
+@pytest.mark.parametrize("name", WITH_SECRETS)
+def test_as_objects(name: str, mark: Any) -> None:
+    """Every message with secrets at every version, unknown tagged fields too: both codecs hide the same."""
+    message = getattr(km, name)
+    for version in versions_of(message):
+        drawn = [named(each) for seed in range(4) for each in messages(message, version, seed)]
+        column = decode(pa.array([each.write(version) for each in drawn]), message, version, unknown_tagged_fields=True)
+        found = hidden(column, message, mark)
+        found.validate(full=True)
+        assert found.type == column.type
+        wanted = [hidden_of_objects(each, mark).write(version) for each in drawn]
+        assert encode(found, message, version).to_pylist() == wanted
+
+
+RECORDS = [
+    km.ConfigRecord(resource_type=4, name="acme.key", value="swordfish"),
+    km.ConfigRecord(resource_type=4, name="log.dirs", value="/data"),
+    km.ConfigRecord(resource_type=4, name="acme.key", value=None),
+    km.ConfigRecord(resource_type=8, name="kafka", value="INFO"),
+    km.ConfigRecord(resource_type=4, name="ssl.key.password", value="swordfish"),
+]
+VALUES = ["(hidden)", "/data", None, "INFO", "(hidden)"]
+
+
+def test_slices_and_nulls() -> None:
+    """Arrays that are parts of others, and rows that are null."""
+    data = [record.write(0) for record in RECORDS]
+    column = decode(pa.array([None, *data, None]), km.ConfigRecord, 0)
+    assert hidden(column, km.ConfigRecord).to_pylist()[0] is None
+    for start in range(len(data)):
+        for count in range(1, len(data) - start):
+            part = hidden(column.slice(1 + start, count), km.ConfigRecord)
+            assert part.field("value").to_pylist() == VALUES[start : start + count]
+    assert len(hidden(column.slice(3, 0), km.ConfigRecord)) == 0
+
+
+def test_slices_of_lists() -> None:
+    """The resource type stands outside of the list of settings, and is told for each of them."""
+    results = [
+        DescribeConfigsResult(
+            resource_type=kind, configs=[DescribeConfigsResourceResult(name="x", value=str(kind))] * kind
+        )
+        for kind in (2, 8, 0, 4, 8)
+    ]
+    data = [km.DescribeConfigsResponse(results=results[at : at + 2]).write(4) for at in range(4)]
+    column = decode(pa.array(data), km.DescribeConfigsResponse, 4)
+    whole = hidden(column, km.DescribeConfigsResponse)
+    for start in range(4):
+        assert hidden(column.slice(start, 2), km.DescribeConfigsResponse).equals(whole.slice(start, 2))
+    for row, message in zip(whole.to_pylist(), data, strict=True):
+        read = hidden_of_objects(km.DescribeConfigsResponse.read(message, 4))
+        found = [[each["value"] for each in result["configs"]] for result in row["results"]]
+        assert found == [[each.value for each in result.configs] for result in read.results]
+
+
+def test_fields_that_were_left_out() -> None:
+    """Without the name of a setting nobody can tell, so the value goes; without the type of its resource the name decides."""
+    column = decode(pa.array([record.write(0) for record in RECORDS]), km.ConfigRecord, 0)
+
+    def without(name: str) -> Any:
+        fields = [field for field in column.type if field.name != name]
+        return pa.StructArray.from_arrays([column.field(field.name) for field in fields], fields=fields)
+
+    assert hidden(without("name"), km.ConfigRecord).field("value").to_pylist() == [
+        *("(hidden)", "(hidden)", None, "INFO", "(hidden)"),
+    ]
+    assert hidden(without("resource_type"), km.ConfigRecord).field("value").to_pylist() == [
+        *("(hidden)", "/data", None, "(hidden)", "(hidden)"),
+    ]
+    rest = without("value")
+    assert hidden(rest, km.ConfigRecord).equals(rest)
+
+
+def test_names_that_are_no_text() -> None:
+    """With validate_utf8=False names may be any bytes: such a setting is unknown."""
+    data = RECORDS[1].write(0).replace(b"log.dirs", b"log.d\xff\xfes")
+    column = decode(pa.array([data]), km.ConfigRecord, 0, validate_utf8=False)
+    assert hidden(column, km.ConfigRecord).field("value").to_pylist() == ["(hidden)"]
+
+
+def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log may have millions of settings, of which a few are different."""
+    from kafka_messages.arrow import _hidden
+
+    asked: list[str] = []
+
+    def ask(name: str, kind: int | None = None) -> bool:
+        asked.append(name)
+        return name not in OPEN_SETTINGS
+
+    monkeypatch.setattr(_hidden, "is_secret_setting", ask)
+    column = decode(pa.array([record.write(0) for record in RECORDS] * 1000), km.ConfigRecord, 0)
+    hidden(column, km.ConfigRecord)
+    assert len(asked) < 10
+
+
+def test_messages_without_secrets() -> None:
+    """They are not copied."""
+    column = decode(pa.array([km.MetadataResponse().write(12)]), km.MetadataResponse, 12)
+    assert hidden(column, km.MetadataResponse) is column

@@ -1,0 +1,259 @@
+"""What in messages is secret: the rule for settings, the fields that are named, and copies without either."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kafka_messages as km
+import kafka_messages_proposals as proposals
+import pytest
+from kafka_messages import RawTaggedField
+from kafka_messages._facts import FieldFacts, facts_of
+from kafka_messages._message import Message, StructBase
+from kafka_messages._tables import SECRETS, SETTINGS
+from kafka_messages.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
+from kafka_messages.messages.describe_configs_response import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, secrets_of
+from kafka_messages_proposals import secrets as of_proposals
+
+from tests.support.random_messages import messages, versions_of
+
+SPECS = Path(__file__).parents[2] / "specs" / "kafka"
+KAFKAS: list[dict[str, Any]] = json.loads((SPECS / "settings.json").read_text(encoding="utf-8"))
+WITH_SECRETS = sorted({row[0] for row in (*SECRETS, *SETTINGS)})
+PLANTED = "swordfish"
+
+
+@pytest.mark.parametrize("setting", KAFKAS, ids=lambda setting: setting["name"])
+def test_every_setting_of_kafka(setting: dict[str, Any]) -> None:
+    """Its type says it, in whatever case it is written and on whatever listener; what is in neither list is nobody's."""
+    secret = setting["type"] == "PASSWORD"
+    for name in (setting["name"], setting["name"].upper(), f"listener.name.sasl_ssl.{setting['name']}"):
+        assert is_secret_setting(name) is secret
+
+
+def test_there_are_settings_of_every_kind() -> None:
+    """A table that was cut off, or has no passwords, would pass the test above."""
+    assert {of for setting in KAFKAS for of in setting["of"]} == {
+        *("admin client", "broker", "client metrics", "consumer", "group", "producer", "streams", "topic"),
+    }
+    passwords = {setting["name"] for setting in KAFKAS if setting["type"] == "PASSWORD"}
+    assert passwords > {"sasl.jaas.config", "ssl.keystore.password", "ssl.key.password", "delegation.token.secret.key"}
+    assert len(KAFKAS) > 500
+
+
+RULE = [
+    ("listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config", True),
+    ("listener.name.sasl_ssl.plain.sasl.jaas.config", True),
+    ("Listener.Name.X.Plain.Sasl.Login.Class", False),
+    ("listener.name.x.gssapi.connections.max.reauth.ms", False),
+    ("listener.name.x.oauthbearer.sasl.oauthbearer.jwks.endpoint.url", False),
+    ("listener.name.x.plain.log.dirs", True),
+    ("listener.name.x.y.z.sasl.login.class", True),
+    ("listener.name.x.", True),
+    ("listener.name.x", True),
+    ("listener.name.", True),
+    ("plain.sasl.login.class", True),
+    ("log.dirs.", True),
+    (".log.dirs", True),
+    ("log.dirs", False),
+    ("", True),
+    ("rsm.config.storage.aws.secret.access.key", True),
+    ("rsm.config.chunk.size", True),
+    ("my.plugin.endpoint", True),
+    ("SCRAM-SHA-256", True),
+]
+
+
+@pytest.mark.parametrize(("name", "secret"), RULE, ids=[name for name, _ in RULE])
+def test_names_of_settings(name: str, secret: bool) -> None:
+    """Prefixes are taken off only where Kafka has them; a setting that Kafka does not define is secret."""
+    assert is_secret_setting(name) is secret
+
+
+def test_levels_of_loggers() -> None:
+    """Settings of broker loggers are names of classes, which no table has; their values are levels."""
+    assert not is_secret_setting("kafka.server.KafkaApis", 8)
+    assert is_secret_setting("kafka.server.KafkaApis", 4)
+    assert hidden(km.ConfigRecord(resource_type=8, name="kafka", value="INFO")).value == "INFO"
+
+
+def leaves(struct: Any, path: str) -> Iterator[tuple[Any, str]]:
+    """The structs that hold the field at the end of a path, and its name."""
+    name, _, rest = path.partition(".")
+    if not rest:
+        yield struct, name
+        return
+    value = getattr(struct, name)
+    for inner in () if value is None else [value] if isinstance(value, StructBase) else value:
+        yield from leaves(inner, rest)
+
+
+def planted(message: Message, text: str = PLANTED) -> int:
+    """Put a text into every secret of a message that is not null, after its settings got names of plugins; how many."""
+    found, count = secrets_of(type(message)), 0
+    for setting in found.settings:
+        for struct, name in leaves(message, setting.name):
+            setattr(struct, name, "rsm.config.key")
+        for struct, name in leaves(message, setting.resource_type) if setting.resource_type else ():
+            setattr(struct, name, 4)
+    for path in (*found.fields, *(setting.value for setting in found.settings)):
+        for struct, name in leaves(message, path):
+            value = getattr(struct, name)
+            if value is not None:
+                setattr(struct, name, text if isinstance(value, str) else text.encode())
+                count += 1
+    return count
+
+
+@pytest.mark.parametrize("name", WITH_SECRETS)
+def test_every_secret_of_every_message(name: str) -> None:
+    """Nothing that was planted is left in what is shown or written, at any version, and nothing else is different."""
+    message = getattr(km, name)
+    found = set()
+    for version in versions_of(message):
+        for drawn in messages(message, version):
+            count = planted(drawn)
+            before = repr(drawn)
+            copy = hidden(drawn)
+            assert repr(drawn) == before
+            assert PLANTED not in repr(copy)
+            assert PLANTED.encode() not in copy.write(version)
+            assert repr(copy).count(HIDDEN) == count + sum(1 for _ in unknown(drawn))
+            planted(copy)  # now only the unknown fields can differ
+            assert [raw.tag for raw in unknown(copy)] == [raw.tag for raw in unknown(drawn)]
+            assert all(raw.data == HIDDEN.encode() for raw in unknown(copy))
+            for each, was in zip(unknown(copy), unknown(drawn), strict=True):
+                each.data = was.data
+            assert repr(copy) == before  # repr, for the sake of NaN
+            found.add(count > 0)
+    assert True in found
+
+
+def unknown(struct: Any) -> Iterator[RawTaggedField]:
+    """The unknown tagged fields of a struct and of all within."""
+    yield from getattr(struct, "unknown_tagged_fields", ())
+    for name in struct._names:
+        value = getattr(struct, name)
+        inner = [value] if isinstance(value, StructBase) else value if hasattr(value, "__iter__") else ()
+        yield from (raw for each in inner if isinstance(each, StructBase) for raw in unknown(each))
+
+
+def test_known_settings_stay() -> None:
+    """Only what is secret goes: other settings of the same message, and null, which says that a setting is removed."""
+    configs = [
+        CreatableTopicConfig(name="retention.ms", value="1"),
+        CreatableTopicConfig(name="plugin.key", value=PLANTED),
+        CreatableTopicConfig(name="plugin.token", value=None),
+    ]
+    message = km.CreateTopicsRequest(topics=[CreatableTopic(name="orders", configs=configs)])
+    (topic,) = hidden(message).topics
+    assert [(each.name, each.value) for each in topic.configs] == [
+        ("retention.ms", "1"),
+        ("plugin.key", "(hidden)"),
+        ("plugin.token", None),
+    ]
+    found = topic.configs.find("plugin.key")
+    assert found is not None
+    assert found.value == HIDDEN
+
+
+def test_synonyms() -> None:
+    """A topic's setting comes with those of the broker behind it, which are named as the broker names them."""
+    synonyms = [
+        DescribeConfigsSynonym(name="log.retention.ms", value="5"),
+        DescribeConfigsSynonym(name="x", value=PLANTED),
+    ]
+    config = DescribeConfigsResourceResult(name="retention.ms", value="5", synonyms=synonyms)
+    message = km.DescribeConfigsResponse(results=[DescribeConfigsResult(resource_type=2, configs=[config])])
+    (copy,) = hidden(message).results[0].configs
+    assert (copy.value, [each.value for each in copy.synonyms]) == ("5", ["5", HIDDEN])
+
+
+def test_marks() -> None:
+    """They tell equal secrets from others under one salt, tell nothing of the length, and are of the secret's type."""
+    mark = marks(b"salt")
+    secrets = [b"a", b"b", b"a", b"a" * 9999]
+    records = [km.UserScramCredentialRecord(salt=each, stored_key=b"", server_key=b"") for each in secrets]
+    found = [hidden(record, mark).salt for record in records]
+    assert found[0] == found[2] != found[1]
+    assert {len(each) for each in found} == {len("(hidden 1a2b3c4d)")}
+    assert found[0] != hidden(records[0], marks(b"other")).salt
+    assert {hidden(record).salt for record in records} == {b"(hidden)"}
+    assert hidden(records[0], "-").salt == b"-"
+    assert hidden(km.ConfigRecord(name="x", value="a"), mark).value == found[0].decode()
+    assert found[0].startswith(b"(hidden ")
+
+
+def test_as_data() -> None:
+    """Tools that know no objects ask where the secrets are."""
+    assert secrets_of(km.UserScramCredentialRecord) == Secrets(("salt", "server_key", "stored_key"), ())
+    setting = Setting("resources.configs.name", "resources.configs.value", "resources.resource_type")
+    assert secrets_of(km.AlterConfigsRequest) == Secrets((), (setting,))
+    assert secrets_of(km.MetadataResponse) == Secrets((), ())
+
+
+def test_messages_without_secrets() -> None:
+    """They are copied as they are, unknown fields too."""
+    message = km.MetadataResponse(unknown_tagged_fields=(RawTaggedField(99, b"x"),))
+    copy = hidden(message)
+    assert copy == message
+    assert copy is not message
+
+
+def test_packages_of_other_definitions() -> None:
+    """Where no file beside the definitions says what is secret, nothing is known: nothing is hidden, no setting is open."""
+    for name, module in proposals._MODULES.items():
+        if module.startswith("messages."):
+            message = getattr(proposals, name)
+            assert of_proposals.secrets_of(message) == of_proposals.Secrets((), ())
+            for drawn in messages(message, message.HIGHEST_SUPPORTED_VERSION, mixed=1):
+                assert repr(of_proposals.hidden(drawn)) == repr(drawn)
+    assert of_proposals.is_secret_setting("log.dirs")
+
+
+def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
+    """Every field of a message by its path, with the fields beside it."""
+    facts = facts_of(message)
+
+    def inside(fields: tuple[FieldFacts, ...], above: str) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
+        for field in fields:
+            yield above + field.name, field, fields
+            if field.is_struct:
+                yield from inside(facts.structs[field.type], f"{above}{field.name}.")
+
+    yield from inside(facts.fields, "")
+
+
+def decided() -> set[tuple[str, str]]:
+    """Message and field, without regard to how names are written, of all that somebody looked at."""
+    facts = json.loads(
+        "\n".join(line for line in (SPECS / "secrets.json").read_text().splitlines() if "//" not in line)
+    )
+    found = {(each["message"], path) for part in ("secrets", "open") for each in facts[part] for path in each["fields"]}
+    found |= {(each["message"], each["value"]) for each in facts["settings"]}
+    return {(message, path.lower()) for message, path in found}
+
+
+WORDS = ("password", "secret", "credential", "hmac", "token_id", "salt", "auth_bytes", "private")
+
+
+def test_every_field_that_could_be_secret_is_decided() -> None:
+    """A new release with such a field is a decision to be taken in secrets.json, and not a leak."""
+    names = sorted(name for name, module in km._MODULES.items() if module.startswith("messages."))
+    looked_at, missing = decided(), []
+    for name in names:
+        for path, field, beside in fields_of(getattr(km, name)):
+            pair = field.name == "value" and field.type == "string" and {"name", "key"} & {each.name for each in beside}
+            worded = field.type in ("string", "bytes") and any(word in field.name for word in WORDS)
+            could_be = field.type in ("bytes", "records") or pair or worded
+            if could_be and (name, path.replace("_", "")) not in looked_at:
+                missing.append(f"{name}: {path}")
+    assert missing == []
