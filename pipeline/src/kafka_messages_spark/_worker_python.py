@@ -12,8 +12,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession as Classic
-
 from ._errors import wrong
 
 if TYPE_CHECKING:
@@ -39,9 +37,9 @@ def use_for_session(spark: SparkSession) -> None:
     """
     if not _is_another():
         return
-    if isinstance(spark, Classic):
+    if "connect" not in type(spark).__module__:
         context = spark.sparkContext
-        if context.master.startswith("local") and context.pythonExec == _DEFAULT:
+        if str(context.master).startswith("local") and context.pythonExec == _DEFAULT:
             context.pythonExec = sys.executable
     elif "SPARK_LOCAL_REMOTE" in os.environ and not _has_package(shutil.which(_DEFAULT)):
         raise wrong(

@@ -128,10 +128,10 @@ def _report(
     if whole:
         report.section("Producers")
         by_age = txn.producers(found, states).orderBy(F.desc("open"), F.desc("longest_duration_ms"), "producer_id")
-        columns = ("producer_id", "transactional_id", "transactions", "committed", "aborted", "open", "records")
+        names = ("producer_id", "transactional_id", "transactions", "committed", "aborted", "open", "records")
         spans = ("mean_duration_ms", "longest_duration_ms")
         renamed = [F.col(name).alias(name.removesuffix("_ms")) for name in spans]
-        report.frame(by_age.select(*columns, "bytes", *renamed), limit, _FORMATS)
+        report.frame(by_age.select(*names, "bytes", *renamed), limit, _FORMATS)
 
 
 def _counts(found: DataFrame) -> Counter[str]:
