@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,28 +123,68 @@ def orderly_end() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@dataclass(frozen=True)
+class Node:
+    """What a broker is when it does not run: its folder, made ready, and its ports."""
+
+    java: Java
+    folder: Path
+    port: int
+    behind: int
+    tap: int
+
+    @classmethod
+    def formatted(cls, java: Java, folder: Path, *, settings: str = "", features: Sequence[str] = ()) -> Node:
+        """A new one with empty logs. ``settings`` are lines after ours; ``features`` are levels, such as ``name=1``."""
+        port, controller, behind, tap = free_ports(4)
+        ports = {"port": port, "controller": controller, "behind": behind, "tap": tap}
+        node = cls(java, folder, port, behind, tap)
+        node.settings.write_text(SETTINGS.format(logs=node.logs, **ports) + settings, encoding="utf-8")
+        form = ["format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(node.settings)]
+        for each in features:
+            form += ["--feature", each]
+        java.run("kafka.tools.StorageTool", *form, seconds=FORMAT_SECONDS)
+        return node
+
+    @property
+    def settings(self) -> Path:
+        return self.folder / "server.properties"
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    @contextmanager
+    def running(self) -> Iterator[Broker]:
+        """The broker, until the end of the block; it may be started again. Its log is shown if the block fails."""
+        command = self.java.command("kafka.Kafka", str(self.settings), heap="512m")
+        said = self.folder / "broker.txt"
+        with orderly_end():
+            with said.open("ab") as output:
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            broker = Broker(self.java, self.port, self.behind, self.tap, self.logs, said, process)
+            with _told_of(broker):
+                yield broker
+
+
 @contextmanager
 def running(java: Java, folder: Path) -> Iterator[Broker]:
     """A broker with new logs in ``folder``, until the end of the block. Its log is shown if the block fails."""
-    port, controller, behind, tap = free_ports(4)
-    logs, said, settings = folder / "logs", folder / "broker.txt", folder / "server.properties"
-    ports = {"port": port, "controller": controller, "behind": behind, "tap": tap}
-    settings.write_text(SETTINGS.format(logs=logs, **ports), encoding="utf-8")
-    form = ("format", "--standalone", "--cluster-id", CLUSTER_ID, "--config", str(settings))
-    java.run("kafka.tools.StorageTool", *form, seconds=FORMAT_SECONDS)
-    command = java.command("kafka.Kafka", str(settings), heap="512m")
-    with orderly_end():
-        with said.open("wb") as output:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-        broker = Broker(java, port, behind, tap, logs, said, process)
-        try:
-            _wait(broker)
-            yield broker
-        except BaseException as error:
-            error.add_note(f"The broker said at last:\n{broker.log()}")
-            raise
-        finally:
-            stop(process)
+    with Node.formatted(java, folder).running() as broker:
+        yield broker
+
+
+@contextmanager
+def _told_of(broker: Broker) -> Iterator[None]:
+    """A process from when it listens to its end."""
+    try:
+        _wait(broker)
+        yield
+    except BaseException as error:
+        error.add_note(f"The broker said at last:\n{broker.log()}")
+        raise
+    finally:
+        stop(broker.process)
 
 
 def free_ports(count: int) -> list[int]:

@@ -21,7 +21,7 @@ if not all(map(find_spec, NEEDED)):
     collect_ignore_glob = ["test_[!i]*.py", "test_internal*.py"]  # test_installed.py is left, which says so
 elif ON_CONNECT:
     collect_ignore_glob = [
-        f"test_{name}.py" for name in ("connect", "demo", "discovery", "java")
+        f"test_{name}.py" for name in ("connect", "demo", "discovery", "java", "worker_python")
     ]  # have their own sessions
 SETTINGS = {
     "spark.ui.enabled": "false",

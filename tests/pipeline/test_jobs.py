@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import kafka_messages
@@ -117,22 +115,6 @@ def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, caps
     assert "segments: error: ParentNotDirectoryException: Parent path is not a directory: " in captured.err
     assert str(place) in captured.err.splitlines()[-1]
     assert spark.conf.get(_cli._CACHED_PARTITIONS) == before
-
-
-def test_python_of_the_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An environment need not be activated: workers run the Python that runs the job, unless they were told another."""
-    (tmp_path / "python3").touch(mode=0o755)
-    for name in ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    _cli._use_this_python()
-    assert "PYSPARK_PYTHON" not in os.environ
-    monkeypatch.setenv("PATH", str(tmp_path))
-    _cli._use_this_python()
-    assert os.environ["PYSPARK_PYTHON"] == sys.executable
-    monkeypatch.setenv("PYSPARK_PYTHON", "other")
-    _cli._use_this_python()
-    assert os.environ["PYSPARK_PYTHON"] == "other"
 
 
 def test_sources_that_spark_found(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,11 +150,11 @@ def test_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[
         assert text in report
 
 
-def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False) -> Path:
-    """A snapshot up to offset 49, from its header to its footer."""
+def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False, end: int = 50) -> Path:
+    """A snapshot up to the offset before ``end``, from its header to its footer."""
     header = write_control_batch("SNAPSHOT_HEADER", bytes(12), offset=0)
     footer = write_control_batch("SNAPSHOT_FOOTER", bytes(3), offset=1 + len(records))
-    name = f"{50:020}-{2:010}.checkpoint"
+    name = f"{end:020}-{2 if end else 0:010}.checkpoint"
     return segment(folder, LOG, header, metadata(1, 0, *records), b"" if is_cut else footer, name=name)
 
 
@@ -231,6 +231,23 @@ def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([str(tmp_path), "--before-offset", "7", "--after-offset", "6", "--quiet"]) == 2
     want = "metadata_diff: error: --after-offset 6 is below the offset 7 to begin with\n"
     assert capsys.readouterr().err.endswith(want)
+
+
+def test_bootstrap_snapshot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What formatting wrote is before the log: no empty cluster, and no snapshot up to an offset -1."""
+    first = snapshot(tmp_path, BEFORE[:2], end=0)
+    segment(tmp_path, LOG, metadata(0, 0, *BEFORE[2:4]))
+    assert main([str(tmp_path), "--output", str(tmp_path / "out"), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    assert "before  the bootstrap snapshot\nafter   the bootstrap snapshot and the log up to offset 1\n" in report
+    assert spark.read.parquet(str(tmp_path / "out" / "before")).count() > 0
+    assert main([str(first), str(tmp_path), "--after-offset", "0", "--quiet"]) == 1
+    report = capsys.readouterr().out
+    assert "before  the bootstrap snapshot\n" in report
+    assert "after  the bootstrap snapshot and the log up to offset 0\n" in report
+    cut = snapshot(tmp_path / "cut", BEFORE[:2], is_cut=True, end=0)
+    assert main([str(cut), str(first), "--quiet"]) == 1
+    assert "The bootstrap snapshot has no end: the state may be wrong." in capsys.readouterr().out
 
 
 def test_brokers() -> None:

@@ -12,7 +12,8 @@ from job_files import at, data, marker, segment
 from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages_spark import segments
 from kafka_messages_spark._ranges import shares
-from kafka_messages_spark._segment_checks import MOST_FINDINGS, RangeCheck, sequence_fault
+from kafka_messages_spark._segment_checks import MOST_FINDINGS, RangeCheck
+from kafka_messages_spark._sequences import sequence_fault
 from kafka_messages_spark.jobs.segments import main
 from pyspark.sql import SparkSession
 
@@ -109,6 +110,54 @@ def test_sequences(tmp_path: Path) -> None:
     assert sequence_fault(0, 0, 0, 0, last) is None
     assert sequence_fault(0, last, 0, 0) == ("sequence_gap", "warning", f"sequence 0, where {last} comes next")
     assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"sequence {last} again, where 1 comes next")
+
+
+def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
+    """It writes each commit of offsets in a transaction with base sequence 0: no duplicate, whatever epochs do (KIP-890).
+
+    What brokers check of these batches is checked here too: epochs; and a sequence that it never writes is told.
+    """
+    commits = [
+        data(0, producer=1),
+        data(1, producer=1, count=3),
+        data(4, producer=1),
+        marker("COMMIT", 5, 0, 1),
+        data(6, producer=1),
+        marker("ABORT", 7, 0, 1, epoch=1),
+        data(8, producer=1, epoch=1),
+        data(9, producer=1, epoch=1),
+    ]
+    assert check(segment(tmp_path, "__consumer_offsets-0", *commits)) == []
+    odd = [data(10, producer=1, epoch=1, sequence=4), data(11, producer=1), data(12, producer=2, sequence=7)]
+    found = check(segment(tmp_path, "__consumer_offsets-1", *commits, *odd))
+    assert [(each[0], each[1], each[3], each[5]) for each in found] == [
+        ("sequence_not_zero", "warning", 10, "producer 1: sequence 4, where the group coordinator writes 0"),
+        ("producer_epoch", "error", 11, "producer 1: epoch 0 behind 1"),
+        ("sequence_not_zero", "warning", 12, "producer 2: sequence 7, where the group coordinator writes 0"),
+    ]
+    unsure = "; so counts the group coordinator, and the folder does not tell the topic"
+    found = check(segment(tmp_path, "a copy of something", *commits[:2], data(4, producer=1, sequence=9)))
+    assert [(each[0], each[1], each[3], each[5]) for each in found] == [
+        ("sequence_duplicate", "info", 1, f"producer 1: sequence 0 comes twice{unsure}"),
+        ("sequence_gap", "warning", 4, "producer 1: sequence 9, where 3 comes next"),
+    ]
+
+
+def test_append_times(tmp_path: Path) -> None:
+    """Times that a broker set go back against each other alone: not behind a producer's, nor behind another clock."""
+    appended = {"timestamp_type": 1}
+    batches = [
+        data(0, 1000, leader_epoch=1),
+        data(1, leader_epoch=1, log_append_time=at(20), **appended),
+        data(2, leader_epoch=2, log_append_time=at(18), **appended),
+        data(3, leader_epoch=2, log_append_time=at(30), **appended),
+        data(4, leader_epoch=2, log_append_time=at(29), **appended),
+    ]
+    places = sized(*batches)
+    assert check(segment(tmp_path, "t-0", *batches)) == [
+        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} behind {at(20)}, which another leader set"),
+        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(29)} behind {at(30)}"),
+    ]
 
 
 def test_records(tmp_path: Path) -> None:
@@ -261,6 +310,39 @@ def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.Capture
     assert main([str(tmp_path), "--quiet"]) == 1
 
 
+def test_topics_that_the_cleaner_was_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of batches with one record the cleaner leaves no trace but its checkpoint, which explains gaps of the topic alone."""
+    segment(tmp_path, "states-0", data(4), data(9), base=0)
+    segment(tmp_path / "replica", "states-0", data(4), data(9), base=0)
+    assert main([str(tmp_path), "--quiet"]) == 1
+    checkpoint = tmp_path / "cleaner-offset-checkpoint"
+    checkpoint.write_text("0\n1\nstates 1 7\n")
+    capsys.readouterr()
+    assert main([str(tmp_path), "--quiet"]) == 0
+    lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines() if "are missing" in line]
+    assert lines == [["info", "gap"]] * 4
+    checkpoint.write_text("0\n2\nstates 1 7\n")
+    assert main([str(tmp_path), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    assert (
+        "warning   checkpoint      1         1      1  a checkpoint file of a log directory that is damaged" in report
+    )
+    told = "the checkpoint is damaged, and not used: line 2 says 2 entries, but there are 1"
+    assert any(line.startswith("warning   checkpoint") and line.endswith(told) for line in report.splitlines())
+    segment(tmp_path, "orders-0", data(4), data(9), base=0)
+    checkpoint.write_text("0\n1\nstates 1 7\n")
+    assert main([str(tmp_path), "--quiet"]) == 1
+
+
+def test_what_a_healthy_broker_wrote(capsys: pytest.CaptureFixture[str]) -> None:
+    """Files of a real broker (data/healthy/README.md) with all that brokers do by design: nothing to look at."""
+    healthy = Path(__file__).with_name("data") / "healthy"
+    assert main([str(healthy), "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert " 0 without a finding" not in report
+    assert {line.split()[0] for line in report.splitlines() if ".log " in line} == {"info"}
+
+
 def test_ranges(spark: SparkSession, tmp_path: Path) -> None:
     """A file in many ranges has the findings that it has as a whole, at the borders of ranges too."""
     batches = [data(number, producer=1, sequence=number, leader_epoch=1) for number in range(40)]
@@ -284,5 +366,13 @@ def test_ranges(spark: SparkSession, tmp_path: Path) -> None:
     ]
     assert found(1 << 20) == want
     assert found(70) == want  # a batch has 71 bytes: each is in a range of its own
+    commits = tmp_path / "commits"
+    batches = [data(number, producer=1, epoch=number // 4) for number in range(9)]
+    for name in ("__consumer_offsets-0", "no name of a partition"):
+        segment(commits, name, *batches)
+    for most in (1 << 20, 71):
+        checks = segments.check_segments(spark, [str(commits)], max_partition_bytes=most)
+        rows = segments.findings(checks).groupBy("topic", "check", "severity").count().collect()
+        assert [tuple(row) for row in rows] == [(None, "sequence_duplicate", "info", 6)]
     with pytest.raises(ValueError, match=r"^check_segments: depth is one of records, batches, not 'deep'$"):
         segments.check_segments(spark, [str(tmp_path)], depth="deep")

@@ -111,6 +111,9 @@ def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: py
     assert later.note.endswith("the coordinator's record is newer than the partition: was the data copied first?")
     assert fine.note is None
     assert "open               8 hanging, 2 late, 3 ongoing" in report
+    assert "transactional ids  11, of 1 partitions of __transaction_state; 1 more ids were removed\n" in report
+    assert "completed          1 committed, 1 aborted transactions\n" in report
+    assert "by partition       2 committed, 1 aborted, each in all partitions it wrote to\n" in report
     assert report.index("hanging  orders") < report.index("late     orders") < report.index("ongoing  orders")
     assert report.partition("committed data wait")[2].splitlines()[4].split() == ["orders", "0", "10", "41", "31", "13"]
 
@@ -136,6 +139,7 @@ def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: py
         7,
         10_000,
     )
+    assert [by_id[number].transactions for number in (1, 2, 106)] == [1, 1, 0]
     assert (by_id[106].transactional_id, by_id[106].open) == ("moved", 1)
     states = {row.transactional_id: row for row in spark.read.parquet(str(out / "coordinator_states")).collect()}
     assert (states["gone"].state, states["gone"].producer_ids) == (None, [107])
@@ -197,6 +201,45 @@ def test_markers(spark: SparkSession, tmp_path: Path) -> None:
     ]
     assert [row.stale_markers for row in rows] == [0, 1, 0, 0]
     assert [row.may_begin_earlier for row in rows] == [True, False, False, False]
+
+
+def test_whole_transactions(spark: SparkSession, tmp_path: Path) -> None:
+    """A transaction counts once, whatever the number of its partitions, also where a producer keeps its epoch: behind a
+    marker there is the next one, and so there is where a partition comes again, or the outcome is another."""
+    logs: dict[str, list[bytes]] = {name: [] for name in ("a-0", "a-1", "b-0")}
+    offsets = dict.fromkeys(logs, 0)
+
+    def run(producer: int, seconds: float, kind: str, *partitions: str, epoch: int = 0, ends: int = 0) -> None:
+        for number, name in enumerate(partitions):
+            at_offset = offsets[name]
+            sequence = at_offset if epoch == 0 else 0
+            logs[name].append(data(at_offset, seconds, producer=producer, epoch=epoch, sequence=sequence))
+            moment = seconds + 0.5 + number / 1000
+            logs[name].append(marker(kind, at_offset + 1, moment, producer, epoch=epoch + ends))
+            offsets[name] = at_offset + 2
+
+    run(1, 0, "COMMIT", "a-0", "a-1", "b-0")
+    run(1, 1, "COMMIT", "b-0")
+    run(1, 2, "COMMIT", "a-1")
+    run(1, 2.4, "ABORT", "a-0")  # was begun before the marker of the last one had been written
+    run(1, 2.8, "ABORT", "a-0")
+    run(2, 3, "COMMIT", "a-0", epoch=5, ends=1)
+    run(2, 3, "COMMIT", "a-1", epoch=6, ends=1)  # at the same time; each has an epoch of its own
+    for name, batches in logs.items():
+        segment(tmp_path, name, *batches)
+    found = transactions.find_transactions(read_batches(spark, [str(tmp_path)]))
+    rows = transactions.whole_transactions(found).orderBy("producer_id", "first_timestamp", "producer_epoch").collect()
+    assert [(row.producer_id, row.producer_epoch, row.status, row.partitions, row.records) for row in rows] == [
+        (1, 0, "committed", 3, 3),
+        (1, 0, "committed", 1, 1),
+        (1, 0, "committed", 1, 1),
+        (1, 0, "aborted", 1, 1),
+        (1, 0, "aborted", 1, 1),
+        (2, 6, "committed", 1, 1),
+        (2, 7, "committed", 1, 1),
+    ]
+    assert (rows[0].marker_timestamp - rows[0].first_timestamp).total_seconds() == 0.502
+    assert found.count() == 9
 
 
 def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

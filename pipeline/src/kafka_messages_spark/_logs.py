@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
+NAME_OFFSET = r"[/\\](\d{20})(?:-[A-Za-z0-9_-]{22})?\.log[^/\\]*$"
+"""The offset in the name of a segment, also of one in tiered storage, for ``regexp_extract``."""
+
+
 def folder() -> Column:
     """The folder of the column ``file``."""
     return F.regexp_extract("file", r"^(.*)[/\\][^/\\]*$", 1)

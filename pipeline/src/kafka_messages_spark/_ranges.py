@@ -34,9 +34,10 @@ SCHEMA = pa.schema(
         pa.field("start", pa.int64()),
         pa.field("end", pa.int64()),
         pa.field("topic", pa.string()),
+        pa.field("partition", pa.int32()),
     ]
 )
-"""A file and its bytes, a range of it, of which ``end`` is null in the last one, and the topic that its folder says."""
+"""A file and its bytes, a range of it, of which ``end`` is null in the last one; topic and partition as its folder says."""
 _FORMAT = "kafka_segment_ranges"
 
 Range = tuple[str, int, int, int | None]
@@ -91,7 +92,8 @@ class _RangesReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if isinstance(partition, _Share):  # where there is no file, Spark comes with a partition of nothing
             columns = [pa.array(list(column)) for column in zip(*partition.ranges, strict=True)]
-            columns.append(pa.array([topic_of(path)[0] for path, *_ in partition.ranges], pa.string()))
+            names = [topic_of(path) for path, *_ in partition.ranges]
+            columns += [pa.array([name[0] for name in names], pa.string()), pa.array([name[1] for name in names])]
             yield pa.RecordBatch.from_arrays(
                 [column.cast(field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
             )

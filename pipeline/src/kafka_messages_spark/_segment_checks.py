@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from kafka_messages.arrow._segment_names import topic_of
 from kafka_messages.arrow.batch_headers import read_batch_headers
 from kafka_messages.arrow.segments import SegmentReport, read_segments
 from pyarrow.fs import LocalFileSystem
 
+from ._sequences import Producers
 from .sources._files import open_filesystem, shown
 
 Ints = npt.NDArray[np.int64]
@@ -21,8 +23,6 @@ Bools = npt.NDArray[np.bool_]
 
 MOST_FINDINGS = 100
 """So many findings of a check in a range are rows; the others are counted in one more row."""
-_SEQUENCES = 1 << 31
-"""Sequence numbers of producers begin at zero again behind the largest int32."""
 _NAME = re.compile(r"(\d{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
 
 FINDING = pa.struct(
@@ -97,17 +97,10 @@ class _Last:
     next_offset: int = -1
     leader_epoch: int = -1
     timestamp: int = -1
+    append_time: int = -1
+    """The highest log append time, and the leader epoch in which it was set."""
+    append_epoch: int = -1
     behind_corrupt: bool = False
-
-
-@dataclass
-class _Producer:
-    first_epoch: int
-    first_sequence: int
-    first_offset: int
-    epoch: int
-    next_sequence: int
-    last_sequence: int
 
 
 @dataclass
@@ -123,9 +116,12 @@ class RangeCheck:
     left_out: dict[tuple[str, str], int] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=lambda: dict.fromkeys(SUMMARY.names))
-    producers: dict[int, _Producer] = field(default_factory=dict)
+    producers: Producers = field(init=False)
     last: _Last = field(default_factory=_Last)
     compressions: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.producers = Producers(topic_of(self.path)[0])
 
     def rows(self) -> pa.RecordBatch:
         """Read the range, and give its summary, findings and producers."""
@@ -231,18 +227,29 @@ class RangeCheck:
         """Times of batches that go back: odd where the broker set them, else only the word of producers."""
         times = _milliseconds(batch.column("max_timestamp"))
         highest = np.maximum.accumulate(np.concatenate(([self.last.timestamp], times)))
-        back = (times >= 0) & (times < highest[:-1])
-        appended = _ints(batch, "timestampType") == 1
-        self.summary["unordered_timestamps"] += int(np.count_nonzero(back))
-        for at in np.flatnonzero(back & appended).tolist():
-            detail = f"log append time {times[at]} behind {highest[at]}"
-            self.add("timestamp", "warning", int(position[at]), int(base[at]), detail)
+        self.summary["unordered_timestamps"] += int(np.count_nonzero((times >= 0) & (times < highest[:-1])))
+        self._append_times(batch, times, position, base)
         self.last.timestamp = int(highest[-1])
         first = _milliseconds(batch.column("first_timestamp"))
         first = first[first >= 0]
         if self.summary["first_timestamp"] is None and len(first):
             self.summary["first_timestamp"] = int(first[0])
         self.summary["last_timestamp"] = self.last.timestamp if self.last.timestamp >= 0 else None
+
+    def _append_times(self, batch: pa.RecordBatch, times: Ints, position: Ints, base: Ints) -> None:
+        """Times that brokers set, against each other alone; those of another leader come of another clock."""
+        appended = _ints(batch, "timestampType") == 1
+        of_brokers = np.concatenate(([self.last.append_time], np.where(appended, times, -1)))
+        epochs = np.concatenate(([self.last.append_epoch], _ints(batch, "leader_epoch")))
+        highest = np.maximum.accumulate(of_brokers)
+        where = np.maximum.accumulate(np.where(of_brokers == highest, np.arange(len(highest)), 0))
+        for at in np.flatnonzero(appended & (times >= 0) & (times < highest[:-1])).tolist():
+            before = where[at]
+            detail, severity = f"log append time {times[at]} behind {highest[at]}", "warning"
+            if epochs[at + 1] > epochs[before]:
+                detail, severity = f"{detail}, which another leader set", "info"
+            self.add("timestamp", severity, int(position[at]), int(base[at]), detail)
+        self.last.append_time, self.last.append_epoch = int(highest[-1]), int(epochs[where[-1]])
 
     def _sequences(self, batch: pa.RecordBatch, position: Ints, base: Ints, last: Ints) -> None:
         """Sequence numbers of each idempotent producer, in its own order."""
@@ -253,24 +260,9 @@ class RangeCheck:
         names = ("producer_id", "producer_epoch", "base_sequence")
         of_rows = [column[rows].tolist() for column in (*(_ints(batch, name) for name in names), position, base, last)]
         for number, epoch, sequence, place, first, final in zip(*of_rows, strict=True):
-            self._sequence(number, epoch, sequence, place, first, final)
-
-    def _sequence(self, number: int, epoch: int, sequence: int, position: int, first: int, final: int) -> None:
-        after = (sequence + final - first + 1) % _SEQUENCES if sequence >= 0 else -1
-        known = self.producers.get(number)
-        if known is None:
-            self.producers[number] = _Producer(epoch, sequence, first, epoch, after, sequence)
-            return
-        if fault := sequence_fault(known.epoch, known.next_sequence, epoch, sequence, known.last_sequence):
-            check, severity, detail = fault
-            self.add(check, severity, position, first, f"producer {number}: {detail}")
-        if sequence >= 0:
-            known.next_sequence, known.last_sequence = after, sequence
-        elif epoch > known.epoch:
-            known.next_sequence = known.last_sequence = -1  # a marker with a new epoch: numbers begin anew
-        if known.first_sequence < 0 and sequence >= 0 and known.first_epoch == epoch:
-            known.first_sequence, known.first_offset = sequence, first
-        known.epoch = epoch
+            if fault := self.producers.batch(number, epoch, sequence, first, final):
+                check, severity, detail = fault
+                self.add(check, severity, place, first, f"producer {number}: {detail}")
 
     # ---- records ------------------------------------------------------------------------------------------------
 
@@ -330,41 +322,8 @@ class RangeCheck:
         of_file = {"file": shown(self.path), "size": self.size, "start": self.start}
         rows: list[dict[str, Any]] = [of_file | {"summary": self.summary}]
         rows += [of_file | {"finding": finding} for finding in self.findings]
-        for number, each in self.producers.items():
-            facts = {
-                "producer_id": number,
-                "first_epoch": each.first_epoch,
-                "first_sequence": each.first_sequence,
-                "first_offset": each.first_offset,
-                "last_epoch": each.epoch,
-                "last_sequence": each.last_sequence,
-                "next_sequence": each.next_sequence,
-            }
-            rows.append(of_file | {"producer": facts})
+        rows += [of_file | {"producer": facts} for facts in self.producers.rows()]
         return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
-
-
-def sequence_fault(
-    epoch_before: int, expected: int, epoch: int, sequence: int, last_sequence: int = -1
-) -> tuple[str, str, str] | None:
-    """What is wrong with the sequence number of a batch behind another one of its producer: check, severity, detail.
-
-    ``expected`` and ``sequence`` are -1 where there is none. A producer with a new epoch begins at 0 (KIP-360).
-    """
-    if epoch < epoch_before:
-        return "producer_epoch", "error", f"epoch {epoch} behind {epoch_before}"
-    if sequence < 0 or expected < 0 or (epoch > epoch_before and sequence == 0):
-        return None
-    if epoch > epoch_before:
-        return "sequence_gap", "warning", f"epoch {epoch} begins with sequence {sequence}"
-    if sequence == expected:
-        return None
-    if sequence == last_sequence:
-        return "sequence_duplicate", "error", f"sequence {sequence} comes twice"
-    ahead = (sequence - expected) % _SEQUENCES
-    if ahead < _SEQUENCES // 2:
-        return "sequence_gap", "warning", f"sequence {sequence}, where {expected} comes next"
-    return "sequence_back", "error", f"sequence {sequence} again, where {expected} comes next"
 
 
 def checked(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:

@@ -256,7 +256,7 @@ def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -
         missing = {"start_offset": "long", "end_offset": "long", "lag": "long", "place": "string"}
         return now.withColumns({name: F.lit(None).cast(kind) for name, kind in missing.items()})
     ends = partitions.select(
-        "topic", "partition", F.col("first_offset").alias("start_offset"), F.col("next_offset").alias("end_offset")
+        "topic", "partition", F.col("log_start_offset").alias("start_offset"), F.col("next_offset").alias("end_offset")
     )
     offset, end = F.col("committed_offset"), F.col("end_offset")
     place = F.when(offset < F.col("start_offset"), "below the log").when(offset > end, "beyond the log")

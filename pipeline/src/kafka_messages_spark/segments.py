@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from ._errors import wrong
 from ._ranges import MAX_PARTITION_BYTES, ranges
 from ._segment_checks import SCHEMA, checked
+from ._sequences import GROUP_TOPIC, UNNAMED
 from ._times import timestamp_of
 from ._types import struct_type
 
@@ -45,6 +46,8 @@ CHECKS = {
     "sequence_gap": "sequence numbers of a producer that are not there",
     "sequence_duplicate": "a batch of a producer that is there twice",
     "sequence_back": "sequence numbers of a producer that go back",
+    "sequence_not_zero": "a sequence number where the group coordinator writes 0",
+    "checkpoint": "a checkpoint file of a log directory that is damaged",
 }
 """What is checked."""
 
@@ -85,7 +88,7 @@ def checked_ranges(found: DataFrame, depth: str) -> DataFrame:
     return found.mapInArrow(check, struct_type(SCHEMA))
 
 
-def files(checks: DataFrame) -> DataFrame:
+def files(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
     """One row a file: what it holds, and the ``verdict``, the worst severity of its findings, or ``ok``.
 
     Columns: ``file``, ``size``, ``topic``, ``partition``, ``name_offset`` (of its name), ``first_offset``,
@@ -115,7 +118,7 @@ def files(checks: DataFrame) -> DataFrame:
         F.coalesce(F.sum(F.when(F.col("severity") == name, 1)), F.lit(0)).alias(f"{name}_findings")
         for name in SEVERITIES
     ]
-    worst = findings(checks).groupBy("file").agg(*severities)
+    worst = findings(checks, cleaned).groupBy("file").agg(*severities)
     joined = by_file.join(worst, "file", "left").fillna(0, [f"{name}_findings" for name in SEVERITIES])
     verdict = F.lit("ok")
     for name in SEVERITIES:
@@ -123,13 +126,15 @@ def files(checks: DataFrame) -> DataFrame:
     return joined.withColumn("verdict", verdict)
 
 
-def findings(checks: DataFrame) -> DataFrame:
+def findings(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
     """One row a finding: ``check`` (see ``CHECKS``), ``severity``, ``file``, ``topic``, ``partition``, ``position``,
     ``offset``, ``count`` (missing offsets of a gap; else findings) and ``detail``.
 
     Besides those of single files there are findings between neighbours: files of one folder in the order of the offsets
     in their names. A gap is ``info`` where the log shows traces of compaction (batches with fewer records than offsets,
-    delete horizons) or is a topic that Kafka always compacts: that leaves gaps too, and nobody can tell loss from cleaning.
+    delete horizons) or is a topic that is compacted: that leaves gaps too, and nobody can tell loss from cleaning. Those
+    are the topics that Kafka itself makes so, and any in ``cleaned``, which is ``checkpoints.read_checkpoints`` of
+    ``cleaner-offset-checkpoint``.
     """
     summary = (
         checks.where("summary is not null")
@@ -144,12 +149,13 @@ def findings(checks: DataFrame) -> DataFrame:
         F.first("folder").alias("folder"),
     )
     traces = (F.sum("missing_in_batches") > 0) | (F.sum("delete_horizons") > 0)
-    always = F.max(F.coalesce(F.col("topic").isin(*_COMPACTED), F.lit(False)))
-    compacted = summary.groupBy("folder").agg((F.coalesce(traces, F.lit(False)) | always).alias("compacted"))
+    always = F.max(F.coalesce(F.col("topic").isin(*_COMPACTED) | F.col("cleaned"), F.lit(False)))
+    told = _with_cleaned(summary, cleaned)
+    compacted = told.groupBy("folder").agg((F.coalesce(traces, F.lit(False)) | always).alias("compacted"))
     facts = facts.join(compacted, "folder")
     is_gap = F.col("check").isin("gap", "sequence_gap") & F.col("compacted")
     detail = F.when(is_gap, F.concat("detail", F.lit("; the log was compacted"))).otherwise(F.col("detail"))
-    return found.join(facts, "file").select(
+    table = found.join(facts, "file").select(
         "check",
         F.when(is_gap, "info").otherwise(F.col("severity")).alias("severity"),
         "file",
@@ -160,12 +166,37 @@ def findings(checks: DataFrame) -> DataFrame:
         "count",
         detail.alias("detail"),
     )
+    return table if cleaned is None else table.unionByName(_damaged(cleaned))
+
+
+def _damaged(cleaned: DataFrame) -> DataFrame:
+    """Checkpoint files that say nothing, as findings."""
+    none = {name: F.lit(None).cast("long").alias(name) for name in ("position", "offset")}
+    kind, severity, one = F.lit("checkpoint"), F.lit("warning"), F.lit(1).cast("long")
+    return cleaned.where("problem is not null").select(
+        kind.alias("check"),
+        severity.alias("severity"),
+        "file",
+        "topic",
+        "partition",
+        *none.values(),
+        one.alias("count"),
+        F.col("problem").alias("detail"),
+    )
+
+
+def _with_cleaned(summary: DataFrame, cleaned: DataFrame | None) -> DataFrame:
+    """The column ``cleaned``: whether a cleaner has been at the topic, in any folder; replicas copy what it left."""
+    if cleaned is None:
+        return summary.withColumn("cleaned", F.lit(False))
+    topics = cleaned.where("topic is not null").select("topic", F.lit(True).alias("cleaned")).distinct()
+    return summary.join(F.broadcast(topics), "topic", "left")
 
 
 def _finding(
     condition: Column,
     check: str,
-    severity: str,
+    severity: str | Column,
     detail: Column,
     position: Column | None = None,
     offset: Column | None = None,
@@ -174,7 +205,7 @@ def _finding(
     """The struct of a finding where a condition holds, else null."""
     finding = F.struct(
         F.lit(check).alias("check"),
-        F.lit(severity).alias("severity"),
+        (F.lit(severity) if isinstance(severity, str) else severity).alias("severity"),
         (F.col("start") if position is None else position).cast("long").alias("position"),
         (F.lit(None) if offset is None else offset).cast("long").alias("offset"),
         (F.lit(1) if count is None else count).cast("long").alias("count"),
@@ -263,7 +294,7 @@ def _tails(summary: DataFrame) -> DataFrame:
 
 def _producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
     """Sequences of producers that do not go on from one range to the next."""
-    order = summary.select("file", "start", "folder", "name_offset").where("name_offset is not null")
+    order = summary.select("file", "start", "folder", "name_offset", "topic").where("name_offset is not null")
     window = Window.partitionBy("folder", "producer_id").orderBy(*_ORDER)
     each = checks.where("producer is not null").select("file", "start", "producer.*").join(order, ["file", "start"])
     names = {"before": "last_epoch", "expected": "next_sequence", "sequence_before": "last_sequence"}
@@ -275,6 +306,8 @@ def _producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
     differs = ~twice & (first >= 0) & (expected >= 0) & (epoch == before) & (first != expected)
     ahead = F.pmod(first - expected, F.lit(1 << 31)) < (1 << 30)
     is_new = (epoch > before) & (first > 0) & (expected >= 0)
+    counted = ~F.col("topic").eqNullSafe(F.lit(GROUP_TOPIC))
+    unsure = F.col("topic").isNull() & (first == 0)
 
     def text(*parts: Column | str) -> Column:
         return _text("producer ", F.col("producer_id"), ": ", *parts)
@@ -283,11 +316,17 @@ def _producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
     again = text("sequence ", first, " again, where ", expected, " comes next")
     begins = text("epoch ", epoch, " begins with sequence ", first)
     back = text("epoch ", epoch, " behind ", before)
+    note = F.when(unsure, UNNAMED).otherwise("")
+    comes, again, double = (F.concat(each, note) for each in (comes, again, text("sequence ", first, " comes twice")))
+
+    def bad(severity: str) -> Column:
+        return F.when(unsure, "info").otherwise(severity)
+
     return _exploded(
         each,
         _finding(epoch < before, "producer_epoch", "error", back, None, offset),
-        _finding(twice, "sequence_duplicate", "error", text("sequence ", first, " comes twice"), None, offset),
-        _finding(differs & ahead, "sequence_gap", "warning", comes, None, offset),
-        _finding(differs & ~ahead, "sequence_back", "error", again, None, offset),
-        _finding(is_new, "sequence_gap", "warning", begins, None, offset),
+        _finding(counted & twice, "sequence_duplicate", bad("error"), double, None, offset),
+        _finding(counted & differs & ahead, "sequence_gap", bad("warning"), comes, None, offset),
+        _finding(counted & differs & ~ahead, "sequence_back", bad("error"), again, None, offset),
+        _finding(counted & is_new, "sequence_gap", "warning", begins, None, offset),
     )

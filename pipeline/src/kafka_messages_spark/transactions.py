@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from ._logs import folder
+from ._logs import NAME_OFFSET, folder
 from ._times import timestamp_of
+from ._types import struct_type
 from ._verdicts import COORDINATOR, cases, note, with_coordinator
+from ._whole_transactions import READ, SCHEMA, whole
 from .frames import require
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ __all__ = [
     "partition_offsets",
     "producers",
     "stable_offsets",
+    "whole_transactions",
 ]
 
 STATES = (
@@ -130,9 +133,14 @@ def _of_transaction() -> list[Column]:
     ]
 
 
-def partition_offsets(batches: DataFrame) -> DataFrame:
+def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> DataFrame:
     """What there is of each partition: ``files``, ``batches``, ``first_offset``, ``next_offset``, ``last_timestamp``, and
     ``corrupt`` places, of which nobody knows what was there.
+
+    ``log_start_offset`` is where the log begins for its readers: at the offset in the name of the first file, or where
+    ``starts`` (``checkpoints.log_start_offsets``) says that it does, as DeleteRecords leaves it. With ``starts`` there are
+    also partitions that have only empty files, which is what retention leaves of an idle one, and the log ends no earlier
+    than at the offset in the name of its last file.
 
     ``gaps`` are the offsets that are missing between files (structs ``start`` and ``end``, ``end`` excluded): files that
     were not copied, or what compaction left nothing of.
@@ -155,8 +163,10 @@ def partition_offsets(batches: DataFrame) -> DataFrame:
         F.col("first_offset") > F.col("reached"),
         F.struct(F.col("reached").alias("start"), F.col("first_offset").alias("end")),
     )
-    return (
-        files.withColumn("reached", reached)
+    name = F.regexp_extract("file", NAME_OFFSET, 1)
+    begins = F.when(name != "", F.least(name.cast("long"), "first_offset")).otherwise(F.col("first_offset"))
+    partitions = (
+        files.withColumns({"reached": reached, "begins": begins})
         .groupBy(*_LOG)
         .agg(
             F.count_if(F.col("batches") > 0).alias("files"),
@@ -166,9 +176,27 @@ def partition_offsets(batches: DataFrame) -> DataFrame:
             F.max("last_timestamp").alias("last_timestamp"),
             F.sort_array(F.collect_list(gap)).alias("gaps"),
             F.sum("corrupt").alias("corrupt"),
+            F.min("begins").alias("log_start_offset"),
         )
         .where("batches > 0")
     )
+    return partitions if starts is None else _with_starts(partitions, starts)
+
+
+def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
+    """``partition_offsets`` with what names of files and checkpoints say."""
+    both = partitions.join(starts, [*_LOG], "full").where("batches > 0 or last_segment is not null")
+    none = F.array().cast(partitions.schema["gaps"].dataType)
+    known = {
+        "files": F.coalesce("files", F.lit(0)),
+        "batches": F.coalesce("batches", F.lit(0)),
+        "corrupt": F.coalesce("corrupt", F.lit(0)),
+        "next_offset": F.greatest("next_offset", "last_segment"),
+        "gaps": F.coalesce("gaps", none),
+        # Where old segments are in tiered storage, the log begins before the first file, and the checkpoint says so.
+        "log_start_offset": F.coalesce("checkpoint", "log_start_offset", "first_segment"),
+    }
+    return both.withColumns(known).select(*partitions.columns)
 
 
 def coordinator_states(records: DataFrame) -> DataFrame:
@@ -301,7 +329,10 @@ def stable_offsets(transactions: DataFrame, partitions: DataFrame) -> DataFrame:
             F.min("first_timestamp").alias("oldest_open_timestamp"),
         )
     )
-    stable = F.coalesce("first_open", "next_offset")
+    # A transaction that begins below the log's beginning holds readers back from there on (Kafka's UnifiedLog).
+    stable = F.when(F.col("open").isNull(), F.col("next_offset")).otherwise(
+        F.greatest("first_open", "log_start_offset")
+    )
     return partitions.join(opened, [*_LOG], "left").select(
         *partitions.columns,
         F.coalesce("open", F.lit(0)).alias("open"),
@@ -311,8 +342,31 @@ def stable_offsets(transactions: DataFrame, partitions: DataFrame) -> DataFrame:
     )
 
 
+def whole_transactions(transactions: DataFrame) -> DataFrame:
+    """The completed ones of ``find_transactions``, a row for each transaction whatever the number of its partitions.
+
+    Columns: ``producer_id``, ``producer_epoch`` (of the markers), ``status``, ``partitions``, ``records``, ``bytes``,
+    ``first_timestamp`` and ``marker_timestamp`` (of the last marker). What is one transaction is told by the epoch, which
+    each transaction raises at transaction version 2 (KIP-890). Where producers keep their epoch it is told by partitions
+    and times: two that follow each other at once in different partitions may then count as one.
+    """
+    times = {name: F.unix_millis(name) for name in ("first_timestamp", "marker_timestamp")}
+    done = transactions.where("status <> 'open'").withColumns(times).select(*READ)
+    found = done.groupBy("producer_id").applyInArrow(whole, struct_type(SCHEMA))
+    return found.select(
+        *(name for name in SCHEMA.names if not name.endswith("_ms")),
+        timestamp_of(F.col("first_ms")).alias("first_timestamp"),
+        timestamp_of(F.col("last_marker_ms")).alias("marker_timestamp"),
+    )
+
+
 def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataFrame:
-    """What each transactional producer did, over all partitions, with its transactional id if ``states`` tell it."""
+    """What each transactional producer did, over all partitions, with its transactional id if ``states`` tell it.
+
+    ``transactions`` are completed ones as ``whole_transactions`` counts them; ``committed``, ``aborted`` and ``open`` count
+    each of them in every partition that it wrote to.
+    """
+    whole = whole_transactions(transactions).groupBy("producer_id").agg(F.count("*").alias("transactions"))
     found = transactions.groupBy("producer_id").agg(
         F.min("producer_epoch").alias("first_epoch"),
         F.max("producer_epoch").alias("last_epoch"),
@@ -329,6 +383,7 @@ def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataF
         F.max("duration_ms").alias("longest_duration_ms"),
         F.sum("stale_markers").alias("stale_markers"),
     )
+    found = found.join(whole, "producer_id", "left").fillna(0, ["transactions"])
     if states is None:
         return found.withColumn("transactional_id", F.lit(None).cast("string"))
     owners = states.select("transactional_id", F.explode("producer_ids").alias("producer_id"))

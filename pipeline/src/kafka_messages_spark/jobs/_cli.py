@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +21,8 @@ from pyspark.sql import functions as F
 from kafka_messages_spark import register
 from kafka_messages_spark._errors import wrong
 from kafka_messages_spark._ranges import ranges
+from kafka_messages_spark._worker_python import use_for_next_session, use_for_session
+from kafka_messages_spark.checkpoints import read_checkpoints
 from kafka_messages_spark.java import ensure_java
 from kafka_messages_spark.jobs._report import Report, size
 from kafka_messages_spark.sources._files import open_filesystem
@@ -61,6 +61,13 @@ def unreadable_records(records: DataFrame) -> DataFrame:
     )
 
 
+def damaged_checkpoints(checkpoints: DataFrame) -> DataFrame:
+    """Checkpoint files that are not believed, in the columns of ``UNREADABLE``."""
+    nowhere = [F.lit(None).cast("long").alias(name) for name in ("position", "offset")]
+    problem = F.col("problem").alias("reason")
+    return checkpoints.where("problem is not null").select("file", "topic", "partition", *nowhere, problem)
+
+
 @dataclass
 class Job:
     """One run of a job: the session, the arguments, and the report that grows."""
@@ -88,6 +95,10 @@ class Job:
             raise wrong(f"{self.name}: there are no segments in {', '.join(paths)}")
         self._reading(what, *total)
         return found
+
+    def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
+        """The entries of a kind of checkpoint file in the log directories of some segments."""
+        return self.keep(read_checkpoints(self.spark, paths, name, glob=self.args.glob, owner=self.name))
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
         """The records of the segments of one topic, corrupt batches as rows that say so."""
@@ -193,8 +204,9 @@ def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Ca
     """Parse the arguments, get the session, do the work, print the report; returns the exit status."""
     args = parser.parse_args(argv)
     ensure_java()
-    _use_this_python()
+    use_for_next_session()
     spark = SparkSession.builder.appName(f"kafka {parser.prog}").getOrCreate()
+    use_for_session(spark)
     if not _found_by_itself(spark):
         register(spark)
     job = Job(parser.prog, spark, args, Report(title))
@@ -216,18 +228,6 @@ def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Ca
         else:
             spark.conf.set(_CACHED_PARTITIONS, before)
     return FINDINGS if job.findings and not args.exit_zero else FINE
-
-
-def _use_this_python() -> None:
-    """See that workers on this machine run this Python, also where its environment is not activated.
-
-    Where Spark runs already (``spark-submit``), is elsewhere, or was told, nothing changes.
-    """
-    if {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"} & os.environ.keys():
-        return
-    usual = shutil.which("python3")
-    if usual is None or Path(usual).parent != Path(sys.executable).parent:
-        os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
 def _found_by_itself(spark: SparkSession) -> bool:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark import consumer_offsets, groups
 from kafka_messages_spark._logs import log_of
 from kafka_messages_spark.batches import batches_in
+from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import duration
 from kafka_messages_spark.transactions import partition_offsets
@@ -34,9 +35,12 @@ def work(job: _cli.Job) -> None:
     unreadable = _cli.unreadable_records(records)
     partitions = None
     if args.data:
-        batches = job.keep(batches_in(job.files(args.data, "data segments")))
-        unreadable = unreadable.unionByName(_cli.corrupt_batches(batches))
-        partitions = partition_offsets(batches)
+        files = job.files(args.data, "data segments")
+        batches = job.keep(batches_in(files))
+        checkpoints = job.checkpoint(args.data, LOG_START_OFFSET)
+        for each in (_cli.corrupt_batches(batches), _cli.damaged_checkpoints(checkpoints)):
+            unreadable = unreadable.unionByName(each)
+        partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
     commits = groups.offset_commits(records)
     if args.group:
         commits = commits.where(F.col("group").isin(args.group))

@@ -79,7 +79,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     if end is not None and end < start:
         raise wrong(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
-    _input(job, "after", chosen, {"before": f"the state at offset {start}" if start >= 0 else "an empty cluster"})
+    _input(job, "after", chosen, since=start)
     replay = job.keep(metadata.replay(chosen, start=start))
     return {
         "before": metadata.image(replay, "before"),
@@ -90,21 +90,34 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     }
 
 
-def _input(job: _cli.Job, side: str, chosen: DataFrame, more: dict[str, object] | None = None) -> None:
-    """Say what a state was made of."""
+def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
+    """Say what a state was made of, and the one before it, if that is of the same log at the offset ``since``."""
     row = metadata.missing_offsets(chosen).collect()[0]
-    source = "the log alone" if row["base"] is None else f"a snapshot up to offset {row['base'] - 1}"
-    if row["last"] >= (row["base"] or 0):
-        source += (
-            f" and the log up to offset {row['last']}" if row["base"] is not None else f" up to offset {row['last']}"
-        )
-    job.report.facts((more or {}) | {side: source})
+    base, last = row["base"], row["last"]
+    source = "the log alone" if base is None else f"{_ARTICLES[base == 0]} {_snapshot(base)}"
+    if last >= (base or 0):
+        source += f" and the log up to offset {last}" if base is not None else f" up to offset {last}"
+    job.report.facts({"before": None if since is None else _before(since, base), side: source})
     if row["missing"]:
         job.findings += 1
-        job.report.line(f"{row['missing']} offsets are missing before offset {row['last']}: the state may be wrong.")
+        job.report.line(f"{row['missing']} offsets are missing before offset {last}: the state may be wrong.")
     if row["is_cut"]:
         job.findings += 1
-        job.report.line(f"The snapshot up to offset {row['base'] - 1} has no end: the state may be wrong.")
+        job.report.line(f"The {_snapshot(base)} has no end: the state may be wrong.")
+
+
+_ARTICLES = ("a", "the")
+
+
+def _snapshot(end: int) -> str:
+    """A snapshot, by the offset behind its last; Kafka's bootstrap snapshot, made by formatting, is before the log."""
+    return f"snapshot up to offset {end - 1}" if end else "bootstrap snapshot"
+
+
+def _before(start: int, base: int | None) -> str:
+    if start >= 0:
+        return f"the state at offset {start}"
+    return "an empty cluster" if base is None else f"the {_snapshot(base)}"
 
 
 def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pyspark.sql import functions as F
 
 from kafka_messages_spark import segments
+from kafka_messages_spark.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import size
 
@@ -25,8 +26,9 @@ def work(job: _cli.Job) -> None:
     """Findings are those with the severity warning or error."""
     report, limit = job.report, job.args.limit
     checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments"), job.args.depth))
-    found = job.keep(segments.findings(checks))
-    files = job.keep(segments.files(checks))
+    cleaned = job.checkpoint(job.args.paths, CLEANER_OFFSET)
+    found = job.keep(segments.findings(checks, cleaned))
+    files = job.keep(segments.files(checks, cleaned))
     total = files.agg(
         F.count("*"), F.sum("size"), F.sum("batches"), F.sum("records"), F.count_if(F.col("verdict") == "ok")
     ).collect()[0]

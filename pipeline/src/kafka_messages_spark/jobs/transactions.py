@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -17,6 +18,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark import transaction_state
 from kafka_messages_spark import transactions as txn
 from kafka_messages_spark.batches import batches_in
+from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import duration, size, timestamp
 
@@ -43,7 +45,9 @@ def work(job: _cli.Job) -> None:
         read, unread = _coordinators(of_states)
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
         unreadable = of_data.unionByName(_cli.unreadable_records(records))
-    partitions = job.keep(txn.partition_offsets(batches))
+    checkpoints = job.checkpoint(args.paths, LOG_START_OFFSET)
+    unreadable = unreadable.unionByName(_cli.damaged_checkpoints(checkpoints))
+    partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)
     job.say("looking for transactions without an end")
@@ -51,8 +55,8 @@ def work(job: _cli.Job) -> None:
         txn.open_transactions(found, partitions, states, as_of=now, max_timeout_ms=args.max_timeout_ms, unread=unread)
     )
     stable = txn.stable_offsets(found, partitions)
-    known = "not read" if states is None else f"{states.count()}, of {read} partitions of {STATE_TOPIC}"
-    _report(job, now, opened, found, stable, states, f"{known}; {unread} or more were not read" if unread else known)
+    known = _ids(states, read, unread)
+    _report(job, now, opened, found, stable, states, known)
     job.write("open_transactions", opened)
     job.write("completed_transactions", found.where("status <> 'open'"))
     job.write("partitions", stable)
@@ -60,6 +64,16 @@ def work(job: _cli.Job) -> None:
     if states is not None:
         job.write("coordinator_states", states)
     job.unreadable(unreadable)
+
+
+def _ids(states: DataFrame | None, read: int, unread: int) -> str:
+    """How many transactional ids the coordinators know; those that expired are tombstones until the cleaner comes."""
+    if states is None:
+        return "not read"
+    total, removed = states.agg(F.count("*"), F.count_if(F.col("state").isNull())).collect()[0]
+    text = f"{total - removed}, of {read} partitions of {STATE_TOPIC}"
+    text += f"; {unread} or more were not read" if unread else ""
+    return f"{text}; {removed} more ids were removed" if removed else text
 
 
 def _report(
@@ -73,7 +87,8 @@ def _report(
 ) -> None:
     report, limit = job.report, job.args.limit
     verdicts: dict[str, int] = dict(opened.groupBy("verdict").count().collect())
-    ends: dict[str, int] = dict(found.groupBy("status").count().collect())
+    ends = _counts(found)
+    whole = _counts(txn.whole_transactions(found))
     total = stable.agg(F.count("*"), F.sum("files"), F.sum("batches")).collect()[0]
     words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
     report.facts(
@@ -82,7 +97,8 @@ def _report(
             "data": f"{total[0]} partitions, {total[1] or 0} files, {total[2] or 0} batches",
             "transactional ids": known,
             "open": ", ".join(words) or "none",
-            "completed": f"{ends.get('committed', 0)} committed, {ends.get('aborted', 0)} aborted",
+            "completed": f"{whole['committed']} committed, {whole['aborted']} aborted transactions",
+            "by partition": f"{ends['committed']} committed, {ends['aborted']} aborted, each in all partitions it wrote to",
         }
     )
     job.findings += sum(count for name, count in verdicts.items() if name != "ongoing")
@@ -109,13 +125,17 @@ def _report(
         report.section("Partitions where readers of committed data wait")
         columns = ("topic", "partition", "last_stable_offset", "next_offset", "blocked_offsets", "open")
         report.frame(blocked.select(*columns), limit)
-    if found.where("status <> 'open'").limit(1).count():
+    if whole:
         report.section("Producers")
         by_age = txn.producers(found, states).orderBy(F.desc("open"), F.desc("longest_duration_ms"), "producer_id")
-        columns = ("producer_id", "transactional_id", "committed", "aborted", "open", "records")
+        names = ("producer_id", "transactional_id", "transactions", "committed", "aborted", "open", "records")
         spans = ("mean_duration_ms", "longest_duration_ms")
         renamed = [F.col(name).alias(name.removesuffix("_ms")) for name in spans]
-        report.frame(by_age.select(*columns, "bytes", *renamed), limit, _FORMATS)
+        report.frame(by_age.select(*names, "bytes", *renamed), limit, _FORMATS)
+
+
+def _counts(found: DataFrame) -> Counter[str]:
+    return Counter(dict(found.groupBy("status").count().collect()))
 
 
 _FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": size}

@@ -1,0 +1,75 @@
+"""Which rows of ``find_transactions`` are one transaction: what runs in Spark's workers for ``whole_transactions``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+READ = (
+    "topic",
+    "partition",
+    "producer_id",
+    "status",
+    "records",
+    "bytes",
+    "first_timestamp",
+    "marker_timestamp",
+    "marker_epoch",
+)
+"""Columns of a completed transaction of a partition that this needs; times are in milliseconds."""
+SCHEMA = pa.schema(
+    [
+        pa.field("producer_id", pa.int64()),
+        pa.field("producer_epoch", pa.int32()),
+        pa.field("status", pa.string()),
+        pa.field("partitions", pa.int32()),
+        pa.field("records", pa.int64()),
+        pa.field("bytes", pa.int64()),
+        pa.field("first_ms", pa.int64()),
+        pa.field("last_marker_ms", pa.int64()),
+    ]
+)
+
+
+def whole(table: pa.Table) -> pa.Table:
+    """The transactions of one producer, from what they are in each partition."""
+    rows = table.sort_by([("marker_timestamp", "ascending"), ("topic", "ascending"), ("partition", "ascending")])
+    groups: list[list[dict[str, Any]]] = []
+    places: set[tuple[str, int]] = set()
+    for row in rows.to_pylist():
+        place = row["topic"], row["partition"]
+        if not groups or place in places or _is_later(groups[-1][0], row):
+            groups.append([])
+            places = set()
+        groups[-1].append(row)
+        places.add(place)
+    return pa.Table.from_pylist([_row(group) for group in groups], schema=SCHEMA)
+
+
+def _is_later(first: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Whether a row is of another transaction than the one whose first marker is that of ``first``.
+
+    The coordinator writes all markers of a transaction before its producer can write in the next one. So the markers of
+    two transactions are never mixed, and what was written behind a marker is of a later one.
+    """
+    if (row["status"], row["marker_epoch"]) != (first["status"], first["marker_epoch"]):
+        return True
+    begin = row["first_timestamp"]
+    return begin is not None and begin > first["marker_timestamp"]
+
+
+def _row(group: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    first = group[0]
+    begins = [row["first_timestamp"] for row in group if row["first_timestamp"] is not None]
+    return {
+        "producer_id": first["producer_id"],
+        "producer_epoch": first["marker_epoch"],
+        "status": first["status"],
+        "partitions": len(group),
+        "records": sum(row["records"] for row in group),
+        "bytes": sum(row["bytes"] or 0 for row in group),
+        "first_ms": min(begins, default=None),
+        "last_marker_ms": group[-1]["marker_timestamp"],
+    }

@@ -1,0 +1,180 @@
+"""Checkpoint files beside segments: where logs begin, told by the broker itself; what is damaged is told, not believed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import kafka_messages
+import pytest
+from job_files import at, data, segment
+from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark import transactions
+from kafka_messages_spark.batches import read_batches
+from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets, parsed, places_of, read_checkpoints
+from kafka_messages_spark.jobs import groups
+from kafka_messages_spark.jobs import transactions as transactions_job
+from kafka_messages_spark.sources._files import File
+from pyspark.sql import SparkSession
+
+
+def commits(folder: Path, **offsets: int) -> None:
+    """A group ``app`` with an offset for partition 0 of each topic."""
+    rows = []
+    for topic, offset in offsets.items():
+        key = kafka_messages.OffsetCommitKey(group="app", topic=topic, partition=0)
+        value = kafka_messages.OffsetCommitValue(offset=offset, commit_timestamp=at(0))
+        name, content = write_coordinator_record(key, value, 4)
+        rows.append({"key": name, "value": content, "timestamp": at(0)})
+    segment(folder, "__consumer_offsets-0", write_batches(rows))
+
+
+def checkpoint(folder: Path, *entries: str) -> Path:
+    """The file as a broker writes it into a log directory."""
+    file = folder / LOG_START_OFFSET
+    file.write_text("".join(f"{line}\n" for line in ("0", len(entries), *entries)))
+    return file
+
+
+def test_entries() -> None:
+    """As Kafka writes them, on Windows too; an empty file has none."""
+    assert parsed("0\n2\norders 1 30\n__consumer_offsets 0 9223372036854775807\n") == [
+        ("orders", 1, 30),
+        ("__consumer_offsets", 0, (1 << 63) - 1),
+    ]
+    assert parsed("0\r\n1\r\norders 1 30\r\n") == [("orders", 1, 30)]
+    assert parsed("0\n0\n") == parsed("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1\n0\n", "line 1 is '1', not the format version 0"),
+        ("0\n", "line 2 is missing, not the number of entries"),
+        ("0\n-1\n", "line 2 is '-1', not the number of entries"),
+        ("0\n2\norders 0 1\n", "line 2 says 2 entries, but there are 1"),
+        ("0\n1\norders 0 12", "line 3 is 'orders 0 12' and has no end"),
+        ("0\n1\norders 0\n", "line 3 is 'orders 0', not topic, partition and offset"),
+        ("0\n1\norders 0 -1\n", "line 3 is 'orders 0 -1', not topic, partition and offset"),
+        ("0\n1\norders 2147483648 1\n", "line 3 is 'orders 2147483648 1', not topic, partition and offset"),
+        ("0\n1\no 0 9223372036854775808\n", "line 3 is 'o 0 9223372036854775808', not topic, partition and offset"),
+        ("0\n2\no 0 1\no 0 2\n", "line 4: o-0 is there twice"),
+        ("\0" * 50, f"line 1 is {chr(92).join([chr(39)] + ['x00'] * 39)}…' and has no end"),
+    ],
+)
+def test_damaged(text: str, message: str) -> None:
+    """A file that is cut, or something else, gives no offset at all: half of a number is a number too."""
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        parsed(text)
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "name", "want"),
+    [
+        ("/kafka", "/kafka/orders-0/0.log", "/kafka/orders-0/0.log", ("/kafka/x", "/kafka", "/kafka/x")),
+        ("orders-0", "orders-0/0.log", "orders-0/0.log", ("x", "orders-0", "x")),
+        ("0.log", "0.log", "0.log", ("../x", "0.log", "../x")),
+        ("s3://b/k?e=1", "b/k/o-0/0.log", "s3://b/k/o-0/0.log", ("s3://b/k/x", "s3://b/k?e=1", "b/k/x")),
+        ("s3://b", "b/o-0/0.log", "s3://b/o-0/0.log", ("s3://b/x", "s3://b", "b/x")),
+        ("s3://b/0.log", "b/0.log", "s3://b/0.log", None),
+        ("/0.log", "/0.log", "/0.log", None),
+    ],
+)
+def test_places(root: str, path: str, name: str, want: tuple[str, str, str] | None) -> None:
+    """The log directory is the folder above that of a segment, wherever that is; above a bucket there is none."""
+    files = [File(name, path, root, 0, 0), File(name, path, root, 0, 0)]
+    assert places_of(files, "x") == ([] if want is None else [want])
+
+
+def test_deleted_records(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After DeleteRecords the log begins where the checkpoint says; committed offsets below are found, in every way to
+    name the files. A topic of which retention left one empty file begins and ends there."""
+    logs = tmp_path / "logs"
+    segment(logs, "orders-0", data(0, count=30))
+    segment(logs, "clicks-0", data(6, count=4), base=0)
+    segment(logs, "idle-0", base=50)
+    commits(logs, orders=7, clicks=5, idle=20)
+
+    def places(*paths: str) -> dict[str, tuple[int, int, str]]:
+        out = str(tmp_path / f"out{len(list(tmp_path.iterdir()))}")
+        groups.main([str(logs), "--data", *paths, "--output", out, "--quiet"])
+        rows = spark.read.parquet(f"{out}/offsets").collect()
+        return {row.topic: (row.start_offset, row.end_offset, row.place) for row in rows}
+
+    before = places(str(logs))
+    assert before == {
+        "orders": (0, 30, "within"),
+        "clicks": (0, 10, "within"),  # the cleaner took the first records: the log still begins at 0
+        "idle": (50, 50, "below the log"),
+    }
+    checkpoint(logs, "orders 0 10")
+    capsys.readouterr()
+    for path in (str(logs), f"{logs}/*-0", f"{logs}/*-0/*.log", f"file://{logs}"):
+        assert places(path) == before | {"orders": (10, 30, "below the log")}
+    assert "orders  app" not in capsys.readouterr().err
+    assert places(f"{logs}/orders-0") == {
+        "orders": (10, 30, "below the log"),
+        "clicks": (None, None, None),
+        "idle": (None, None, None),
+    }
+
+
+def test_replicas(spark: SparkSession, tmp_path: Path) -> None:
+    """Of several log directories the highest offset counts: a log never begins earlier again, so it is the newest. Where
+    the first segments are in tiered storage only, the log begins before the first file."""
+    for name, start in (("one", 10), ("two", 12), ("three", 11)):
+        segment(tmp_path / name, "orders-0", data(0, count=30))
+        checkpoint(tmp_path / name, f"orders 0 {start}", "other 3 4")
+    segment(tmp_path / "four", "orders-0", data(0, count=30))
+    segment(tmp_path / "one", "tiered-0", data(20, count=5), base=20)
+    checkpoint(tmp_path / "four", "tiered 0 15")
+    files = spark.createDataFrame([(str(path), path.parent.name[:-2], 0) for path in tmp_path.rglob("*.log")], PATHS)
+    starts = log_start_offsets(files, read_checkpoints(spark, [str(tmp_path)]))
+    found = transactions.partition_offsets(read_batches(spark, [str(tmp_path)]), starts).orderBy("topic").collect()
+    assert [(row.topic, row.log_start_offset, row.first_offset, row.next_offset) for row in found] == [
+        ("orders", 12, 0, 30),
+        ("tiered", 15, 20, 25),
+    ]
+
+
+PATHS = "path string, topic string, partition int"
+
+
+def test_damaged_checkpoint(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A finding in a line of the report and a row of the table; the log is read as if the file were not there."""
+    logs = tmp_path / "logs"
+    segment(logs, "orders-0", data(0, count=30))
+    commits(logs, orders=7)
+    file = checkpoint(logs, "orders 0 10")
+    file.write_bytes(file.read_bytes()[:-2])
+    told = "the checkpoint is damaged, and not used: line 3 is 'orders 0 ' and has no end"
+    for job in (groups.main, transactions_job.main):
+        out = str(tmp_path / job.__module__)
+        more = ["--data", str(logs)] if job is groups.main else []
+        assert job([str(logs), *more, "--output", out, "--quiet"]) == 1
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if "checkpoint" in line)
+        assert line.endswith(told)
+        (row,) = spark.read.parquet(f"{out}/unreadable").collect()
+        assert (row.file, row.topic, row.offset, row.reason) == (str(file), None, None, told)
+    (row,) = spark.read.parquet(f"{tmp_path}/{groups.main.__module__}/offsets").collect()
+    assert (row.start_offset, row.place) == (0, "within")
+    file.unlink()
+    assert groups.main([str(logs), "--data", str(logs), "--quiet"]) == 0
+    file.mkdir()
+    assert groups.main([str(logs), "--data", str(logs), "--quiet"]) == 1
+    assert "the checkpoint cannot be read: " in capsys.readouterr().out
+
+
+def test_stable_offset_below_the_start(spark: SparkSession, tmp_path: Path) -> None:
+    """An open transaction whose first records were deleted holds readers back where the log begins, not before it."""
+    segment(tmp_path, "orders-0", data(0, producer=1), data(1, count=9))
+    segment(tmp_path, "orders-1", data(0, count=9))
+    checkpoint(tmp_path, "orders 0 5", "orders 1 5")
+    batches = read_batches(spark, [str(tmp_path)])
+    files = spark.createDataFrame([(str(tmp_path / "orders-0" / f"{0:020}.log"), "orders", 0)], PATHS)
+    partitions = transactions.partition_offsets(
+        batches, log_start_offsets(files, read_checkpoints(spark, [str(tmp_path)]))
+    )
+    found = transactions.stable_offsets(transactions.find_transactions(batches), partitions).orderBy("partition")
+    assert [(row.last_stable_offset, row.blocked_offsets) for row in found.collect()] == [(5, 5), (9, 0)]

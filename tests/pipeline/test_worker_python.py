@@ -1,0 +1,108 @@
+"""Scripts and jobs of an environment that is not activated: workers run its Python, or a line says what to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kafka_messages_spark import _worker_python
+from pyspark.sql import SparkSession
+
+LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
+SCRIPT = """
+import sys
+from pyspark.sql import SparkSession
+
+from kafka_messages_spark import register
+from kafka_messages_spark.java import ensure_java
+
+ensure_java()
+builder = SparkSession.builder.remote("local[1]") if sys.argv[2:] else SparkSession.builder.master("local[1]")
+builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+try:
+    register(spark)
+    print(spark.read.format("kafka_log").load(sys.argv[1]).count())
+except ValueError as error:
+    print(error)
+finally:
+    spark.stop()
+"""
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A folder for the path, with the tools of a shell and a python3 that has no package at all."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for place in (Path("/bin"), Path("/usr/bin")):
+        for tool in place.iterdir():
+            if not tool.name.startswith("python") and not (folder / tool.name).exists():
+                (folder / tool.name).symlink_to(tool)
+    python = folder / "python3"
+    python.write_text(f"#!/bin/sh\nexec '{sys.base_prefix}/bin/python3' -I -S \"$@\"\n", encoding="utf-8")
+    python.chmod(0o755)
+    return folder
+
+
+def said(other: Path, *arguments: str) -> list[str]:
+    """What the script prints, run with the path of another Python."""
+    told = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
+    env = {name: value for name, value in os.environ.items() if name not in told}
+    env |= {"PATH": str(other), "SPARK_TESTING": "1"}
+    command = [sys.executable, "-c", SCRIPT, str(LOGS / "orders-0"), *arguments]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False, cwd=other)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
+def test_script_without_activation(other: Path) -> None:
+    """``venv/bin/python script.py`` reads; it was a ModuleNotFoundError of Spark's worker in 40 lines."""
+    assert [int(line) for line in said(other)] == [30]
+
+
+def test_local_connect_without_activation(other: Path) -> None:
+    """The server runs already when register is called, and cannot be told: a line says what to do."""
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pyspark[connect])")
+    assert said(other, "connect") == [
+        f"register: the Python of Spark's workers, {other}/python3, has no module 'kafka_messages_spark': set "
+        f"PYSPARK_PYTHON={sys.executable} before the session is made, or activate the environment"
+    ]
+
+
+def test_python_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Jobs tell Spark before it starts, unless it would take this Python anyway, or was told another."""
+    (tmp_path / "python3").touch(mode=0o755)
+    for name in ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    _worker_python.use_for_next_session()
+    assert "PYSPARK_PYTHON" not in os.environ
+    monkeypatch.setenv("PATH", str(tmp_path))
+    _worker_python.use_for_next_session()
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
+    monkeypatch.setenv("PYSPARK_PYTHON", "other")
+    _worker_python.use_for_next_session()
+    assert os.environ["PYSPARK_PYTHON"] == "other"
+
+
+def test_sessions_that_are_left_alone(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A Python that was named stays, and so does that of workers elsewhere: only a local default is replaced."""
+    (tmp_path / "python3").touch(mode=0o755)
+    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    context = spark.sparkContext
+    monkeypatch.setattr(context, "pythonExec", "python3.11")
+    _worker_python.use_for_session(spark)
+    assert context.pythonExec == "python3.11"
+    monkeypatch.setattr(context, "pythonExec", "python3")
+    monkeypatch.setattr(context, "master", "spark://elsewhere:7077")
+    _worker_python.use_for_session(spark)
+    assert context.pythonExec == "python3"
+    monkeypatch.setattr(context, "master", "local[*]")
+    _worker_python.use_for_session(spark)
+    assert context.pythonExec == sys.executable
