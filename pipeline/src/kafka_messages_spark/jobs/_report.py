@@ -63,7 +63,7 @@ class Report:
 
     def facts(self, facts: Mapping[str, object]) -> None:
         """Names and values, a line each; a value of None is left out."""
-        rows = [(name, shown(value)) for name, value in facts.items() if value is not None]
+        rows = [(name, shown(value, _LONGEST)) for name, value in facts.items() if value is not None]
         self.parts.append(Table((), rows))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], more: int = 0) -> None:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark import internal_topics
 from kafka_messages_spark._records import CONTROL
-from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs import _cli, _taken
 
 TOPICS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "consumer_offsets": internal_topics.consumer_offsets,
@@ -24,6 +24,8 @@ TOPICS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "remote_log_metadata": internal_topics.remote_log_metadata,
 }
 FACTS = ("topic", "partition", "offset", "timestamp", "record_version", "is_tombstone", "problem")
+LOG = (*FACTS[:4], "key", "value", "corrupt")
+"""What is needed of the log."""
 UNREADABLE = "unreadable"
 """Table of the records without a type, and of corrupt batches: their bytes, and what is wrong with them."""
 
@@ -36,9 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Count the records of each type, and write their tables. Findings are records that cannot be read."""
     args = job.args
-    log = job.log(args.paths, f"__{args.topic}", batch_metadata=args.latest)
+    log = _taken.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
-        log = internal_topics.latest(log).where("not is_control or is_control is null")
+        log = internal_topics.latest(log)
+    if "is_control" in log.columns:
+        log = log.where("not is_control or is_control is null")
+    log = log.select(*LOG)
     records = job.keep(TOPICS[args.topic](log))
     counts = records.groupBy(F.coalesce("record_type", F.lit(UNREADABLE)).alias("record_type")).agg(
         F.count("*").alias("records"),
