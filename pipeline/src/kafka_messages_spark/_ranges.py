@@ -15,6 +15,7 @@ from kafka_messages.arrow._segment_names import topic_of
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ._errors import wrong
+from ._foreign import is_foreign
 from ._types import struct_type
 from .sources._files import Selection
 
@@ -34,9 +35,11 @@ SCHEMA = pa.schema(
         pa.field("start", pa.int64()),
         pa.field("end", pa.int64()),
         pa.field("topic", pa.string()),
+        pa.field("foreign", pa.bool_()),
     ]
 )
-"""A file and its bytes, a range of it, of which ``end`` is null in the last one, and the topic that its folder says."""
+"""A file and its bytes, a range of it, of which ``end`` is null in the last one, the topic that its folder says, and
+whether it is no segment at all."""
 _FORMAT = "kafka_segment_ranges"
 
 Range = tuple[str, int, int, int | None]
@@ -92,6 +95,7 @@ class _RangesReader(DataSourceReader):
         if isinstance(partition, _Share):  # where there is no file, Spark comes with a partition of nothing
             columns = [pa.array(list(column)) for column in zip(*partition.ranges, strict=True)]
             columns.append(pa.array([topic_of(path)[0] for path, *_ in partition.ranges], pa.string()))
+            columns.append(pa.array([is_foreign(path) for path, *_ in partition.ranges]))
             yield pa.RecordBatch.from_arrays(
                 [column.cast(field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
             )
