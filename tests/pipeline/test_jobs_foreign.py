@@ -65,7 +65,6 @@ def test_server_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureF
 
 def test_server_log_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The job that looks at the integrity of files tells of foreign ones, as ever."""
-    segment(tmp_path, "t-0", data(0, transactional=False))
     (tmp_path / "server.log").write_bytes(TEXT * 3)
     assert segments.main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -88,6 +87,7 @@ def test_before_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     ):
         assert groups.main([str(place)]) == 2
         assert capsys.readouterr().err == f"groups: error: {want.replace('{}', str(place))}\n"
-    segment(tmp_path, "t-0", data(0))
-    with pytest.raises(AssertionError, match="a session was started"):
-        groups.main([str(tmp_path)])
+    for main in (segments.main, groups.main):
+        with pytest.raises(AssertionError, match="a session was started"):
+            main([str(tmp_path)])
+        segment(tmp_path, "t-0", data(0))

@@ -133,24 +133,23 @@ class Job:
 
     def _ranges(self, paths: Sequence[str], *, foreign: bool = False) -> DataFrame:
         """The ranges of the segments among some files, one at least."""
-        self._look(paths)
+        self._look(paths, foreign)
         found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob)
-        others: list[str] = []
-        if not foreign:
-            odd = F.when(F.col("foreign") & (F.col("start") == 0), F.col("path"))
-            others = found.agg(F.sort_array(F.collect_set(odd))).collect()[0][0]
-            self._leave_out(others)
-            found = found.where("not foreign")
-        if not found.limit(1).count():
+        kept = F.lit(True) if foreign else ~F.col("foreign")
+        other = F.when(~kept & (F.col("start") == 0), F.col("path"))
+        count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
+        if not count:
             raise wrong(no_segments(self.name, paths, others))
-        return found
+        self._leave_out(others)
+        return found.where(kept)
 
-    def _look(self, paths: Sequence[str]) -> None:
+    def _look(self, paths: Sequence[str], foreign: bool) -> None:
         """Say that there is nothing to read before Spark starts, which takes long; if the paths are of this machine."""
-        if self._spark is None and not is_elsewhere() and all(map(is_path, paths)):
-            files = Selection(tuple(paths), self.args.glob, recursive=True).find(self.name)
-            if all(is_foreign(file.path) for file in files):
-                raise wrong(no_segments(self.name, paths, [file.path for file in files]))
+        if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
+            return
+        files = [file.path for file in Selection(tuple(paths), self.args.glob, recursive=True).find(self.name)]
+        if not files or (not foreign and all(map(is_foreign, files))):
+            raise wrong(no_segments(self.name, paths, files))
 
     def _leave_out(self, files: Sequence[str]) -> None:
         """Name files that are no segments in the report, each once."""
