@@ -2,83 +2,99 @@
 
     python examples/pipeline_demo.py [FOLDER]      # a Kafka log directory; by default examples/cluster/logs
 
-Needs ``generated[arrow]`` and ``pipeline[spark,java]``; ``nox -s pipeline`` installs them and runs this.
+Needs ``generated[arrow]`` and ``pipeline[spark,java]``; ``nox -s pipeline`` installs them and runs this. It is a job of
+one's own: arguments, errors, reports and exit status are those of the jobs of the package.
 """
 
 from __future__ import annotations
 
-import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_messages_spark import cluster_metadata, consumer_offsets, register
-from kafka_messages_spark.java import ensure_java
-from kafka_messages_spark.jobs import transactions
+from kafka_messages_spark import cluster_metadata, consumer_offsets
+from kafka_messages_spark.jobs import Job, parser, run, transactions
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-COLUMNS = ("group", "topic", "partition", "offset", "metadata")
 CLUSTER = Path(__file__).resolve().parent / "cluster" / "logs"
+WIDTH = 100
+"""Characters of a line where there is no terminal that says it."""
+SETTINGS = {
+    "spark.master": "local[*]",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+}
+"""Spark on this machine, with nothing that listens outside."""
 
 
-def main(folder: str) -> int:
-    """Show the tables; the exit status is that of the transactions job, but findings are what the demo is about."""
-    spark = session()
+def main(argv: Sequence[str] | None = None) -> int:
+    """Show the tables; the exit status is 2 if there is nothing to show, and 0 else: findings are what this is about."""
+    arguments = parser("pipeline_demo", "A Kafka log directory as typed tables, and its transactions.")
+    arguments.add_argument("folder", nargs="?", default=str(CLUSTER), help="default: examples/cluster/logs")
+    arguments.set_defaults(limit=10, width=None if sys.stdout.isatty() else WIDTH)
+    given = arguments.parse_args(argv)
     try:
-        register(spark)
-        records = spark.read.format("kafka_log").option("recursiveFileLookup", "true").load(folder)
-        show_records(records)
-        show_offsets(records.where("topic = '__consumer_offsets'").transform(consumer_offsets))
-        show_configs(records.where("topic = '__cluster_metadata'").transform(cluster_metadata))
-        heading("Transactions: python -m kafka_messages_spark.jobs.transactions FOLDER")
-        return transactions.main([folder, "--exit-zero", "--quiet"])
+        status = run("From segment files to tables", arguments, argv, work, SETTINGS)
+        if status:
+            return status
+        print("\npython -m kafka_messages_spark.jobs.transactions FOLDER\n", flush=True)
+        width = ["--width", str(given.width)] if given.width else []
+        return transactions.main([given.folder, "--exit-zero", *width])
     finally:
-        spark.stop()
+        if (session := SparkSession.getActiveSession()) is not None:
+            session.stop()
 
 
-def session() -> SparkSession:
-    """Spark on this machine, quiet, and with nothing that listens outside."""
-    ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[*]").appName("pipeline demo").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.sql.session.timeZone", "UTC")
-    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+def work(job: Job) -> None:
+    """All segments with ``kafka_log``, and two internal topics with the functions that decode them."""
+    paths = [job.args.folder]
+    records = job.read(job.segments_of(paths))
+    topics = job.keep(topics_of(records))
+    job.report.section('What is there: spark.read.format("kafka_log")')
+    job.report.frame(topics.orderBy("topic"), job.args.limit)
+    there = {row["topic"] for row in topics.where("topic like '\\\\_\\\\_%'").select("topic").collect()}
+    job.report.section("Committed offsets: consumer_offsets(log), a typed struct for each record type")
+    if "__consumer_offsets" in there:
+        log = job.records(paths, "__consumer_offsets")
+        job.report.frame(offsets_of(consumer_offsets(log)), job.args.limit)
+    else:
+        job.report.line("There is no __consumer_offsets in this folder.")
+    job.report.section("Changes of topic configurations, which no consumer can read: cluster_metadata(log)")
+    if "__cluster_metadata" in there:
+        log = job.records(paths, "__cluster_metadata")
+        job.report.frame(configs_of(cluster_metadata(log)), job.args.limit)
+    else:
+        job.report.line("There is no __cluster_metadata in this folder.")
 
 
-def show_records(records: DataFrame) -> None:
-    heading('What is there: spark.read.format("kafka_log")')
-    topics = records.groupBy("topic").agg(
-        F.countDistinct("partition").alias("partitions"),
-        F.count("*").alias("records"),
+def topics_of(records: DataFrame) -> DataFrame:
+    """What there is of each topic; replicas of a record have its offset."""
+    return records.groupBy("topic").agg(
+        F.count_distinct("partition").alias("partitions"),
+        F.count_distinct("partition", "offset").alias("records"),
         F.max("timestamp").alias("last_timestamp"),
     )
-    topics.orderBy("topic").show(100, truncate=False)
 
 
-def show_offsets(records: DataFrame) -> None:
-    heading("Committed offsets: consumer_offsets(log), a typed struct for each record type")
-    commits = records.where("record_type = 'offset_commit' and not is_tombstone")
-    key, value = F.col("offset_commit.key"), F.col("offset_commit.value")
-    fields = [key["group"], key["topic"], key["partition"], value["offset"], value["metadata"]]
-    rows = commits.select("timestamp", *(each.alias(name) for each, name in zip(fields, COLUMNS, strict=True)))
-    rows.orderBy(F.desc("timestamp")).show(10, truncate=False)
-
-
-def show_configs(records: DataFrame) -> None:
-    heading("Changes of topic configurations in the metadata log, which no consumer can read: cluster_metadata(log)")
-    changes = records.where("record_type = 'config_record' and config_record.resource_type = 2")
-    rows = changes.select(
-        "offset", "timestamp", "config_record.resource_name", "config_record.name", "config_record.value"
+def offsets_of(records: DataFrame) -> DataFrame:
+    commits = records.where("record_type = 'offset_commit' and not is_tombstone").select(
+        "timestamp", "offset_commit.key.*", F.col("offset_commit.value").alias("commit")
     )
-    rows.orderBy(F.desc("offset")).show(5, truncate=False)
+    columns = ("timestamp", "group", "topic", "partition", "commit.offset", "commit.metadata")
+    return commits.select(*columns).orderBy(F.desc("timestamp"))
 
 
-def heading(text: str) -> None:
-    print(f"\n{text}\n{'=' * len(text)}\n", flush=True)
+def configs_of(records: DataFrame) -> DataFrame:
+    changes = records.where("record_type = 'config_record' and config_record.resource_type = 2")
+    record = F.col("config_record")
+    columns = (record["resource_name"].alias("topic"), record["name"].alias("name"), record["value"].alias("value"))
+    return changes.select("offset", "timestamp", *columns).orderBy(F.desc("offset"))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else str(CLUSTER)))
+    sys.exit(main())

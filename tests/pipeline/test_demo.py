@@ -1,24 +1,74 @@
-"""The demo of the README, run as a newcomer runs it, on the files of a real broker."""
+"""The demo of the README, run as a newcomer runs it: on the files of a real broker, and on folders of other kinds."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-DEMO = Path(__file__).resolve().parents[2] / "examples" / "pipeline_demo.py"
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "examples" / "pipeline_demo.py"
+NOISE = "[2026-11-21 11:48:40,001] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+
+
+def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(DEMO), str(folder)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=600, check=False, env=os.environ | environment
+    )
 
 
 def test_demo(tmp_path: Path) -> None:
-    """Typed tables of the internal topics, and the one transaction that hangs, are in what it prints."""
-    done = subprocess.run(
-        [sys.executable, str(DEMO)], capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path
-    )
+    """Typed tables, and the one transaction that hangs, in lines for a terminal; a program's log ends nothing, and Spark
+    says nothing. The README shows a part of it."""
+    folder = tmp_path / "logs"
+    shutil.copytree(ROOT / "examples" / "cluster" / "logs", folder)
+    (folder / "server.log").write_text(NOISE * 100)
+    done = run(folder)
     assert done.returncode == 0, done.stderr[-3000:]
-    lines = [line.split() for line in done.stdout.splitlines()]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
-    assert ["exactly-once", "orders", "1", "11", "in a transaction"] in [row[1:] for row in cells]
-    assert ["clicks", "compression.type", "NULL"] in [row[2:] for row in cells]
-    assert [line[:6] for line in lines if line[:1] == ["hanging"]] == [
-        ["hanging", "payments", "1", "13", "0", "pay-late"]
-    ]
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert f"left out  {folder}/server.log: not a segment" in lines
+    words = [line.split() for line in lines]
+    assert ["exactly-once", "orders", "1", "11", "in", "a", "transaction"] in [row[2:] for row in words]
+    assert ["clicks", "compression.type", "-"] in [row[3:] for row in words]
+    assert [row[:6] for row in words if row[:1] == ["hanging"]] == [["hanging", "payments", "1", "13", "0", "pay-late"]]
+    assert max(map(len, lines)) <= 100
+    shown = (ROOT / "README.md").read_text().split("This is a part of the report:\n\n```\n")[1].split("```\n")[0]
+    assert shown in done.stdout
+
+
+def empty(place: Path) -> None:
+    place.mkdir()
+
+
+def text(place: Path) -> None:
+    place.write_text(NOISE)
+
+
+def only_text(place: Path) -> None:
+    place.mkdir()
+    (place / "server.log").write_text(NOISE)
+
+
+@pytest.mark.parametrize(
+    ("make", "want"),
+    [
+        (Path.exists, "[PATH_NOT_FOUND] Path does not exist: {}."),
+        (empty, "there are no segments in {}"),
+        (text, "there are no segments in {}; not a segment: {}"),
+        (only_text, "there are no segments in {}; not a segment: {}/server.log"),
+    ],
+    ids=["nothing", "empty", "text", "text in a folder"],
+)
+def test_no_segments(tmp_path: Path, make: Callable[[Path], object], want: str) -> None:
+    """What is wrong is one line, and it is told without Spark: with this Java none would start."""
+    make(tmp_path / "it")
+    done = run(tmp_path / "it", JAVA_HOME=str(tmp_path / "no java"))
+    error = f"pipeline_demo: error: {want.replace('{}', str(tmp_path / 'it'))}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", error)

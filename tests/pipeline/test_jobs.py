@@ -21,6 +21,8 @@ REPORT = """\
 Records of an internal topic
 ============================
 
+taken  5 records of 1 partition, from 1 file
+
 record type    records  tombstones  problems  first offset  last offset
 offset_commit        4           1         0             0            3
 unreadable           2           0         2             4            4

@@ -15,6 +15,7 @@ from kafka_messages.arrow._segment_names import topic_of
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ._errors import wrong
+from ._foreign import is_foreign
 from ._types import struct_type
 from .sources._files import Selection
 
@@ -35,9 +36,11 @@ SCHEMA = pa.schema(
         pa.field("end", pa.int64()),
         pa.field("topic", pa.string()),
         pa.field("partition", pa.int32()),
+        pa.field("foreign", pa.bool_()),
     ]
 )
-"""A file and its bytes, a range of it, of which ``end`` is null in the last one; topic and partition as its folder says."""
+"""A file and its bytes, a range of it, of which ``end`` is null in the last one; topic and partition as its folder says,
+and whether it is no segment at all."""
 _FORMAT = "kafka_segment_ranges"
 
 Range = tuple[str, int, int, int | None]
@@ -94,6 +97,7 @@ class _RangesReader(DataSourceReader):
             columns = [pa.array(list(column)) for column in zip(*partition.ranges, strict=True)]
             names = [topic_of(path) for path, *_ in partition.ranges]
             columns += [pa.array([name[0] for name in names], pa.string()), pa.array([name[1] for name in names])]
+            columns.append(pa.array([is_foreign(path) for path, *_ in partition.ranges]))
             yield pa.RecordBatch.from_arrays(
                 [column.cast(field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
             )

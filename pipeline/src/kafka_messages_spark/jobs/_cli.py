@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.errors import PySparkException, PySparkValueError
@@ -20,12 +21,14 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark import register
 from kafka_messages_spark._errors import wrong
+from kafka_messages_spark._foreign import is_foreign
 from kafka_messages_spark._ranges import ranges
 from kafka_messages_spark._worker_python import use_for_next_session, use_for_session
 from kafka_messages_spark.checkpoints import read_checkpoints
-from kafka_messages_spark.java import ensure_java
 from kafka_messages_spark.jobs._report import Report, size
-from kafka_messages_spark.sources._files import open_filesystem
+from kafka_messages_spark.jobs._session import is_elsewhere, start
+from kafka_messages_spark.jobs._taken import records
+from kafka_messages_spark.sources._files import Selection, is_path, open_filesystem, shown
 
 FINE, FINDINGS, WRONG = 0, 1, 2
 _SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|PATH_\w+)\] .*")
@@ -73,13 +76,30 @@ class Job:
     """One run of a job: the session, the arguments, and the report that grows."""
 
     name: str
-    spark: SparkSession
     args: Namespace
     report: Report
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Of the session, if it is made here."""
     findings: int = 0
     """How many things there are to look at; the exit status is made of it."""
+    _spark: SparkSession | None = None
+    _cached_partitions: str | None = None
+    _foreign: set[str] = field(default_factory=set)
     _kept: list[DataFrame] = field(default_factory=list)
     _tables: list[tuple[str, DataFrame]] = field(default_factory=list)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session; it is there from when it is first asked for, so that wrong arguments are told before."""
+        if self._spark is None:
+            use_for_next_session()
+            self._spark = start(self.name, self.settings)
+            use_for_session(self._spark)
+            if not _found_by_itself(self._spark):
+                register(self._spark)
+            self._cached_partitions = self._spark.conf.get(_CACHED_PARTITIONS, None)
+            self._spark.conf.set(_CACHED_PARTITIONS, "true")
+        return self._spark
 
     def say(self, text: str) -> None:
         """Tell on stderr what is being done, unless --quiet or Spark was told not to show progress."""
@@ -87,12 +107,13 @@ class Job:
         if shows and not self.args.quiet:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
-    def files(self, paths: Sequence[str], what: str) -> DataFrame:
-        """The ranges of the files to read. What cannot be found, or has no segments in it, ends the job here."""
-        found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob)
+    def files(self, paths: Sequence[str], what: str, *, foreign: bool = False) -> DataFrame:
+        """The ranges of the files to read. What cannot be found, or has no segments in it, ends the job here.
+
+        Files that are no segments are left out, and the report says so, unless ``foreign`` ones are wanted too.
+        """
+        found = self._ranges(paths, foreign=foreign)
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
-        if not total[0]:
-            raise wrong(f"{self.name}: there are no segments in {', '.join(paths)}")
         self._reading(what, *total)
         return found
 
@@ -100,24 +121,57 @@ class Job:
         """The entries of a kind of checkpoint file in the log directories of some segments."""
         return self.keep(read_checkpoints(self.spark, paths, name, glob=self.args.glob, owner=self.name))
 
+    def records(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
+        """The records of one topic, each once however many replicas hold it; see ``_taken.records``."""
+        return records(self, paths, topic, batch_metadata=batch_metadata)
+
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
         """The records of the segments of one topic, corrupt batches as rows that say so."""
         return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
 
-    def segments_of(self, paths: Sequence[str], topic: str) -> list[str]:
-        """The segments of one topic.
+    def segments_of(self, paths: Sequence[str], topic: str | None = None) -> list[str]:
+        """The segments of one topic, or of all.
 
         Paths may also be folders with other topics in them, such as all of a broker's; those are left out.
         """
-        found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob).where("start = 0")
-        of_topic = F.col("topic").isNull() | (F.col("topic") == topic)
+        found = self._ranges(paths).where("start = 0")
+        of_topic = F.col("topic").isNull() | (F.col("topic") == topic) if topic else F.lit(True)
         files = found.where(of_topic).select("path", "size").orderBy("path").collect()
         if not files:
-            others = found.select("topic").distinct().orderBy("topic").limit(3).collect()
+            others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
             names = f"; there are some of {', '.join(row['topic'] for row in others)}" if others else ""
             raise wrong(f"{self.name}: there are no segments of {topic} in {', '.join(paths)}{names}")
-        self._reading(topic, len(files), sum(row["size"] for row in files))
+        self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
+
+    def _ranges(self, paths: Sequence[str], *, foreign: bool = False) -> DataFrame:
+        """The ranges of the segments among some files, one at least."""
+        self._look(paths, foreign)
+        found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob)
+        kept = F.lit(True) if foreign else ~F.col("foreign")
+        other = F.when(~kept & (F.col("start") == 0), F.col("path"))
+        count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
+        if not count:
+            raise wrong(no_segments(self.name, paths, others))
+        self._leave_out(others)
+        return found.where(kept)
+
+    def _look(self, paths: Sequence[str], foreign: bool) -> None:
+        """Say that there is nothing to read before Spark starts, which takes long; if the paths are of this machine."""
+        if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
+            return
+        files = [file.path for file in Selection(tuple(paths), self.args.glob, recursive=True).find(self.name)]
+        if not files or (not foreign and all(map(is_foreign, files))):
+            raise wrong(no_segments(self.name, paths, files))
+
+    def _leave_out(self, files: Sequence[str]) -> None:
+        """Name files that are no segments in the report, each once."""
+        new = sorted({shown(file) for file in files} - self._foreign)
+        self._foreign.update(new)
+        lines = [("left out", f"{file}: not a segment") for file in new[: self.args.limit]]
+        if more := len(new) - len(lines):
+            lines.append(("left out", f"and {more} more"))
+        self.report.facts(lines)
 
     def read(self, files: Sequence[str], *, batch_metadata: bool = False) -> DataFrame:
         """The records of some files, corrupt batches as rows that say so."""
@@ -148,7 +202,7 @@ class Job:
 
     def finish(self) -> None:
         """Print and save the report, and write the tables."""
-        print(self.report.text(), end="", flush=True)
+        print(self.report.text(self.args.width or _terminal()), end="", flush=True)
         if place := self.args.report:
             _save(place, self.report.markdown() if place.endswith(".md") else self.report.text())
         for name, df in self._tables if self.args.output else []:
@@ -159,8 +213,22 @@ class Job:
             print(f"written: {place}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
+        """Leave the session as it was."""
         for df in self._kept:
             df.unpersist()
+        if self._spark is None:
+            return
+        if self._cached_partitions is None:
+            self._spark.conf.unset(_CACHED_PARTITIONS)
+        else:
+            self._spark.conf.set(_CACHED_PARTITIONS, self._cached_partitions)
+
+
+def no_segments(owner: str, paths: Sequence[str], foreign: Sequence[str]) -> str:
+    """The error for files of which none is a segment."""
+    names = ", ".join(shown(file) for file in foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
+    are = f"; not a segment: {names}" if foreign else ""
+    return f"{owner}: there are no segments in {', '.join(map(shown, paths))}{are}"
 
 
 def parser(name: str, description: str) -> ArgumentParser:
@@ -177,6 +245,9 @@ def parser(name: str, description: str) -> ArgumentParser:
     out.add_argument("--mode", default="errorifexists", choices=["errorifexists", "overwrite", "append", "ignore"])
     out.add_argument("--report", metavar="FILE", help="write the report there too; as Markdown if it ends with .md")
     out.add_argument("--limit", type=positive, default=20, metavar="N", help="rows of a table in the report (20)")
+    out.add_argument(
+        "--width", type=positive, metavar="N", help="characters of a line on stdout; default: those of the terminal"
+    )
     out.add_argument("--exit-zero", action="store_true", help="exit status 0 also with findings")
     out.add_argument("--quiet", action="store_true", help="do not tell on stderr what is being done")
     made.add_argument("--glob", help="pattern for the names of files in folders; default *.{log,checkpoint}")
@@ -200,19 +271,20 @@ def positive(text: str) -> int:
     return value
 
 
-def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Callable[[Job], None]) -> int:
-    """Parse the arguments, get the session, do the work, print the report; returns the exit status."""
+def run(
+    title: str,
+    parser: ArgumentParser,
+    argv: Sequence[str] | None,
+    work: Callable[[Job], None],
+    settings: Mapping[str, str] | None = None,
+) -> int:
+    """Parse the arguments, do the work, print the report; returns the exit status.
+
+    ``settings`` are for the session, if there is none yet.
+    """
     args = parser.parse_args(argv)
-    ensure_java()
-    use_for_next_session()
-    spark = SparkSession.builder.appName(f"kafka {parser.prog}").getOrCreate()
-    use_for_session(spark)
-    if not _found_by_itself(spark):
-        register(spark)
-    job = Job(parser.prog, spark, args, Report(title))
-    before = spark.conf.get(_CACHED_PARTITIONS, None)
+    job = Job(parser.prog, args, Report(title), dict(settings or {}))
     try:
-        spark.conf.set(_CACHED_PARTITIONS, "true")
         work(job)
         job.finish()
     except Exception as error:
@@ -223,10 +295,6 @@ def run(title: str, parser: ArgumentParser, argv: Sequence[str] | None, work: Ca
         return WRONG
     finally:
         job.close()
-        if before is None:
-            spark.conf.unset(_CACHED_PARTITIONS)
-        else:
-            spark.conf.set(_CACHED_PARTITIONS, before)
     return FINDINGS if job.findings and not args.exit_zero else FINE
 
 
@@ -242,6 +310,11 @@ def _found_by_itself(spark: SparkSession) -> bool:
     except PySparkException as error:
         return "DATA_SOURCE_NOT_FOUND" not in str(error)
     return True
+
+
+def _terminal() -> int | None:
+    """Characters of a line, if stdout is a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _save(place: str, text: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -18,6 +20,8 @@ _WIDEST = 80
 _LONGEST = 1 << 15
 """No path has more characters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_GAP, _INDENT = "  ", "    "
 
 Formats = Mapping[str, Callable[[Any], str]]
 
@@ -61,9 +65,10 @@ class Report:
     def line(self, text: str) -> None:
         self.parts.append(Paragraph(text))
 
-    def facts(self, facts: Mapping[str, object]) -> None:
+    def facts(self, facts: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
         """Names and values, a line each; a value of None is left out."""
-        rows = [(name, shown(value)) for name, value in facts.items() if value is not None]
+        pairs = facts.items() if isinstance(facts, Mapping) else facts
+        rows = [(name, shown(value, _LONGEST)) for name, value in pairs if value is not None]
         self.parts.append(Table((), rows))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], more: int = 0) -> None:
@@ -89,9 +94,13 @@ class Report:
         self.parts.append(Table(titles, words, frozenset(right), count - len(words)))
         return count
 
-    def text(self) -> str:
-        """The report for a terminal."""
-        parts = [_underlined(self.title, "="), *map(_text, self.parts)]
+    def text(self, width: int | None = None) -> str:
+        """The report for a terminal.
+
+        With ``width``, in characters, lines are no longer than that: columns of a table that have no room beside the
+        others stand below each row, with their names.
+        """
+        parts = [_underlined(self.title, "="), *(_text(part, width) for part in self.parts)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def markdown(self) -> str:
@@ -184,23 +193,55 @@ def _more(count: int) -> str:
     return f"... and {count:,} more"
 
 
-def _text(part: Heading | Paragraph | Table) -> str:
+def _text(part: Heading | Paragraph | Table, width: int | None) -> str:
     if isinstance(part, Heading):
         return _underlined(part.text, "-")
     if isinstance(part, Paragraph):
-        return part.text
-    lines = [part.columns, *part.rows] if part.columns else list(part.rows)
-    if not lines:
-        return ""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    out = [
-        "  ".join(
-            word.rjust(width) if at in part.right else word.ljust(width)
-            for at, (word, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    return "\n".join([*out, _more(part.more)] if part.more else out)
+        return "\n".join(_wrapped(part.text, width))
+    return "\n".join(_facts(part, width) if not part.columns else _rows(part, width))
+
+
+def _facts(part: Table, width: int | None) -> list[str]:
+    """Names, and beside them values, of as many lines as they take."""
+    names = max((len(name) for name, _ in part.rows), default=0) + 2
+    room = None if width is None else max(width - names, 1)
+    lines = []
+    for name, value in part.rows:
+        first, *more = _wrapped(value, room) or [""]
+        lines += [f"{name:{names}}{first}".rstrip(), *(" " * names + line for line in more)]
+    return lines
+
+
+def _rows(part: Table, width: int | None) -> list[str]:
+    """A header and rows, with as many columns as there is room for; under each row the others, if they say anything."""
+    words = [part.columns, *part.rows]
+    widths = [max(map(len, column)) for column in zip(*words, strict=True)]
+    count = len(widths) if width is None else max(1, _fitting(widths, width))
+    lines = []
+    for line in words:
+        cells = [
+            word.rjust(widths[at]) if at in part.right else word.ljust(widths[at])
+            for at, word in enumerate(line[:count])
+        ]
+        lines.append(_GAP.join(cells).rstrip())
+        if line is not part.columns:
+            rest = zip(part.columns[count:], line[count:], strict=True)
+            if told := "; ".join(f"{name} {word}" for name, word in rest if word not in ("", "-")):
+                lines += _wrapped(told, width, _INDENT)
+    return [*lines, _more(part.more)] if part.more else lines
+
+
+def _fitting(widths: Sequence[int], room: int) -> int:
+    """How many columns have room, gaps between them included."""
+    ends = accumulate(each + len(_GAP) for each in widths)
+    return sum(end - len(_GAP) <= room for end in ends)
+
+
+def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
+    """A text in lines of a width; without one, in one line."""
+    if width is None:
+        return [text]
+    return wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _markdown(part: Heading | Paragraph | Table) -> str:

@@ -67,7 +67,7 @@ def _measured(job: _cli.Job) -> DataFrame:
     args = job.args
     if args.what in TOPICS:
         topic = f"__{args.what}"
-        records = job.log(args.paths, topic, batch_metadata=True)
+        records = job.records(args.paths, topic, batch_metadata=True)
         job.unreadable(_cli.corrupt_batches(records))
         return encodings.measure(encodings.messages_of(records.where("corrupt is null"), topic))
     if args.what == FRAMES:

@@ -26,6 +26,8 @@ TOPICS: dict[str, Callable[..., DataFrame]] = {
     "remote_log_metadata": internal_topics.remote_log_metadata,
 }
 FACTS = ("topic", "partition", "offset", "timestamp", "record_version", "is_tombstone", "problem")
+LOG = (*FACTS[:4], "key", "value", "corrupt")
+"""What is needed of the log."""
 UNREADABLE = "unreadable"
 """Table of the records without a type, and of corrupt batches: what is wrong with them, and their bytes if they may be
 shown."""
@@ -39,9 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Count the records of each type, and write their tables. Findings are records that cannot be read."""
     args = job.args
-    log = job.log(args.paths, f"__{args.topic}", batch_metadata=args.latest)
+    log = job.records(args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
-        log = internal_topics.latest(log).where("not is_control or is_control is null")
+        log = internal_topics.latest(log)
+    if "is_control" in log.columns:
+        log = log.where("not is_control or is_control is null")
+    log = log.select(*LOG)
     records = job.keep(TOPICS[args.topic](log, {"showSecrets": str(args.show_secrets).lower()}))
     hides = not args.show_secrets and may_have_secrets(LOGS[f"__{args.topic}"])
     counts = records.groupBy(F.coalesce("record_type", F.lit(UNREADABLE)).alias("record_type")).agg(

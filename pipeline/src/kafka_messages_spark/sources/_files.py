@@ -188,6 +188,11 @@ def is_local(filesystem: Any) -> bool:
     return isinstance(filesystem, fs.LocalFileSystem)
 
 
+def is_path(place: str) -> bool:
+    """Whether a path or URI is a path of this machine."""
+    return not _SCHEME.match(place)
+
+
 def shown(path: str) -> str:
     """A path or URI without what nobody should read in an error: credentials, and all behind ``?``."""
     return _SECRET.sub("", path).partition("?")[0] if _SCHEME.match(path) else path

@@ -1,0 +1,62 @@
+"""The session of a job: the one there is, or one that starts without a word."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
+
+from kafka_messages_spark.java import ensure_java, write_launcher
+
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+_SAYS_HOW = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"}
+"""Where one of these is set, somebody has said how Spark starts and what it logs."""
+
+
+def is_elsewhere() -> bool:
+    """Whether paths are those of a server of Spark Connect."""
+    return "SPARK_REMOTE" in os.environ or bool(is_remote())
+
+
+def start(name: str, settings: Mapping[str, str]) -> SparkSession:
+    """The session there is, or else a new one with these settings.
+
+    Of one that this process starts on this machine, unless the environment says how, there are errors on stderr and no
+    words about its start.
+    """
+    ensure_java()
+    builder = SparkSession.builder.appName(f"kafka {name}")
+    if SparkSession.getActiveSession() is not None or _SAYS_HOW & os.environ.keys():
+        return builder.getOrCreate()
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    if _LOGGING.exists():  # not so in a zip
+        option = f'"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"'
+        builder = builder.config("spark.driver.extraJavaOptions", option)
+    with _quiet_java():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _quiet_java() -> Iterator[None]:
+    """Java without the module that Spark asks for and only MLlib uses: it is in incubation, and Java warns of that."""
+    home = os.environ.get("JAVA_HOME", "")
+    java = shutil.which("java", path=f"{home}/bin" if home else None)
+    if os.name != "posix" or java is None:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="java-") as folder:
+        write_launcher(Path(folder, "bin", "java"), Path(java))
+        os.environ["JAVA_HOME"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["JAVA_HOME"]
+            if home:
+                os.environ["JAVA_HOME"] = home

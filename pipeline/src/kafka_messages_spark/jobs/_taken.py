@@ -1,0 +1,226 @@
+"""The records of a topic for a job, each once, and what is left out: copies of records, and snapshots.
+
+Headers of batches tell which files there is a choice of, before any record is decoded. A snapshot is the state at an
+offset, and its records are no more records of the log: one is taken where the log does not go back to its beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from kafka_messages_spark._ranges import ranges
+from kafka_messages_spark.batches import batches_in
+from kafka_messages_spark.copies import counts, once
+from kafka_messages_spark.jobs._report import place
+from kafka_messages_spark.sources._files import shown
+
+if TYPE_CHECKING:
+    from kafka_messages_spark.jobs._cli import Job
+
+METADATA = "__cluster_metadata"
+_SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
+_END = ".checkpoint"
+Log = tuple[str | None, int | None, str | None]
+
+
+def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
+    """The records of one topic, each once however many replicas hold it; the report says what was taken.
+
+    Where copies are to be told apart there is what ``batch_metadata`` gives, asked for or not. Then control records are
+    among the rows. Rows of corrupt batches stay, of all copies.
+    """
+    files = {shown(path): path for path in job.segments_of(paths, topic)}
+    found = taken(held(batches_in(ranges(job.spark, list(files.values()), owner=job.name)), topic))
+    states = {each.file for each in (*found.left_out, found.snapshot) if each is not None}
+    batch_metadata = batch_metadata or found.is_twice
+    parts, count = [], None
+    if log := [path for name, path in files.items() if name not in states]:
+        rows = job.read(log, batch_metadata=batch_metadata)
+        if found.start:
+            rows = rows.where(F.col("offset").isNull() | (F.col("offset") >= found.start))
+        if topic == METADATA:
+            rows = rows.withColumns({"topic": F.lit(topic), "partition": F.lit(0)})
+        count = _count(found, rows)
+        parts.append(once(rows) if found.is_twice else rows)
+    if found.snapshot is not None:
+        parts.append(job.read([files[found.snapshot.file]], batch_metadata=batch_metadata))
+    _tell(job, found, count)
+    return reduce(DataFrame.unionByName, parts)
+
+
+@dataclass(frozen=True)
+class Count:
+    """Records of the log, as ``copies.counts`` counts them."""
+
+    records: int
+    copies: int = 0
+    differing: int = 0
+
+
+def _count(found: Taken, rows: DataFrame) -> Count:
+    """Counted record by record only where headers do not say it."""
+    known = [each.records for each in found.log if each.records is not None]
+    if found.is_twice or found.start or len(known) < len(found.log):
+        return Count(*counts(rows).collect()[0])
+    return Count(sum(known))
+
+
+def _tell(job: Job, found: Taken, count: Count | None) -> None:
+    """Report what was taken and left out. Copies that are not alike are findings."""
+    facts: dict[str, str] = {}
+    if count is not None:
+        words = (_number(count.records, "record"), _number(found.logs, "partition"), _number(len(found.log), "file"))
+        facts["taken"] = "{} of {}, from {}".format(*words)
+        if count.copies:
+            facts["copies"] = f"{count.copies} more, of other replicas; each record counts once"
+        if count.differing:
+            job.findings += count.differing
+            facts["differing"] = (
+                f"{_number(count.differing, 'offset')} with copies of other contents; "
+                "those with the highest leader epoch were taken"
+            )
+        if found.unnamed:
+            what = _number(found.unnamed, "folder")
+            facts["no name"] = f"{what} that do not say topic and partition; each counts as a partition"
+    if found.snapshot is not None:
+        where = f"the state up to offset {found.start - 1}" if found.start else "a state"
+        facts["snapshot"] = f"{_number(found.snapshot.records or 0, 'record')}, {where}: {place(found.snapshot.file)}"
+    if found.left_out:
+        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.reason}"
+    job.report.facts(facts)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What headers say of a file."""
+
+    file: str
+    """As it is shown."""
+    topic: str | None
+    partition: int | None
+    first: int | None
+    """Offsets of its first and last record; None if no batch can be read."""
+    last: int | None
+    records: int | None
+    """Without control records; None where only decompressing tells it (formats 0 and 1)."""
+    repeats: int = 0
+    """Batches that begin below the end of one before them."""
+
+    @property
+    def log(self) -> Log:
+        """What tells logs apart; the folder, where that does not say topic and partition."""
+        known = self.topic is not None and self.partition is not None
+        return self.topic, self.partition, None if known else re.split(r"[/\\](?=[^/\\]*$)", self.file)[0]
+
+    @property
+    def is_snapshot(self) -> bool:
+        return self.topic == METADATA and self.file.endswith(_END)
+
+    @property
+    def end(self) -> int:
+        """Of a snapshot the first offset that is not in it, as its name says; -1 if that does not say it."""
+        found = _SNAPSHOT.fullmatch(re.split(r"[/\\]", self.file)[-1])
+        return int(found[1]) if found else -1
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The files to read."""
+
+    log: list[Held]
+    snapshot: Held | None = None
+    """The state before the first record of the log that counts."""
+    start: int = 0
+    """With a snapshot: records of the log below this offset are in it."""
+    left_out: list[Held] = field(default_factory=list)
+    """Snapshots."""
+    reason: str = "they are states of the log, which is here from offset 0 on"
+
+    @property
+    def is_twice(self) -> bool:
+        """Whether records may be there more than once."""
+        return any(each.repeats for each in self.log) or any(map(_overlap, _by_log(self.log)))
+
+    @property
+    def logs(self) -> int:
+        return len({each.log for each in self.log})
+
+    @property
+    def unnamed(self) -> int:
+        """Folders that do not say topic and partition."""
+        return len({each.log for each in self.log if each.log[2] is not None})
+
+
+def taken(files: Sequence[Held]) -> Taken:
+    """All of the log; and where that does not begin at offset 0, or there is none, one snapshot with what was before.
+
+    That is the oldest that the log goes on from without a gap: brokers remove from the log what is in their oldest
+    snapshot. Without a log it is the latest. Of its copies the one with the most records is taken.
+    """
+    log = [each for each in files if not each.is_snapshot]
+    snapshots = [each for each in files if each.is_snapshot]
+    begins = min((each.first for each in log if each.first is not None), default=None)
+    ends = max((each.last for each in log if each.last is not None), default=None)
+    if begins == 0:
+        return Taken(log, left_out=snapshots)
+    if begins is None or ends is None:
+        end = max((each.end for each in snapshots), default=None)
+    else:
+        end = min((each.end for each in snapshots if begins <= each.end <= ends + 1), default=None)
+    if end is None:
+        return Taken(
+            log, left_out=snapshots, reason=f"the log begins at offset {begins}, and goes on from none of them"
+        )
+    chosen = max((each for each in snapshots if each.end == end), key=lambda each: (each.records or 0, each.file))
+    others = [each for each in snapshots if each is not chosen]
+    return Taken(log, chosen, max(end, 0), others, "other states, or copies")
+
+
+def _by_log(files: Iterable[Held]) -> list[list[Held]]:
+    in_order = sorted(files, key=lambda each: tuple(map(str, each.log)))
+    return [list(some) for _, some in groupby(in_order, key=lambda each: each.log)]
+
+
+def _overlap(files: Iterable[Held]) -> bool:
+    """Whether offsets of one file are within another of the same log."""
+    spans = sorted((each.first, each.last) for each in files if each.first is not None and each.last is not None)
+    reached = -1
+    for first, last in spans:
+        if first <= reached:
+            return True
+        reached = max(reached, last)
+    return False
+
+
+def held(batches: DataFrame, topic: str) -> list[Held]:
+    """What there is in each file, from the rows of ``batches.batches_in``; files without a byte are not there.
+
+    The metadata log has one partition, whatever its folders are called.
+    """
+    begins = F.coalesce("base_offset", "last_offset")
+    before = Window.partitionBy("file").orderBy("position").rowsBetween(Window.unboundedPreceding, -1)
+    placed = batches.withColumns({"begins": begins, "reached": F.max("last_offset").over(before)})
+    is_record = ~F.coalesce(F.col("is_control"), F.lit(False)) & F.col("corrupt").isNull()
+    by_file = placed.groupBy("file", "topic", "partition").agg(
+        F.min("begins").alias("first"),
+        F.max("last_offset").alias("last"),
+        F.when(
+            F.count_if(is_record & F.col("records").isNull()) == 0,
+            F.coalesce(F.sum(F.when(is_record, F.col("records"))), F.lit(0)),
+        ).alias("records"),
+        F.count_if(F.col("begins") <= F.col("reached")).alias("repeats"),
+    )
+    known = {"topic": topic, "partition": 0} if topic == METADATA else {}
+    return [Held(**row.asDict() | known) for row in by_file.orderBy("file").collect()]

@@ -1,0 +1,241 @@
+"""Copies of a log: each record counts once, whatever the replicas' folders hold of it, and snapshots are no records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import kafka_messages as km
+import pytest
+from job_files import at, metadata, segment
+from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
+from kafka_messages.records import write_coordinator_record
+from kafka_messages_spark import register
+from kafka_messages_spark.copies import counts, once
+from kafka_messages_spark.jobs import encodings, internal_topics
+from kafka_messages_spark.jobs._taken import METADATA, Held, taken
+from pyspark.sql import SparkSession
+
+OFFSETS = "__consumer_offsets-0"
+
+
+def commits(offset: int, count: int = 3, *, group: str = "g", **more: Any) -> bytes:
+    """A batch of commits, all with the same key."""
+    key = km.OffsetCommitKey(group=group, topic="orders", partition=0)
+    rows = []
+    for each in range(offset, offset + count):
+        name, value = write_coordinator_record(key, km.OffsetCommitValue(offset=each), 4)
+        rows.append({"key": name, "value": value, "timestamp": at(each)})
+    return write_batches(rows, base_offset=offset, **more)
+
+
+def damaged(batch: bytes) -> bytes:
+    return batch[:-1] + bytes([batch[-1] ^ 1])
+
+
+def topics(offset: int, *names: str) -> bytes:
+    """A batch of new topics."""
+    return metadata(offset, 0, *(km.TopicRecord(name=name) for name in names))
+
+
+def snapshot(folder: Path, end: int, records: Sequence[Any], *, is_cut: bool = False) -> Path:
+    """A snapshot up to the offset before ``end``."""
+    header = write_control_batch("SNAPSHOT_HEADER", bytes(12), offset=0)
+    footer = b"" if is_cut else write_control_batch("SNAPSHOT_FOOTER", bytes(3), offset=1 + len(records))
+    name = f"{end:020}-{1:010}.checkpoint"
+    return segment(folder, f"{METADATA}-0", header, metadata(1, 0, *records), footer, name=name)
+
+
+def rows_of(report: str) -> dict[str, int]:
+    """How many records of each type a report of ``internal_topics`` has."""
+    lines = [line.split() for line in report.split("\n\n")[-1].splitlines()[1:]]
+    return {words[0]: int(words[1]) for words in lines}
+
+
+@pytest.fixture
+def replicas(tmp_path: Path) -> Path:
+    """Fifteen records; one replica is cut short within the last batch but one, one damaged in the second, none whole."""
+    log = [commits(offset) for offset in range(0, 15, 3)]
+    segment(tmp_path / "b1", OFFSETS, *log[:3], log[3][:-5])
+    segment(tmp_path / "b2", OFFSETS, log[0], damaged(log[1]), *log[2:])
+    return tmp_path
+
+
+REPLICAS = """\
+Records of an internal topic
+============================
+
+taken   15 records of 1 partition, from 2 files
+copies  6 more, of other replicas; each record counts once
+
+record type    records  tombstones  problems  first offset  last offset
+offset_commit       15           0         0  0             14
+unreadable           1           0         1  -             -
+"""
+
+
+def test_replicas(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What one replica lacks the other has, and what both have counts once; the damaged place is told all the same."""
+    out = str(replicas / "out")
+    arguments = ["consumer_offsets", str(replicas / "b1"), str(replicas / "b2"), "--quiet"]
+    assert internal_topics.main([*arguments, "--output", out]) == 1
+    assert capsys.readouterr().out == REPLICAS
+    found = spark.read.parquet(f"{out}/offset_commit").select("offset", "record.value.offset").collect()
+    assert sorted(map(tuple, found)) == [(each, each) for each in range(15)]
+
+
+def test_replicas_compacted(replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last record of a key is the same as ever, from whichever replica it is."""
+    assert internal_topics.main(["consumer_offsets", str(replicas), "--latest", "--quiet"]) == 1
+    report = capsys.readouterr().out
+    assert [line.split() for line in report.splitlines()[-2:]] == [
+        ["offset_commit", "1", "0", "0", "14", "14"],
+        ["unreadable", "1", "0", "1", "-", "-"],
+    ]
+
+
+def test_replicas_measured(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The job ``encodings`` measures each record once too."""
+    assert encodings.main(["consumer_offsets", str(replicas), "--quiet", "--output", str(replicas / "out")]) == 1
+    measured = spark.read.parquet(str(replicas / "out" / "messages")).select("message", "messages", "malformed")
+    assert sorted(map(tuple, measured.collect())) == [("OffsetCommitKey", 15, 0), ("OffsetCommitValue", 15, 0)]
+    assert "copies  6 more, of other replicas; each record counts once\n" in capsys.readouterr().out
+
+
+def test_appended_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Offsets that are there twice in one folder, or in one file, count once as well."""
+    segment(tmp_path, OFFSETS, commits(0), commits(3), commits(0))
+    segment(tmp_path, OFFSETS, commits(3), name="copy.log")
+    assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert rows_of(report) == {"offset_commit": 6}
+    assert "copies  6 more" in report
+
+
+def test_copies_that_differ(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A replica that led before, and does not know yet that it was cut back: the higher leader epoch is right."""
+    segment(tmp_path / "b1", OFFSETS, commits(0, leader_epoch=1), commits(3, group="stale", leader_epoch=1))
+    segment(tmp_path / "b2", OFFSETS, commits(0, leader_epoch=1), commits(3, group="right", leader_epoch=2))
+    assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 1
+    want = "differing  3 offsets with copies of other contents; those with the highest leader epoch were taken\n"
+    assert want in capsys.readouterr().out
+    found = spark.read.parquet(str(tmp_path / "out" / "offset_commit")).select("offset", "record.key.group")
+    assert [group for _, group in sorted(map(tuple, found.collect()))] == ["g"] * 3 + ["right"] * 3
+
+
+def test_folders_that_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody knows which partition they are of: each counts as one of its own, and the report says so."""
+    for name in ("one", "two"):
+        segment(tmp_path, name, commits(0))
+    assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert rows_of(report) == {"offset_commit": 6}
+    assert "taken    6 records of 2 partitions, from 2 files\n" in report
+    assert "no name  2 folders that do not say topic and partition; each counts as a partition\n" in report
+
+
+def test_snapshots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three topics are three topic records, whatever snapshots and replicas of the metadata log there are besides."""
+    for name in ("b1", "b2"):
+        snapshot(tmp_path / name, 2, [km.TopicRecord(name="a"), km.TopicRecord(name="b")])
+        segment(tmp_path / name, f"{METADATA}-0", topics(0, "a", "b"), topics(2, "c"))
+    segment(tmp_path, "a copy of some day", topics(0, "a", "b"))
+    assert internal_topics.main(["cluster_metadata", str(tmp_path), "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert rows_of(report) == {"topic_record": 3}
+    assert report.split("\n\n")[1] == (
+        "taken     3 records of 1 partition, from 3 files\n"
+        "copies    5 more, of other replicas; each record counts once\n"
+        "left out  2 snapshots: they are states of the log, which is here from offset 0 on"
+    )
+
+
+def test_log_that_was_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the log's beginning is gone, the oldest snapshot that it goes on from has it; of its copies the whole one."""
+    state = [km.TopicRecord(name=name) for name in ("a", "b", "c")]
+    snapshot(tmp_path / "b1", 12, state, is_cut=True)
+    snapshot(tmp_path / "b2", 12, state)
+    broken = snapshot(tmp_path / "b3", 12, state)
+    broken.write_bytes(broken.read_bytes()[:120])
+    snapshot(tmp_path / "b1", 14, state)
+    segment(tmp_path / "b1", f"{METADATA}-0", topics(11, "c"), topics(12, "d"), topics(13, "e"), base=11)
+    assert internal_topics.main(["cluster_metadata", str(tmp_path), "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert rows_of(report) == {"topic_record": 5}
+    assert "taken     2 records of 1 partition, from 1 file\n" in report
+    assert "snapshot  3 records, the state up to offset 11: " in report
+    assert "left out  3 snapshots: other states, or copies\n" in report
+
+
+def held(file: str, first: int | None = None, last: int | None = None, records: int | None = 1, **more: Any) -> Held:
+    topic, partition = ("t", 0) if "-0/" in file else (None, None)
+    return Held(file, more.pop("topic", topic), partition, first, last, records, **more)
+
+
+def state(end: int, records: int, folder: str = "a") -> Held:
+    name = f"{folder}/{METADATA}-0/{end:020}-{1:010}.checkpoint"
+    return Held(name, METADATA, 0, 0, records, records)
+
+
+def meta(first: int, last: int) -> Held:
+    return Held(f"a/{METADATA}-0/{first:020}.log", METADATA, 0, first, last, 1 + last - first)
+
+
+@pytest.mark.parametrize(
+    ("files", "chosen", "start", "reason"),
+    [
+        ([meta(0, 9), state(4, 2)], None, 0, "they are states of the log, which is here from offset 0 on"),
+        ([state(4, 2), state(8, 3), state(8, 5, "b"), state(8, 4, "c")], 2, 8, "other states, or copies"),
+        ([meta(5, 9), state(4, 2), state(5, 2), state(8, 3)], 2, 5, "other states, or copies"),
+        ([meta(5, 9), state(10, 3), state(11, 3)], 1, 10, "other states, or copies"),
+        (
+            [meta(5, 9), state(4, 3), state(11, 3)],
+            None,
+            0,
+            "the log begins at offset 5, and goes on from none of them",
+        ),
+    ],
+    ids=["whole log", "no log", "oldest", "after the log", "gap"],
+)
+def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reason: str) -> None:
+    """Of states one at most, and only one that the log goes on from without a gap."""
+    found = taken(files)
+    assert found.snapshot == (None if chosen is None else files[chosen])
+    assert (found.start, found.reason) == (start, reason)
+    assert len(found.left_out) == sum(each.is_snapshot and each != found.snapshot for each in files)
+
+
+@pytest.mark.parametrize(
+    ("files", "twice"),
+    [
+        ([held("a/t-0/0.log", 0, 4), held("a/t-0/5.log", 5, 9)], False),
+        ([held("a/t-0/0.log", 0, 4), held("b/t-0/4.log", 4, 9)], True),
+        ([held("a/t-0/0.log", 0, 9), held("a/t-0/1.log", 1, 2), held("a/t-0/5.log", 12, 13)], True),
+        ([held("a/0.log", 0, 4), held("b/0.log", 0, 4)], False),
+        ([held("a/0.log", 0, 4), held("a/1.log", 0, 4)], True),
+        ([held("a/t-0/0.log", 0, 4, repeats=1)], True),
+        ([held("a/t-0/0.log"), held("b/t-0/0.log")], False),
+    ],
+    ids=["pieces", "replicas", "within", "no names", "no name", "one file", "no batch"],
+)
+def test_whether_records_are_there_twice(files: list[Held], twice: bool) -> None:
+    """Only then are records compared, which takes moving all of them."""
+    assert taken(files).is_twice is twice
+
+
+def test_once(spark: SparkSession, tmp_path: Path) -> None:
+    """In a notebook too: what two cleaners left of a batch are all records that are anywhere, and each damaged place."""
+    log = [{"key": b"k%d" % each, "value": b"v", "timestamp": at(each)} for each in range(4)]
+    bad = damaged(write_batches(log, base_offset=4))
+    segment(tmp_path / "b1", "t-0", write_batches(log[:2]), bad)
+    segment(tmp_path / "b2", "t-0", write_batches(log[1:], base_offset=1), bad)
+    register(spark)
+    reader = spark.read.format("kafka_log").option("mode", "PERMISSIVE").option("recursiveFileLookup", "true")
+    for has_file in ("true", "false"):
+        rows = reader.option("includeBatchMetadata", has_file).load(str(tmp_path))
+        found = sorted((row.offset is None, row.offset, row.key) for row in once(rows).collect())
+        assert [offset for _, offset, _ in found] == [0, 1, 2, 3, None, None]
+        assert counts(rows).collect() == [(4, 1, 0)]
+    with pytest.raises(ValueError, match=r"^once: there is no column 'offset'"):
+        once(rows.drop("offset"))

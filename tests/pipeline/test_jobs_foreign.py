@@ -1,0 +1,93 @@
+"""Files that are no segments, beside those that are: jobs name them, and leave them out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from job_files import data, segment
+from kafka_messages_spark._foreign import is_foreign
+from kafka_messages_spark.jobs import _cli, groups, segments, transactions
+from pyspark.sql import SparkSession
+
+TEXT = b"[2026-11-21 11:48:40,001] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+BATCH = data(0, transactional=False)
+DAMAGED = BATCH[:-1] + bytes([BATCH[-1] ^ 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "foreign"),
+    [
+        ("server.log", TEXT * 20000, True),
+        ("server.log", TEXT, True),
+        ("server.log", b"?", True),
+        ("server.log", DAMAGED, True),
+        ("server.log", b"", False),
+        ("server.log", bytes(4096), False),
+        ("my copy.log", BATCH, False),
+        ("my copy.log", DAMAGED + BATCH, False),
+        (f"{0:020}.log", TEXT, False),
+        (f"{0:020}-AAAAAAAAAAAAAAAAAAAAAA.log", TEXT, False),
+        (f"{7:020}-{1:010}.checkpoint", TEXT, False),
+        ("0.log", TEXT, True),
+    ],
+)
+def test_is_foreign(tmp_path: Path, name: str, content: bytes, foreign: bool) -> None:
+    """By name and by content: what may be a damaged segment is not left out."""
+    place = tmp_path / name
+    place.write_bytes(content)
+    assert is_foreign(str(place)) is foreign
+
+
+def test_no_file(tmp_path: Path) -> None:
+    """What cannot be opened is told by who reads it."""
+    assert not is_foreign(str(tmp_path / "server.log"))
+
+
+def test_server_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The logs of a broker's program, there or in the folder of a partition, are no finding; a broken segment is."""
+    assert spark
+    segment(tmp_path, "t-0", data(0))
+    for place in ("controller.log", "server.log", "t-0/notes.log"):
+        (tmp_path / place).write_bytes(TEXT * 3)
+    assert transactions.main([str(tmp_path), "--quiet", "--limit", "2"]) == 0
+    report = capsys.readouterr().out
+    assert report.split("\n\n")[1] == (
+        f"left out  {tmp_path}/controller.log: not a segment\n"
+        f"left out  {tmp_path}/server.log: not a segment\n"
+        "left out  and 1 more"
+    )
+    assert "data               1 partitions, 1 files, 1 batches\n" in report
+    segment(tmp_path, "t-0", TEXT * 3, base=9)
+    assert transactions.main([str(tmp_path), "--quiet"]) == 1
+    assert "Unreadable\n" in capsys.readouterr().out
+
+
+def test_server_log_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The job that looks at the integrity of files tells of foreign ones, as ever."""
+    (tmp_path / "server.log").write_bytes(TEXT * 3)
+    assert segments.main([str(tmp_path), "--quiet"]) == 1
+    report = capsys.readouterr().out
+    assert "error     foreign  " in report
+    assert "left out" not in report
+
+
+def test_before_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Local paths are looked at before there is a session, which takes long to start."""
+
+    def start(*_: object) -> SparkSession:
+        raise AssertionError("a session was started")
+
+    monkeypatch.setattr(_cli, "start", start)
+    monkeypatch.setattr(_cli, "is_elsewhere", lambda: False)
+    (tmp_path / "server.log").write_bytes(TEXT)
+    for place, want in (
+        (tmp_path / "nothing", "[PATH_NOT_FOUND] Path does not exist: {}."),
+        (tmp_path, "there are no segments in {}; not a segment: {}/server.log"),
+    ):
+        assert groups.main([str(place)]) == 2
+        assert capsys.readouterr().err == f"groups: error: {want.replace('{}', str(place))}\n"
+    for main in (segments.main, groups.main):
+        with pytest.raises(AssertionError, match="a session was started"):
+            main([str(tmp_path)])
+        segment(tmp_path, "t-0", data(0))
