@@ -232,7 +232,7 @@ public final class Busy {
                 }
                 exact.beginTransaction();
                 exact.send(new ProducerRecord<>("output", i % PARTITIONS, null, bytes("steady " + i)));
-                exact.sendOffsetsToTransaction(Map.of(new TopicPartition("input", 0), new OffsetAndMetadata(i)),
+                exact.sendOffsetsToTransaction(Map.of(new TopicPartition("input", 0), new OffsetAndMetadata(150 + i)),
                     group);
                 exact.commitTransaction();
                 Thread.sleep(50);
