@@ -64,7 +64,8 @@ WRONG: list[tuple[Any, int, str]] = [
     (
         MetadataRequest(topics=[{"name": "t", "topic_id": UUID(int=0)}]),  # type: ignore[list-item]
         12,
-        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got {'name': 't', 'topic_id': UUID('00000000-0000-0000-0000-0...",
+        "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got "
+        "{'name': 't', 'topic_id': UUID('00000000-0000-0000-0000-0...",
     ),
     (
         MetadataResponse(topics=["orders"]),  # type: ignore[list-item]
@@ -258,6 +259,8 @@ def test_all_that_has_bytes_is_read() -> None:
         assert MetadataRequest.read_from(readable, 0, 12)[1] == len(data)
         assert MetadataRequest.schemas()[12].read(readable)[1] == len(data)
         assert protocol.frame(readable) == len(data).to_bytes(4, "big") + data
+    numbers: Any = array.array("i", [1, 2])
+    assert protocol.frame(numbers) == b"\0\0\0\x08" + numbers.tobytes()
 
 
 def test_every_struct_has_a_class_in_its_module() -> None:

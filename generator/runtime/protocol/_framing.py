@@ -22,7 +22,7 @@ MAX_FRAME_SIZE = 100 * 1024 * 1024
 
 def frame(payload: BytesLike) -> bytes:
     """The payload with its length before it. Raises EncodeError when int32 cannot hold the length."""
-    return framed(payload if type(payload) is bytes else as_bytes(payload, "payload"))
+    return framed(payload if isinstance(payload, bytes) else as_bytes(payload, "payload"))
 
 
 def framed(*parts: BytesLike) -> bytes:
