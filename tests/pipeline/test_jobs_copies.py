@@ -11,10 +11,13 @@ import pytest
 from job_files import at, metadata, segment
 from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
 from kafka_messages.records import write_coordinator_record
-from kafka_messages_spark import register
+from kafka_messages_spark import cluster_metadata, consumer_offsets, groups, register
+from kafka_messages_spark.batches import read_batches
 from kafka_messages_spark.copies import counts, once
 from kafka_messages_spark.jobs import encodings, internal_topics
 from kafka_messages_spark.jobs._taken import METADATA, Held, taken
+from kafka_messages_spark.metadata import records_of
+from kafka_messages_spark.transactions import find_transactions
 from pyspark.sql import SparkSession
 
 OFFSETS = "__consumer_offsets-0"
@@ -222,6 +225,27 @@ def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reaso
 def test_whether_records_are_there_twice(files: list[Held], twice: bool) -> None:
     """Only then are records compared, which takes moving all of them."""
     assert taken(files).is_twice is twice
+
+
+def test_one_rule_for_all(spark: SparkSession, tmp_path: Path) -> None:
+    """Groups, transactions and the metadata take the same copy as the others: that of the highest leader epoch."""
+    of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
+    key = km.OffsetCommitKey(group="g", topic="orders", partition=0)
+    for folder, epoch in (("b1", 1), ("b2", 2), ("b3", 1)):
+        name, value = write_coordinator_record(key, km.OffsetCommitValue(offset=epoch), 4)
+        segment(tmp_path / folder, OFFSETS, write_batches([{"key": name, "value": value}], leader_epoch=epoch))
+        segment(tmp_path / folder, f"{METADATA}-0", metadata(0, 0, km.TopicRecord(name=f"t{epoch}"), epoch=epoch))
+        rows = [{"value": b"v", "timestamp": at(epoch)}] * epoch
+        segment(tmp_path / folder, "orders-0", write_batches(rows, leader_epoch=epoch, **of_producer))
+    register(spark)
+    reader = spark.read.format("kafka_log").option("includeBatchMetadata", "true")
+
+    (commit,) = groups.offset_commits(consumer_offsets(reader.load(f"{tmp_path}/b*/{OFFSETS}"))).collect()
+    assert commit.committed_offset == 2
+    (topic,) = records_of(cluster_metadata(reader.load(f"{tmp_path}/b*/{METADATA}-0"))).collect()
+    assert topic.topic_record.name == "t2"
+    (found,) = find_transactions(read_batches(spark, [f"{tmp_path}/b*/orders-0"])).collect()
+    assert (found.records, found.batches) == (2, 1)
 
 
 def test_once(spark: SparkSession, tmp_path: Path) -> None:

@@ -29,8 +29,9 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
     kept, and so are control records. Rows of corrupt batches have no offset, and all of them stay. Files whose folder
     does not say topic and partition are told apart by their folder.
 
-    ``keys`` name something else that there is to be one of, such as ``base_offset`` of batches, with what tells logs
-    apart. Snapshots have offsets of their own: leave their rows out.
+    ``keys`` say what else there is to be one of, the number within a log last, such as ``base_offset`` for the rows of
+    batches; of those the copy with the most records is kept, which the cleaner has not come to. Snapshots have offsets of
+    their own: leave their rows out.
     """
     if not keys:
         require(rows, "offset", "once")
@@ -38,6 +39,7 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
     number = F.col(keys[-1]) if isinstance(keys[-1], str) else keys[-1]
     order = [F.col("problem").isNotNull()] if "problem" in rows.columns else []
     order += [F.col("leader_epoch").desc_nulls_last()] if "leader_epoch" in rows.columns else []
+    order += [F.col("records").desc_nulls_last()] if "records" in rows.columns else []
     order += [F.col(name) for name in ("file", "position") if name in rows.columns]
     window = Window.partitionBy(*keys).orderBy(*(order or [number]))
     ranked = rows.withColumn(_RANK, F.row_number().over(window))

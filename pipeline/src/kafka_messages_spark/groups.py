@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from ._outcomes import tells_outcomes, with_outcome
 from ._times import timestamp_of
+from .copies import once
 from .frames import require
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def offset_commits(records: DataFrame) -> DataFrame:
     Columns: ``group``, ``topic``, ``partition``, ``committed_offset`` (null for a removal), ``leader_epoch`` (-1 for
     none), ``metadata``, ``topic_id``, ``time`` of the commit (of the record for a removal), ``is_tombstone``,
     ``log_topic``, ``log_partition`` and ``log_offset`` of the record, and ``transaction``: ``committed``, ``aborted`` or
-    ``open`` for a commit within a transaction, else null. Records that are there twice (of several replicas) count once.
+    ``open`` for a commit within a transaction, else null. Copies of a record count once, as ``copies.once`` has it.
     """
     for name in ("offset_commit", "legacy_offset_commit", "is_tombstone", "topic", "partition", "offset"):
         require(records, name, "offset_commits")
@@ -65,8 +66,10 @@ def offset_commits(records: DataFrame) -> DataFrame:
         commits = with_outcome(records.where(is_commit | F.col("is_control"))).where(is_commit)
     else:
         commits = records.where(is_commit).withColumn("transaction", F.lit(None).cast("string"))
-    commits = commits.select(
-        *(F.coalesce(new["key"][name], old["key"][name]).alias(name) for name in _KEY),
+    keys = [F.coalesce(new["key"][name], old["key"][name]) for name in _KEY]
+    # A group is in one partition of the topic, whether the folder of a file says which or not.
+    return once(commits, *keys, "offset").select(
+        *(key.alias(name) for key, name in zip(keys, _KEY, strict=True)),
         of_value("offset").alias("committed_offset"),
         new["value"]["leader_epoch"].alias("leader_epoch"),
         of_value("metadata").alias("metadata"),
@@ -76,8 +79,6 @@ def offset_commits(records: DataFrame) -> DataFrame:
         *_log_columns(),
         "transaction",
     )
-    # A group is in one partition of the topic, whether the folder of a file says which or not.
-    return commits.dropDuplicates([*_KEY, "log_offset"])
 
 
 def _log_columns() -> list[Column]:

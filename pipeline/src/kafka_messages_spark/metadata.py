@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from ._metadata_replay import BEGIN, END, EVENTS, IGNORED, REPLAYED, RULES, events_of, replayed
 from ._records import columns_of
 from ._types import struct_type
+from .copies import once
 from .frames import require
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
     at = F.coalesce(F.col("snapshot") - 1, "offset")
     place = F.when(F.col("snapshot").isNotNull(), F.col("offset")).otherwise(_LAST_PLACE)
     kept = kept.withColumn("at", at).withColumn("place", place).drop("snapshot", "chosen")
-    return kept.dropDuplicates(["at", "place"])
+    return once(kept, "place", "at")
 
 
 def snapshots(records: DataFrame) -> DataFrame:

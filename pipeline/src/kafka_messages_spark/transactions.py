@@ -17,6 +17,7 @@ from ._times import timestamp_of
 from ._types import struct_type
 from ._verdicts import COORDINATOR, cases, note, with_coordinator
 from ._whole_transactions import READ, SCHEMA, whole
+from .copies import once
 from .frames import require
 
 if TYPE_CHECKING:
@@ -61,16 +62,14 @@ def find_transactions(batches: DataFrame) -> DataFrame:
     ``may_begin_earlier``: the log was cut at its beginning, by retention, and a part of the transaction may have gone.
 
     A marker ends what its producer wrote with the marker's epoch or a lower one; markers of older epochs, which no
-    broker takes, are ``stale_markers``. Batches that are there twice (segments of several replicas) count once. Where
-    the folder of a file does not say its topic, the folder is the topic.
+    broker takes, are ``stale_markers``. Copies of a batch count once, as ``copies.once`` has it. Where the folder of a
+    file does not say its topic, the folder is the topic.
     """
     named = _named(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
-    some = (
-        named.where((F.col("producer_id") >= 0) & (is_marker | (F.col("is_transactional") & ~F.col("is_control"))))
-        .withColumn("marker", is_marker)
-        .dropDuplicates([*_LOG, "producer_id", "base_offset"])
-    )
+    is_told = is_marker | (F.col("is_transactional") & ~F.col("is_control"))
+    some = once(named.where((F.col("producer_id") >= 0) & is_told), *_LOG, "producer_id", "base_offset")
+    some = some.withColumn("marker", is_marker)
     in_order = Window.partitionBy(*_LOG, "producer_id").orderBy("base_offset")
     before = in_order.rowsBetween(_WINDOW_START, -1)
     highest_epoch = F.max("producer_epoch").over(in_order.rowsBetween(_WINDOW_START, Window.currentRow))

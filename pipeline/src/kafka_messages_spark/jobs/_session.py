@@ -32,7 +32,7 @@ def start(name: str, settings: Mapping[str, str]) -> SparkSession:
     """
     ensure_java()
     builder = SparkSession.builder.appName(f"kafka {name}")
-    if SparkSession.getActiveSession() is not None or _SAYS_HOW & os.environ.keys():
+    if is_elsewhere() or SparkSession.getActiveSession() is not None or _SAYS_HOW & os.environ.keys():
         return builder.getOrCreate()
     for key, value in settings.items():
         builder = builder.config(key, value)
