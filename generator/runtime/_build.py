@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._encodings import ENCODINGS
-from ._facts import FieldFacts, MessageFacts, Range
+from ._facts import Described, FieldFacts, MessageFacts, Range, facts_of
 from ._sections import InterleavedTagSection, TagSection
 from ._struct import Field, Struct
 from ._types import (
@@ -51,6 +51,16 @@ _SIZED: dict[str, tuple[tuple[Type, Type], tuple[Type, Type]]] = {
     "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
     "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),
 }
+
+_built: dict[type[Described], dict[int, Schema]] = {}
+
+
+def schemas_of(message: type[Described]) -> dict[int, Schema]:
+    """The schema of each valid version of a message; versions that look the same share one."""
+    schemas = _built.get(message)
+    if schemas is None:
+        schemas = _built[message] = build(facts_of(message))
+    return schemas
 
 
 def build(facts: MessageFacts) -> dict[int, Schema]:

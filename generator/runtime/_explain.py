@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ._build import Builder
-from ._facts import FieldFacts, MessageFacts, facts_of
-from ._message import Message
+from ._build import Builder, schemas_of
+from ._facts import Described, FieldFacts, MessageFacts, facts_of
 from ._struct import is_default
+from ._types import SchemaError
 from .errors import DecodeError, EncodeError
-from .schema import SchemaError, schemas_of
 
 
-def explain_read(message: type[Message], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:
+def explain_read(message: type[Described], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:
     """The error for bytes at ``offset`` that ``message`` could not be read from."""
     try:
         _, end = schemas_of(message)[version].read(data, offset)
@@ -24,7 +23,7 @@ def explain_read(message: type[Message], data: bytes, offset: int, version: int,
     return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
 
 
-def explain_write(message: Message, version: int, error: Exception) -> EncodeError:
+def explain_write(message: Described, version: int, error: Exception) -> EncodeError:
     """The error for a message that could not be written at ``version``; ``error`` is what the fast code met."""
     facts = facts_of(type(message))
     try:

@@ -1,16 +1,26 @@
-"""The definition behind a message class, from the compact data its module keeps; parsed on first use."""
+"""The definition behind a message class, from the compact data its module keeps; parsed on first use.
+
+What is here and above knows no message class: it asks only for what ``Described`` says.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 from uuid import UUID
 
-from ._message import Message
 from ._wire import ZERO_UUID
 
 MAX_VERSION = 32767
+
+
+class Described(Protocol):
+    """A class that carries its definition, as every message does."""
+
+    NAME: ClassVar[str]
+    _facts: ClassVar[str]
 
 
 @dataclass(frozen=True)
@@ -58,10 +68,18 @@ class FieldFacts:
     encodings: tuple[tuple[Range, str], ...]
     """How an integer is written, by versions."""
     element_encodings: tuple[tuple[Range, str], ...]
+    entity_type: str | None
+    """What the field names, in the definition's word: ``brokerId``, ``groupId``, ``producerId``, ``topicName`` or
+    ``transactionalId``; None where it names none of them."""
 
     @property
     def is_struct(self) -> bool:
         return self.type[0].isupper()
+
+    @property
+    def is_error_code(self) -> bool:
+        """Whether the field holds one of Kafka's error codes; their names and type tell."""
+        return self.type == "int16" and not self.is_array and self.name.endswith("error_code")
 
     def default(self) -> object:
         """The value of the field when nothing is said; containers are new each time, structs are None here."""
@@ -113,11 +131,21 @@ class MessageFacts:
     def flexible_at(self, field: FieldFacts) -> Range:
         return self.flexible if field.flexible is None else field.flexible
 
+    def endpoints(self) -> tuple[str, ...]:
+        """The structs, the message itself included, that have a host and a port, in the order of their names."""
+        structs = {**self.structs, self.name: self.fields}
+        return tuple(sorted(name for name, fields in structs.items() if _is_endpoint(fields)))
 
-_parsed: dict[type[Message], MessageFacts] = {}
+
+def _is_endpoint(fields: tuple[FieldFacts, ...]) -> bool:
+    types = {field.name: field.type for field in fields if not field.is_array}
+    return types.get("host") == "string" and types.get("port") in ("int32", "uint16")
 
 
-def facts_of(message: type[Message]) -> MessageFacts:
+_parsed: dict[type[Described], MessageFacts] = {}
+
+
+def facts_of(message: type[Described]) -> MessageFacts:
     """The definition of a message class."""
     facts = _parsed.get(message)
     if facts is None:
@@ -125,7 +153,7 @@ def facts_of(message: type[Message]) -> MessageFacts:
     return facts
 
 
-def _parse(message: type[Message]) -> MessageFacts:
+def _parse(message: type[Described]) -> MessageFacts:
     data = json.loads(message._facts)
     structs = {name: tuple(map(_field, fields)) for name, fields in data.get("structs", {}).items()}
     return MessageFacts(
@@ -159,6 +187,7 @@ def _field(data: dict[str, object]) -> FieldFacts:
         optional=bool(data.get("optional")),
         encodings=_encodings(data.get("encoding")),
         element_encodings=_encodings(data.get("elementEncoding")),
+        entity_type=str(data["entityType"]) if "entityType" in data else None,
     )
 
 

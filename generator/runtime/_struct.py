@@ -7,10 +7,6 @@ from collections.abc import Iterator, Mapping
 from ._types import SchemaError, Type, elements
 from ._wire import RawTaggedField
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .schema import Schema
-
 
 class Field:
     """A named value of a type; ``default`` is what a tagged field has when it is left out."""
@@ -27,13 +23,22 @@ class Field:
         return f"Field({self.name!r}, {self.type!r})"
 
 
+class StructType(Type):
+    """A type whose values are structs: what they need to know of their schema."""
+
+    fields: tuple[Field, ...]
+    """The regular fields, in the order of the wire."""
+    names: frozenset[str]
+    """The names of all fields, those of its sections too."""
+
+
 class Struct:
     """Values by field name, in the order of a schema, with the tagged fields that the schema does not name."""
 
     __slots__ = ("schema", "unknown_tagged_fields", "values")
 
     def __init__(
-        self, schema: Schema, values: Mapping[str, object], unknown_tagged_fields: tuple[RawTaggedField, ...] = ()
+        self, schema: StructType, values: Mapping[str, object], unknown_tagged_fields: tuple[RawTaggedField, ...] = ()
     ) -> None:
         self.schema = schema
         self.values = dict(values)

@@ -6,14 +6,12 @@ the class, knows where it is, and therefore also finds the words for every error
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from . import _types as types
 from ._encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
-from ._facts import facts_of
-from ._message import Message
 from ._sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
-from ._struct import Field, Struct, value_of
+from ._struct import Field, Struct, StructType, value_of
 from ._types import (
     BOOLEAN,
     BYTES,
@@ -95,7 +93,7 @@ __all__ = [
 ]
 
 
-class Schema(Type):
+class Schema(StructType):
     """Fields in order, an optional-field buffer in front of them or a tag section behind. A schema is itself a type.
 
     ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``, where
@@ -163,9 +161,7 @@ class Schema(Type):
 
     def bnf(self, name: str) -> str:
         """The form of Kafka's protocol guide, a line for each struct and field; ``name`` stands on the left."""
-        from ._bnf import bnf
-
-        return bnf(name, self)
+        return "\n".join(_rule(name, self, "")) + "\n"
 
     def __str__(self) -> str:
         fields = [f"{field.name} => {field.type}" for field in self.fields]
@@ -222,14 +218,53 @@ def _smallest_struct(kind: Type) -> int:
     )
 
 
-_built: dict[type[Message], dict[int, Schema]] = {}
+def _rule(name: str, kind: Type, indent: str) -> Iterator[str]:
+    if isinstance(kind, NullableStruct):
+        kind = kind.schema
+    if not isinstance(kind, Schema):
+        yield f"{indent}{name} => {kind}"
+        return
+    yield " ".join([f"{indent}{name} =>", *_words(kind)])
+    for label, field in _members(kind):
+        yield from _rule(label, _element(field.type), indent + "  ")
 
 
-def schemas_of(message: type[Message]) -> dict[int, Schema]:
-    """The schema of each valid version of a message; versions that look the same share one."""
-    schemas = _built.get(message)
-    if schemas is None:
-        from ._build import build
+def _words(schema: Schema) -> Iterator[str]:
+    """The right side of a struct's rule: its fields in the order of the wire."""
+    if schema.optional is not None:
+        yield "_optional_fields"
+    if schema.tags is None:
+        yield from (_mention(label, field.type) for label, field in _members(schema))
+        return
+    regular = len(schema.fields)
+    mentions = [_mention(label, field.type) for label, field in _members(schema)]
+    yield from (*mentions[:regular], "_tagged_fields", *mentions[regular:])
 
-        schemas = _built[message] = build(facts_of(message))
-    return schemas
+
+def _members(schema: Schema) -> Iterator[tuple[str, Field]]:
+    """Every field with the name it has in print."""
+    if schema.optional is not None:
+        for tag, field in schema.optional.fields.items():
+            yield f"{field.name}<optional: {tag:#06x}>", field
+    for field in schema.fields:
+        yield field.name, field
+    if schema.tags is not None:
+        for tag, field in schema.tags.fields.items():
+            yield f"{field.name}<tag: {tag}>", field
+
+
+def _element(kind: Type) -> Type:
+    """What is inside an array, or arrays of arrays."""
+    while isinstance(kind, ArrayOf):
+        kind = kind.element
+    return kind
+
+
+def _mention(label: str, kind: Type) -> str:
+    """A field where its struct lists it: an array in brackets; a mark says of arrays and structs that null may stand
+    there, as the names of all other types do by themselves.
+    """
+    mark = "?" if kind.nullable and isinstance(kind, (ArrayOf, NullableStruct)) else ""
+    if isinstance(kind, ArrayOf):
+        return f"[{_mention(label, kind.element)}]{mark}"
+    return label + mark
