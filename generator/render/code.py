@@ -12,24 +12,25 @@ HOMES = {
     "collections.abc": "Iterable",
     "struct": "Struct",
     "uuid": "UUID",
-    ".._arrays": (
+    ".._base.message": "Message",
+    ".._core.arrays": (
         "PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
         "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
         "compact_string_array compact_string_array_size compact_string_elements fixed_array fixed_elements "
         "float_array list_of_str long_fixed_array long_nullable_fixed_array string_array string_array_size "
         "string_elements uuid_array uuid_elements"
     ),
-    ".._collection": "KeyedCollection adopt",
-    ".._dataclass": "dataclass field",
-    ".._message": "LazyDefaults Message StructBase",
-    ".._proposals": (
+    ".._core.collection": "KeyedCollection adopt",
+    ".._core.dataclass": "dataclass field",
+    ".._core.encodings": (
         "PACKED16 PACKED32 PACKED64 UPACKED16 UPACKED32 UPACKED64 interleaved_header interleaved_tagged_size "
         "interleaved_tags interleaved_tags_size long_packed long_upacked optional optional_field_size optional_header "
         "optional_length optional_size packed16_array packed16_elements packed32_array packed32_elements "
         "packed64_array packed64_elements unknown_interleaved_tags unknown_optional upacked16_array "
         "upacked16_elements upacked32_array upacked32_elements upacked64_array upacked64_elements"
     ),
-    ".._wire": (
+    ".._core.structs": "LazyDefaults StructBase",
+    ".._core.wire": (
         "Malformed RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID empty_count "
         "in_order long_bytes long_count long_nullable_bytes long_nullable_count long_nullable_string long_string "
         "long_uvarint new read_uvarint same_floats string_length tag_header tagged_size tags tags_size "

@@ -27,6 +27,8 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
+PRINTED = ("__init__.py", "protocol/_tables.py", "records/_tables.py")
+"""Modules that are printed from all definitions together."""
 
 
 class RequestError(ValueError):
@@ -56,7 +58,7 @@ def inputs_hash(request: Request) -> str:
     for tool in TOOLS:
         digest.update(f"\0{tool} {importlib.metadata.version(tool)}".encode())
     generator = Path(__file__).parents[1]
-    ours = sorted([*generator.rglob("*.py"), *TEMPLATES.glob("*.jinja")])
+    ours = sorted([*generator.rglob("*.py"), *TEMPLATES.rglob("*.jinja")])
     theirs = [*files_of(request.specs), *(p for n in (SOURCE, ERRORS) if (p := request.specs / n).exists())]
     for root, paths in ((generator, ours), (request.specs, theirs)):
         for path in paths:
@@ -68,7 +70,7 @@ def render(request: Request, definitions: Definitions) -> dict[str, str]:
     """Every file of the package but its manifest, by path relative to the output folder."""
     root = f"src/{request.package}"
     printed = {f"{root}/messages/{plan.module}.py": portable.render(plan) for plan in definitions.plans}
-    printed |= {f"{root}/{name}": _template(name, request, definitions) for name in ("__init__.py", "_tables.py")}
+    printed |= {f"{root}/{name}": _template(name, request, definitions) for name in PRINTED}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed)
     for path in sorted(RUNTIME.rglob("*.py")):

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from generator.definitions import Definitions
 from generator.rules.names import snake_case
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message
+from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from generator.spec.versions import MAX_VERSION, Versions
-
-METADATA = "metadata"
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from ._build import Builder
-from ._facts import FieldFacts, facts_of
-from ._message import Message, unsupported
-from ._sections import Section
-from ._struct import is_default
-from ._types import SchemaError, Type, shown
-from ._wire import RawTaggedField
+from ._base.message import Message, unsupported
+from ._core.wire import RawTaggedField
 from .errors import KafkaMessageError, _place
+from .schema.build import Builder
+from .schema.facts import FieldFacts, facts_of
+from .schema.sections import Section
+from .schema.struct import is_default
+from .schema.types import SchemaError, Type, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

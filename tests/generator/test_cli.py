@@ -1,13 +1,11 @@
-"""The command line: exit codes, what is printed where, packages of any name, and the order of the stages behind it."""
+"""The command line: exit codes, what is printed where, packages of any name."""
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +21,6 @@ from tests.support.specs import field, message
 GENERATOR = Path(generator.__file__).parent
 PROBE = message(field("A", default="7"))
 VERSION = "the version of a package; write for example 4.4.0 or 4.4.0-rc1"
-
-STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
-"""Knowledge flows one way: each stage may import itself and those before it."""
 
 
 def test_a_package_of_another_name_works_on_its_own(tmp_path: Path) -> None:
@@ -260,53 +255,3 @@ def test_an_output_that_cannot_be_written(
         (tmp_path / "out/MANIFEST").write_text("{}")
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     assert capsys.readouterr() == ("", f"{tmp_path / blocked}: {reason}\n")
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Every module of the generator that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-
-
-def stage_of(module: str) -> str:
-    """``generator.plan.model.Array`` is part of the stage plan."""
-    return module.split(".")[1]
-
-
-@pytest.mark.parametrize("stage", STAGES[:-1])
-def test_no_stage_imports_a_later_one(stage: str) -> None:
-    """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
-    allowed = STAGES[: STAGES.index(stage) + 1]
-    files = sorted((GENERATOR / stage).rglob("*.py")) or [GENERATOR / f"{stage}.py"]
-    wrong = [
-        f"{path.relative_to(GENERATOR)} imports {name}"
-        for path in files
-        for name in imports(path)
-        if name.startswith("generator.") and stage_of(name) not in allowed
-    ]
-    assert wrong == []
-
-
-def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
-    """It is copied into packages that have no dependency and do not know the generator."""
-    wrong = [
-        f"{path.relative_to(GENERATOR)} imports {name}"
-        for path in sorted((GENERATOR / "runtime").rglob("*.py"))
-        for name in imports(path)
-        if name.partition(".")[0] not in (*sys.stdlib_module_names, "numpy", "pyarrow")
-    ]
-    assert wrong == []
-
-
-def test_numpy_and_pyarrow_are_only_for_columns() -> None:
-    """The extra ``arrow`` brings them; no other module may need them."""
-    users = {
-        path.relative_to(GENERATOR / "runtime").parts[0].removesuffix(".py")
-        for path in (GENERATOR / "runtime").rglob("*.py")
-        for name in imports(path)
-        if name.partition(".")[0] in ("numpy", "pyarrow")
-    }
-    assert users <= {"arrow", "_arrow"}

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import kafka_messages
-from kafka_messages._message import Message
-from kafka_messages._types import Blob, Text
+from kafka_messages._base.message import Message
 from kafka_messages.schema import UNSIGNED_VARINT, ArrayOf, NullableStruct, Schema, TagSection, Type
+from kafka_messages.schema.types import Blob, Text
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "tests" / "vectors" / "kafka-4.4.0"

@@ -7,11 +7,11 @@ framing and the table of APIs, ``json`` Kafka's JSON form, ``schema`` the dynami
 
 from __future__ import annotations
 
-from ._index import load as _load
+from ._core.index import load as _load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._wire import RawTaggedField as RawTaggedField
+    from ._core.wire import RawTaggedField as RawTaggedField
     from .errors import DecodeError as DecodeError
     from .errors import EncodeError as EncodeError
     from .errors import KafkaMessageError as KafkaMessageError
@@ -446,7 +446,7 @@ _MODULES = {
     "DecodeError": "errors",
     "EncodeError": "errors",
     "KafkaMessageError": "errors",
-    "RawTaggedField": "_wire",
+    "RawTaggedField": "_core.wire",
     "UnsupportedVersionError": "errors",
     "AbortTransactionRecord": "messages.abort_transaction_record",
     "AbortedTxn": "messages.aborted_txn",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._message import Message
-from .._prefixed import class_of
-from .._tables import APIS, RETRIABLE, ApiKey, Headers
-from .._value import dataclass
+from .._base.message import Message
+from .._base.prefixed import class_of
+from .._core.value import dataclass
 from ._errors import UnknownApiError
+from ._tables import APIS, RETRIABLE, ApiKey, Headers
 
 
 @dataclass(frozen=True, slots=True)

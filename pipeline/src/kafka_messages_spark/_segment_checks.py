@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from kafka_messages.arrow.batch_headers import read_batch_headers
-from kafka_messages.arrow.segments import SegmentReport, read_segments
+from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.reader import SegmentReport, read_segments
 from pyarrow.fs import LocalFileSystem
 
 from .sources._files import open_filesystem, shown

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._message import Message, unsupported
+from .._base.message import Message, unsupported
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
 from ._conform import conformed

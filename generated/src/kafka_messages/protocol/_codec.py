@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._message import Message, unsupported
-from .._prefixed import class_of, read_rest
-from .._tables import ApiKey
-from .._value import dataclass
-from ..errors import DecodeError, EncodeError
+from .._base.message import Message, unsupported
+from .._base.prefixed import class_of, read_rest
+from .._core.value import dataclass
+from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of
-from ._errors import UnknownApiError, UnsupportedRequestError
+from ._errors import UnknownApiError
 from ._framing import framed as join_framed
+from ._tables import ApiKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Generic, TypeVar, overload
 
-    from .._prefixed import BytesLike
+    from .._base.prefixed import BytesLike
     from ._shapes import RequestHeader, ResponseHeader
 
     M = TypeVar("M", bound=Message)
@@ -40,6 +40,21 @@ _essential = Struct(">hhi")
 _peek = Struct(">hh").unpack_from
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+
+
+class UnsupportedRequestError(UnsupportedVersionError):
+    """A request for a version that its API does not have; its body was not read.
+
+    ``api`` is the API and ``header`` the header of the request: what a broker needs for its answer.
+    """
+
+    def __init__(self, reason: str, api: Api, header: RequestHeader) -> None:
+        super().__init__(reason, api, header)
+        self.api = api
+        self.header = header
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True, slots=True)

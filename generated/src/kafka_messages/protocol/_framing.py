@@ -11,7 +11,7 @@ from ._errors import FramingError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .._prefixed import BytesLike
+    from .._base.prefixed import BytesLike
 
 _size = Struct(">i")
 _LONGEST = 2**31 - 1

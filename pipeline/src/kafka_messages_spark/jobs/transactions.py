@@ -10,7 +10,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from kafka_messages.arrow._segment_names import topic_of
+from kafka_messages.segments.names import topic_of
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 

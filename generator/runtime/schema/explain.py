@@ -1,0 +1,62 @@
+"""Finds the words for a failure of the fast code: walks the same bytes or values again, slowly, knowing where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import DecodeError, EncodeError
+from .build import Builder, schemas_of
+from .facts import Described, FieldFacts, MessageFacts, facts_of
+from .struct import is_default
+from .types import SchemaError
+
+
+def explain_read(message: type[Described], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:
+    """The error for bytes at ``offset`` that ``message`` could not be read from."""
+    try:
+        _, end = schemas_of(message)[version].read(data, offset)
+    except SchemaError as error:
+        return DecodeError(error.reason, message.NAME, version, error.place, error.offset)
+    if is_whole and end != len(data):
+        reason = f"the message ends at offset {end}, but {len(data) - end} more byte(s) follow"
+        return DecodeError(reason, message.NAME, version, "", end)
+    return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
+
+
+def explain_write(message: Described, version: int, error: Exception) -> EncodeError:
+    """The error for a message that could not be written at ``version``; ``error`` is what the fast code met."""
+    facts = facts_of(type(message))
+    try:
+        schemas_of(type(message))[version].validate(message)
+        _check_absent(facts, facts.fields, message, version)
+    except SchemaError as found:
+        return EncodeError(found.reason, facts.name, version, found.place)
+    return EncodeError(f"{type(error).__name__}: {error}", facts.name, version)
+
+
+def _check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, version: int) -> None:
+    """Raise for a field that this version does not have, is not ignorable, and is not at its default."""
+    builder = Builder(facts)
+    for field in fields:
+        value = getattr(container, field.name)
+        try:
+            if version not in field.versions:
+                if not field.ignorable and not is_default(value, builder.default(field)):
+                    raise SchemaError(f"is set, but version {version} does not have this field")
+            elif field.is_struct and value is not None:
+                _check_inner(facts, field, value, version)
+        except SchemaError as error:
+            raise error.inside(f".{field.name}") from None
+
+
+def _check_inner(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> None:
+    inner = facts.structs[field.type]
+    if not field.is_array:
+        _check_absent(facts, inner, value, version)
+        return
+    assert isinstance(value, Iterable)  # it was validated as an array just before
+    for index, element in enumerate(value):
+        try:
+            _check_absent(facts, inner, element, version)
+        except SchemaError as error:
+            raise error.inside(f"[{index}]") from None
