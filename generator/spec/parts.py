@@ -59,3 +59,7 @@ def called_for(kinds: Iterable[str]) -> tuple[str, ...]:
     """The parts of a package with messages of these kinds, where nobody says otherwise."""
     found = frozenset(kinds)
     return tuple(part.name for part in PARTS.values() if part.is_basic or part.kinds & found)
+
+
+OPTIONAL = tuple(part.name for part in PARTS.values() if not part.is_basic)
+"""The parts that a package may leave out."""
