@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import nox
 
 nox.needs_version = ">=2026.1"
@@ -40,7 +42,7 @@ def check(session: nox.Session) -> None:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Show a response that Kafka's own classes wrote, decoded by the generated package."""
+    """Show what a consumer and a real broker said to each other, decoded by the generated package."""
     session.install("./generated")
     session.run("python", "examples/decode_response.py")
 
@@ -64,7 +66,7 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "-p", "kafka_messages_spark")
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
-    session.run("mypy", "tests/typing/client.py")
+    session.run("mypy", "tests/typing/client.py", "examples/decode_response.py")
     session.run("pyright", "-p", "tests/typing")
 
 
@@ -79,6 +81,30 @@ def tests(session: nox.Session) -> None:
     if not session.posargs:
         session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1"})
     session.run(*pytest, *session.posargs)
+
+
+@nox.session
+def quick(session: nox.Session) -> None:
+    """The tests that need neither Spark nor Arrow, in under two minutes; options go to pytest."""
+    session.install(*GENERATOR, *groups("tests"), *GENERATED)
+    folders = ("tests/docs", "tests/generator", "tests/package", "tests/proposals")
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
+
+
+@nox.session
+def readme(session: nox.Session) -> None:
+    """Run the shell blocks of README and docs in a fresh clone; it lists slow ones with the reason, -- --all runs these too."""
+    session.run("python", "-m", "tests.support.commands", *session.posargs)
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build wheels and source distributions of everything into dist/, and look whether all is in them."""
+    session.install("build")
+    shutil.rmtree("dist", ignore_errors=True)
+    for project in (".", *GENERATED, "./pipeline"):
+        session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
+    session.run("python", "-m", "tests.support.distributions", "dist")
 
 
 @nox.session

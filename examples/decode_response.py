@@ -1,30 +1,76 @@
-"""Decodes one response that Kafka's own classes wrote, and prints it as Kafka's JSON form."""
+"""Shows what a consumer and a real broker said to each other, and one response of the broker in full.
+
+    python examples/decode_response.py
+
+The bytes are those of examples/cluster/traffic, captured between Kafka's own Java clients and a broker of Kafka 4.4.0.
+"""
 
 from __future__ import annotations
 
-import gzip
-import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kafka_messages import MetadataResponse
-from kafka_messages.json import to_json
+from kafka_messages.protocol import ErrorCode, FrameReader, Request, Response, api, decode_request, decode_response
 
-VECTORS = Path(__file__).parents[1] / "tests" / "vectors" / "kafka-4.4.0" / "clients.jsonl.gz"
+TRAFFIC = Path(__file__).resolve().parent / "cluster" / "traffic"
+CONNECTION = "55140"
+"""A consumer of the group `billing`, which reads the topic `orders`."""
+
+
+def frames(path: Path) -> list[bytes]:
+    """One direction of a connection, taken apart by the length in front of each message."""
+    reader = FrameReader()
+    reader.feed(path.read_bytes())
+    return list(reader)
+
+
+def exchanges() -> Iterator[tuple[bytes, Request, bytes, Response[Any]]]:
+    """Each request with its response, as bytes and decoded: only its request tells what a response is."""
+    requests = frames(TRAFFIC / f"{CONNECTION}.request.bin")
+    responses = frames(TRAFFIC / f"{CONNECTION}.response.bin")
+    for sent, answered in zip(requests, responses, strict=True):
+        request = decode_request(sent)
+        header = request.header
+        yield sent, request, answered, decode_response(answered, header.request_api_key, header.request_api_version)
+
+
+def show(found: list[tuple[bytes, Request, bytes, Response[Any]]]) -> None:
+    """A line for each request and its response; written again, each must give the bytes that were sent."""
+    print("  API              version  request  response")
+    for sent, request, answered, response in found:
+        key, version = request.header.request_api_key, request.header.request_api_version
+        print(f"  {api(key).name:<15}  {version:>7}  {len(sent):>5} B  {len(answered):>6} B")
+        assert request.encode(framed=False) == sent
+        assert response.encode(framed=False) == answered
+    print("\nDecoded and written again, all of them gave the same bytes.")
+
+
+def show_metadata(response: MetadataResponse) -> None:
+    """Where the topics are, as a person would write it down."""
+    for broker in response.brokers:
+        print(f"  broker {broker.node_id} is {broker.host}:{broker.port}")
+    for topic in response.topics:
+        print(
+            f"  topic {topic.name!r} has {len(topic.partitions)} partitions, error code {ErrorCode(topic.error_code).name}\n"
+        )
+        print("    partition  leader  replicas  in sync")
+        for each in topic.partitions:
+            replicas, in_sync = (", ".join(map(str, nodes)) for nodes in (each.replica_nodes, each.isr_nodes))
+            print(f"    {each.partition_index:>9}  {each.leader_id:>6}  {replicas:>8}  {in_sync:>7}")
 
 
 def main() -> None:
-    with gzip.open(VECTORS, "rt", encoding="utf-8") as lines:
-        vectors = (json.loads(line) for line in lines)
-        vector = next(
-            v for v in vectors if (v["message"], v["version"], v["sample"]) == ("MetadataResponse", 12, "full")
-        )
-    data = bytes.fromhex(vector["hex"])
-    response = MetadataResponse.read(data, vector["version"])
-    print(f"MetadataResponse v12, {len(data)} bytes: {len(response.brokers)} brokers, {len(response.topics)} topics")
-    print(json.dumps(to_json(response, 12), indent=2))
-    assert response.write(12) == data
-    assert response.size(12) == len(data)
-    print("written again: the same bytes")
+    found = list(exchanges())
+    print(f"What a consumer, {found[0][1].header.client_id!r}, asked its broker, and the answers:\n")
+    show(found)
+    for _, request, answered, response in found:
+        message = response.message
+        if isinstance(message, MetadataResponse):
+            print(f"\nMetadataResponse version {request.header.request_api_version}, {len(answered)} bytes:\n")
+            show_metadata(message)
+            print(f"\nIn Python, response.brokers[0] is\n\n    {message.brokers[0]}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,15 @@ from generator.plan import builder
 from generator.plan.model import MessagePlan
 from generator.rules import Checked
 from generator.spec import reader, source
-from generator.spec.companions import ERRORS, ErrorCode, read_error_codes, read_release
+from generator.spec.companions import (
+    ERRORS,
+    ErrorCode,
+    Sample,
+    read_error_codes,
+    read_licenses,
+    read_release,
+    read_sample,
+)
 from generator.spec.model import Message
 from generator.spec.source import Location, Problem, Problems, SpecError
 
@@ -30,6 +38,10 @@ class Definitions:
     error_codes: tuple[ErrorCode, ...]
     release: str | None
     """The Kafka release that ``SOURCE`` names."""
+    licenses: dict[str, str]
+    """The texts of ``LICENSE`` and ``NOTICE`` beside the definitions, by name."""
+    sample: Sample | None
+    """What ``sample.py`` beside the definitions shows."""
     warnings: tuple[Problem, ...]
 
 
@@ -53,11 +65,13 @@ def load(specs: Path) -> Definitions:
             names[path.as_posix()] = _name(path, specs, problems)
     checked = rules.check(messages, problems)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
+    licenses, sample = read_licenses(specs, problems), read_sample(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
     plans = [_plan(each, names) for each in checked if not each.message.is_removed]
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
-    return Definitions(tuple(plans), tuple(messages), folders, error_codes, release, tuple(problems.warnings))
+    warnings = tuple(problems.warnings)
+    return Definitions(tuple(plans), tuple(messages), folders, error_codes, release, licenses, sample, warnings)
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

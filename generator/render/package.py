@@ -8,7 +8,7 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +18,11 @@ from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
 from generator.definitions import Definitions, files_of
+from generator.plan.model import MessagePlan
 from generator.render import prose, tables
 from generator.render.environment import ENVIRONMENT, TEMPLATES
 from generator.render.portable import message as portable
-from generator.spec.companions import ERRORS, SOURCE
+from generator.spec.companions import NAMES
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
@@ -59,7 +60,7 @@ def inputs_hash(request: Request) -> str:
         digest.update(f"\0{tool} {importlib.metadata.version(tool)}".encode())
     generator = Path(__file__).parents[1]
     ours = sorted([*generator.rglob("*.py"), *TEMPLATES.rglob("*.jinja")])
-    theirs = [*files_of(request.specs), *(p for n in (SOURCE, ERRORS) if (p := request.specs / n).exists())]
+    theirs = [*files_of(request.specs), *(p for name in NAMES if (p := request.specs / name).exists())]
     for root, paths in ((generator, ours), (request.specs, theirs)):
         for path in paths:
             digest.update(b"\0" + path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
@@ -81,7 +82,7 @@ def render(request: Request, definitions: Definitions) -> dict[str, str]:
     files[f"{root}/py.typed"] = ""
     for name in ("pyproject.toml", "README.md"):
         files[name] = _template(name, request, definitions)
-    return files
+    return files | definitions.licenses
 
 
 def manifest(request: Request, files: dict[str, str]) -> str:
@@ -93,17 +94,38 @@ def manifest(request: Request, files: dict[str, str]) -> str:
 
 def _template(name: str, request: Request, definitions: Definitions) -> str:
     template = ENVIRONMENT.get_template(f"{name}.jinja")
+    plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return template.render(
         header=prose.header("the definitions"),
         package=request.package,
         distribution=request.package.replace("_", "-"),
         release=definitions.release,
         version=definitions.release or "0.1.0",
-        plans=sorted(definitions.plans, key=lambda plan: plan.name),
+        licenses=list(definitions.licenses),
+        sample=_sample(request, definitions, plans),
+        plans=plans,
         apis=tables.apis(definitions),
         record_types=tables.record_types(definitions),
         error_codes=definitions.error_codes,
     )
+
+
+def _sample(request: Request, definitions: Definitions, plans: Sequence[MessagePlan]) -> str:
+    """What the README shows: the sample beside the definitions, else that a message is read as it was written."""
+    own = definitions.sample
+    if own is not None and request.package in own.packages:
+        return own.text
+    if not plans:
+        return ""
+    name, version = plans[0].name, plans[0].valid.highest
+    lines = (
+        f"from {request.package} import {name}\n",
+        f"message = {name}()",
+        f"data = message.write({version})",
+        f"assert {name}.read(data, {version}) == message",
+        f"assert message.size({version}) == len(data)",
+    )
+    return "\n".join(lines) + "\n"
 
 
 def _formatted(files: dict[str, str]) -> dict[str, str]:

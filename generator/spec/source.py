@@ -263,18 +263,34 @@ def parse(file: str, text: str, problems: Problems) -> Node | None:
 
 def decode(name: str, data: bytes, problems: Problems) -> Node | None:
     """Read the bytes of one definition file, whose lines may end like those of any system."""
+    text = _text(name, data, problems)
+    return None if text is None else parse(name, text, problems)
+
+
+def load(path: Path, name: str, problems: Problems) -> Node | None:
+    """Read one definition file; ``name`` is what messages call it."""
+    data = _bytes(path, name, problems)
+    return None if data is None else decode(name, data, problems)
+
+
+def load_text(path: Path, name: str, problems: Problems) -> str | None:
+    """Read a file that is text and no definition; its lines end with a newline, whatever system it is from."""
+    data = _bytes(path, name, problems)
+    return None if data is None else _text(name, data, problems)
+
+
+def _bytes(path: Path, name: str, problems: Problems) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        problems.error(Location(name, 1, "$"), f"cannot be read: {error.strerror or error}")
+        return None
+
+
+def _text(name: str, data: bytes, problems: Problems) -> str | None:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         problems.error(Location(name, 1, "$"), f"not UTF-8: {error.reason} at byte {error.start}")
         return None
-    return parse(name, text.replace("\r\n", "\n").replace("\r", "\n"), problems)
-
-
-def load(path: Path, name: str, problems: Problems) -> Node | None:
-    """Read one definition file; ``name`` is what messages call it."""
-    try:
-        return decode(name, path.read_bytes(), problems)
-    except OSError as error:
-        problems.error(Location(name, 1, "$"), f"cannot be read: {error.strerror or error}")
-        return None
+    return text.replace("\r\n", "\n").replace("\r", "\n")

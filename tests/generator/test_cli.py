@@ -173,6 +173,7 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
         json.dumps([{"name": "A", "code": 1, **TRUE}, {"name": "B", "code": 1, **TRUE}]),
         ("1: $[1]: error code B has code 1, which is already A's; each needs its own",),
     ),
+    ("sample.py", "import own\n\nown.Probe(", ("3: $: not Python: '(' was never closed",)),
 ]
 
 
@@ -180,7 +181,7 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
 def test_broken_facts_beside_the_definitions(
     name: str, text: str, lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """These two files are input like the definitions, and are refused with their name like them."""
+    """These files are input like the definitions, and are refused with their name like them."""
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / name).write_text(text)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
@@ -198,17 +199,28 @@ def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
             (folder / name).write_text(text)
             companions.read_release(folder, Problems())
             companions.read_error_codes(folder, Problems())
+            companions.read_sample(folder, Problems())
     assert reached.missing(calls(files, "error", "warn", "wrong")) == []
 
 
 @pytest.mark.parametrize("command", ["generate", "check"])
-@pytest.mark.parametrize("name", ["SOURCE", "errors.json"])
+@pytest.mark.parametrize("name", ["SOURCE", "errors.json", "LICENSE", "NOTICE", "sample.py"])
 def test_facts_that_cannot_be_read(command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder where a file is expected is one line like every other problem, not a traceback."""
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / name).mkdir()
     assert cli.main([command, "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     line = f"{specs / name}:1: $: cannot be read: Is a directory"
+    assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "NOTICE", "sample.py"])
+def test_texts_that_are_none(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes of another encoding in a file that is copied are told with its name, before anything is written."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    (specs / name).write_bytes(b"ab\xff")
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    line = f"{specs / name}:1: $: not UTF-8: invalid start byte at byte 2"
     assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
 
 

@@ -171,13 +171,54 @@ def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -
         lambda: (request.specs / "SOURCE").write_text('{"release": "1.2.3"}'),
         lambda: (request.specs / "SOURCE").write_text('{"release": "1.2.4"}'),
         lambda: (request.specs / "errors.json").write_text("[]"),
+        lambda: (request.specs / "LICENSE").write_text("Do what you like."),
+        lambda: (request.specs / "NOTICE").write_text("Ours."),
+        lambda: (request.specs / "sample.py").write_text("from sample_package import Probe\n"),
     ):
         change()
         seen.add(package.inputs_hash(request))
     other = package.Request(request.specs, request.output, "other_package")
-    assert len({*seen, package.inputs_hash(other)}) == 7
+    assert len({*seen, package.inputs_hash(other)}) == 10
     (request.specs / "notes.txt").write_text("not a definition")
     assert package.inputs_hash(request) in seen
+
+
+def test_licences_are_those_beside_the_definitions(generated: package.Request) -> None:
+    """Whose definitions they are decides whose licence the package has; those that are not there are not named."""
+    project = generated.output / "pyproject.toml"
+    assert "\nlicense-files = []\n" in project.read_text()
+    (generated.specs / "LICENSE").write_bytes(b"Do what\r\nyou like.\r\n")
+    (generated.specs / "NOTICE").write_text("Ours.\n")
+    assert generate(generated) == 0
+    assert '\nlicense-files = ["LICENSE", "NOTICE"]\n' in project.read_text()
+    assert (generated.output / "LICENSE").read_bytes() == b"Do what\nyou like.\n"
+    assert (generated.output / "NOTICE").read_text() == "Ours.\n"
+    assert check(generated) == 0
+    (generated.specs / "NOTICE").unlink()
+    assert generate(generated) == 0
+    assert not (generated.output / "NOTICE").exists()
+
+
+def test_the_readme_shows_the_sample_beside_the_definitions(generated: package.Request) -> None:
+    """A sample by those who know their messages; of a package with another name it would not run, and is left out."""
+    readme = generated.output / "README.md"
+    own = "from sample_package import Probe\n\nprint(Probe(a=7))\n"
+    default = "from sample_package import Probe\n\nmessage = Probe()\ndata = message.write(3)\n"
+    assert f"```python\n{default}" in readme.read_text()
+    (generated.specs / "sample.py").write_text(own)
+    assert generate(generated) == 0
+    assert f"```python\n{own}```\n" in readme.read_text()
+    other = package.Request(generated.specs, generated.output.with_name("other"), "other_package")
+    assert generate(other) == 0
+    assert "from other_package import Probe\n\nmessage = Probe()\n" in (other.output / "README.md").read_text()
+
+
+def test_nothing_is_said_to_be_kafkas_that_is_not(generated: package.Request) -> None:
+    """Only definitions of a release of Kafka are byte-exact with its classes; nobody has compared those of others."""
+    assert "Apache" not in (generated.output / "README.md").read_text()
+    (generated.specs / "SOURCE").write_text('{"release": "1.2.3"}')
+    assert generate(generated) == 0
+    assert "1.2.3, each at every version, byte-exact with Kafka's own." in (generated.output / "README.md").read_text()
 
 
 def test_modules_of_removed_definitions_are_removed(generated: package.Request) -> None:

@@ -16,6 +16,7 @@ from kafka_messages.json import from_json, to_json
 from kafka_messages.schema import Schema, Struct
 
 from tests.support import vectors
+from tests.support.outside import needs
 from tests.support.vectors import Vector
 
 MESSAGES = vectors.message_names()
@@ -267,7 +268,11 @@ def allowed_misses(name: str) -> dict[int, str]:
     return {version: reason for reason, group in MISSES.items() for version in group.get(name, ())}
 
 
-needs_snapshot = pytest.mark.skipif(not vectors.SNAPSHOT.exists(), reason=f"{vectors.SNAPSHOT} is not on this machine")
+needs_snapshot = needs(
+    vectors.SNAPSHOT,
+    "2,349 encodings by the classes of an older snapshot of Kafka",
+    "tests/vectors has those of the release, which every run checks",
+)
 
 
 @needs_snapshot

@@ -102,7 +102,9 @@ def test_options(job: str) -> None:
 def test_reports(spark: SparkSession, job: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The reports are those of the commands above them: the same words in the same order; numbers and times may differ."""
     assert spark
-    found = re.search(rf"    python -m kafka_messages_spark\.jobs\.{job} (.*)\n\n```\n((?:.*\n)*?)```\n", section(job))
+    found = re.search(
+        rf"```sh\npython -m kafka_messages_spark\.jobs\.{job} (.*)\n```\n\n```\n((?:.*\n)*?)```\n", section(job)
+    )
     assert found
     # The workers of Spark Connect run in a folder of their own.
     arguments = [str(ROOT / each) if each.startswith("examples/") else each for each in found[1].split()]

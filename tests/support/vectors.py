@@ -15,10 +15,12 @@ from kafka_messages._base.message import Message
 from kafka_messages.schema import UNSIGNED_VARINT, ArrayOf, NullableStruct, Schema, TagSection, Type
 from kafka_messages.schema.types import Blob, Text
 
+from tests.support.outside import VECTORS
+
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "tests" / "vectors" / "kafka-4.4.0"
 """What the classes of the pinned release write."""
-SNAPSHOT = ROOT.parent / "shared" / "vectors" / "kafka-4.0-snapshot.jsonl.gz"
+SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"
 """What the classes of an older snapshot wrote; it is not part of the repository."""
 
 

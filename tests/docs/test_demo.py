@@ -1,0 +1,21 @@
+"""The demo of the README, run as a newcomer runs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.support.pages import ROOT
+
+
+def test_demo() -> None:
+    """A newcomer's first look is at something that happened: names of topics, groups and brokers, not random values."""
+    line = [sys.executable, "examples/decode_response.py"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "What a consumer, 'billing', asked its broker, and the answers:"
+    assert "  Metadata              13     46 B     171 B" in lines
+    assert "  topic 'orders' has 3 partitions, error code NONE" in lines
+    assert "            2       1         1        1" in lines
+    assert max(map(len, lines)) <= 100

@@ -1,0 +1,68 @@
+"""Each distribution brings the licence and says what comes from Apache Kafka, as Kafka's licence asks."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support import distributions
+from tests.support.distributions import LICENSES, PROJECTS
+from tests.support.pages import ROOT
+
+KAFKAS_NOTICE = """
+    Apache Kafka
+    Copyright 2026 The Apache Software Foundation.
+
+    This product includes software developed at
+    The Apache Software Foundation (https://www.apache.org/).
+"""
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_projects(name: str) -> None:
+    """A file that the metadata does not name is in no wheel; the licence is the same everywhere."""
+    folder = PROJECTS[name]
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (project["license"], project["license-files"]) == ("Apache-2.0", list(LICENSES))
+    assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert KAFKAS_NOTICE in (folder / "NOTICE").read_text(encoding="utf-8")
+
+
+def metadata(folder: Path) -> bytes:
+    lines = ["Name: x", "License-Expression: Apache-2.0", *(f"License-File: {name}" for name in LICENSES), ""]
+    return ("\n".join(lines) + "\n" + (folder / "README.md").read_text(encoding="utf-8")).encode()
+
+
+def build(target: Path, without: str = "") -> None:
+    """Wheels and source distributions by hand, but for one file."""
+    for name, folder in PROJECTS.items():
+        files = {each: (folder / each).read_bytes() for each in LICENSES if f"{name}/{each}" != without}
+        with zipfile.ZipFile(target / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+            for each, data in files.items():
+                wheel.writestr(f"{name}-1.0.dist-info/licenses/{each}", data)
+            wheel.writestr(f"{name}-1.0.dist-info/METADATA", metadata(folder))
+        with tarfile.open(target / f"{name}-1.0.tar.gz", "w:gz") as source:
+            for each, data in (files | {"PKG-INFO": metadata(folder)}).items():
+                entry = tarfile.TarInfo(f"{name}-1.0/{each}")
+                entry.size = len(data)
+                source.addfile(entry, io.BytesIO(data))
+
+
+def test_the_check_of_distributions(tmp_path: Path) -> None:
+    """What ``nox -s wheel`` looks at it finds: a missing file, another one, a missing distribution."""
+    build(tmp_path)
+    assert list(distributions.problems(tmp_path)) == []
+    build(tmp_path, without="kafka_messages/NOTICE")
+    assert list(distributions.problems(tmp_path)) == [
+        "kafka_messages-1.0-py3-none-any.whl: NOTICE is missing",
+        "kafka_messages-1.0.tar.gz: NOTICE is missing",
+    ]
+    build(tmp_path)
+    (tmp_path / "kafka_messages_spark-1.0.tar.gz").unlink()
+    missing = "kafka_messages_spark: 0 files that are its source distribution, expected one"
+    assert list(distributions.problems(tmp_path)) == [missing]

@@ -1,0 +1,93 @@
+"""The Python of the documentation runs: what a reader pastes does what the page says."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.support import pages
+from tests.support.cluster import COMMITTED
+
+WITH_PYTHON = [page for page in pages.pages() if pages.to_run(page, "python")]
+NEEDS_SPARK = [page for page in WITH_PYTHON if "pyspark" in pages.module(page)]
+"""Run by tests/pipeline/test_pages.py, which has a session."""
+NEEDS_ARROW = [page for page in WITH_PYTHON if "pyarrow" in pages.module(page)]
+ALONE = [page for page in WITH_PYTHON if page not in NEEDS_SPARK]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, but for the examples, which pages name as a reader in the repository would."""
+    (tmp_path / "examples").symlink_to(pages.ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("page", ALONE)
+def test_python_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each block goes on from the one before; what a comment behind a print says, in this order, is printed."""
+    if page in NEEDS_ARROW and not (find_spec("pyarrow") and find_spec("numpy")):
+        pytest.skip("the extra `arrow` is not installed")
+    pages.run(page, {"__name__": "__main__"})
+    printed = iter(capsys.readouterr().out.splitlines())
+    assert [said for said in pages.told_output(page) if said not in printed] == []
+
+
+@pytest.mark.parametrize("page", pages.pages())
+def test_nothing_escapes(page: str) -> None:
+    """A block in a language of another spelling, or indented instead of fenced, would be run by nobody."""
+    text = pages.text(page)
+    blocks = pages.blocks(page)
+    assert [block.place for block in blocks if block.language not in pages.LANGUAGES] == []
+    assert text.count("```") == 2 * len(blocks)
+    assert text.count("<!-- not run:") == sum(block.not_run is not None for block in blocks)
+    without = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"\n\n    .*", without) == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "generated/README.md"])
+def test_samples_are_of_a_broker(page: str) -> None:
+    """The bytes of the first sample are those that clients and a broker exchanged, not made up for the page."""
+    data = bytes.fromhex("".join(re.findall(r'"([0-9a-f]{40,})"', pages.to_run(page, "python")[0].text)))
+    assert len(data) > 50
+    assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
+
+
+@pytest.mark.parametrize("page", [*pages.pages(), "CONTRIBUTING.md", "benchmarks/README.md", "tests/vectors/README.md"])
+def test_links(page: str) -> None:
+    """A page or heading that moved would leave readers with nothing."""
+    folder = (pages.ROOT / page).parent
+    text = pages.text(page)
+    for target in LINK.findall(text):
+        if "://" not in target:
+            path, _, heading = target.partition("#")
+            found = folder / path if path else pages.ROOT / page
+            assert found.exists(), target
+            assert not heading or heading in _headings(found.read_text(encoding="utf-8")), target
+
+
+@pytest.mark.parametrize("page", [*pages.pages(), "CONTRIBUTING.md"])
+def test_paths_are_links(page: str) -> None:
+    """What a reader may want to open can be opened: a quoted path of the repository is the text of a link."""
+    prose = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.MULTILINE | re.DOTALL)
+    quoted = set(re.findall(r"(?<!\[)`(\w[\w.-]*/[\w./-]*|[\w.-]+\.md)`", prose))
+    folders = (pages.ROOT, (pages.ROOT / page).parent)
+    assert [name for name in sorted(quoted) if any((folder / name).exists() for folder in folders)] == []
+
+
+def _headings(text: str) -> set[str]:
+    """The anchors of a page, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_index() -> None:
+    """A page that nothing leads to is not read: docs/README.md has them all, the tables of its folders included."""
+    docs = pages.ROOT / "docs"
+    listed = {(docs / target.partition("#")[0]).resolve() for target in LINK.findall(pages.text("docs/README.md"))}
+    assert {path for path in docs.rglob("*.md") if path.resolve() not in listed} == {docs / "README.md"}

@@ -1,0 +1,83 @@
+"""The Python of the documentation is typed: a reader's strict type checkers have nothing to say about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.support import pages
+
+PARTS = ("mypy", "pyright", "pyarrow", "pyspark", "kafka_messages_spark")
+SOURCES = ("generated/src", "generated_proposals/src", "pipeline/src")
+MYPY = """[mypy]
+strict = true
+python_version = 3.11
+[mypy-pyarrow.*]
+ignore_missing_imports = true
+"""
+UNTYPED = (
+    "UnknownVariableType",
+    "UnknownMemberType",
+    "UnknownArgumentType",
+    "UnknownParameterType",
+    "MissingTypeStubs",
+)
+"""What pyright's strict mode says of everything that comes from pyarrow, which has no type information."""
+
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, PARTS)), reason=f"needs {', '.join(PARTS)}; nox -s tests installs them"
+)
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a module for each page that has Python."""
+    folder = tmp_path_factory.mktemp("pages")
+    for page in pages.pages():
+        if pages.to_run(page, "python"):
+            name = page.removesuffix(".md").replace("/", "__").replace("-", "_").replace(".", "_")
+            (folder / f"{name}.py").write_text(_header(page) + pages.module(page).removeprefix("\n"), encoding="utf-8")
+    return folder
+
+
+def _header(page: str) -> str:
+    """The first line of a page is a title, and of its module what pyright may leave out."""
+    rules = ["UnusedExpression"]  # an interactive session shows values
+    if any(name in pages.module(page) for name in ("pyarrow", "pyspark")):
+        rules += UNTYPED
+    return "# pyright: " + ", ".join(f"report{rule}=false" for rule in rules) + "\n"
+
+
+def _check(*command: str, cwd: Path) -> str:
+    """What a checker prints; nothing if it is content."""
+    sources = [str(pages.ROOT / source) for source in SOURCES]
+    environment = os.environ | {"MYPYPATH": os.pathsep.join(sources), "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
+    line = [sys.executable, "-m", *command]
+    done = subprocess.run(line, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def test_mypy(modules: Path) -> None:
+    """mypy --strict, as the README promises it; only pyarrow, which has no types, is left to be Any."""
+    (modules / "mypy.ini").write_text(MYPY, encoding="utf-8")
+    cache = pages.ROOT / ".mypy_cache" / "pages"
+    names = sorted(path.name for path in modules.glob("*.py"))
+    assert _check("mypy", "--config-file=mypy.ini", f"--cache-dir={cache}", *names, cwd=modules) == ""
+
+
+def test_pyright(modules: Path) -> None:
+    """Pyright in strict mode, as editors have it."""
+    settings = {
+        "include": ["."],
+        "extraPaths": [str(pages.ROOT / source) for source in SOURCES],
+        "typeCheckingMode": "strict",
+        "pythonVersion": "3.11",
+    }
+    (modules / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    assert _check("pyright", "--pythonpath", sys.executable, cwd=modules) == ""

@@ -1,0 +1,99 @@
+"""Runs the shell blocks of the documentation as a reader would: in a fresh clone, in the environment that the README makes.
+
+python -m tests.support.commands [--all]
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.support import pages
+from tests.support.pages import Block
+
+FIRST = "python3 -m venv .venv"
+"""How the block begins that makes the environment of all others."""
+LIMIT = 1800
+"""Seconds after which a block is ended."""
+SPARK = "downloads 450 MB of PySpark"
+JOB = "python -m kafka_messages_spark.jobs."
+"""How a block begins that runs a job, whose exit status is 1 if there is something to look at."""
+SLOW = {
+    "nox -s quick": "takes up to two minutes",
+    "nox -s tests": "every test",
+    "nox -s pipeline": f"{SPARK}; tests/pipeline/test_demo.py runs the demo",
+    'pip install "./generated[arrow]" "./pipeline[spark,java]"': SPARK,
+    JOB: "needs PySpark, which another block installs; tests/pipeline runs the jobs",
+    "nox -s interop": "starts a broker, from 300 MB of Maven Central",
+}
+"""Beginnings of blocks that take more than a minute, and why they are left out without ``--all``."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run every block, print what each took; the exit status is 1 if one of them failed."""
+    is_all = list(arguments) == ["--all"]
+    failed: list[Block] = []
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder, "clone")
+        subprocess.run(["git", "clone", "--quiet", str(pages.ROOT), str(clone)], check=True)
+        for block in (block for page in pages.pages() for block in pages.to_run(page, "sh")):
+            why = None if is_all else reason_to_skip(block)
+            if why is not None:
+                print(f"{block.place}: left out: {why}", flush=True)
+            elif not run(block, clone):
+                failed.append(block)
+    for block in failed:
+        print(f"{block.place}: FAILED", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def reason_to_skip(block: Block) -> str | None:
+    """Why a block is not run, if it is in the list."""
+    return next((why for beginning, why in SLOW.items() if block.text.startswith(beginning)), None)
+
+
+def run(block: Block, clone: Path) -> bool:
+    """Run a block in the folder of the clone, and its environment if that is there already."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    environment["PATH"] = os.pathsep.join(
+        part for part in environment["PATH"].split(os.pathsep) if not part.startswith(sys.prefix + os.sep)
+    )
+    activate = "" if block.text.startswith(FIRST) else ". .venv/bin/activate\n"
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+") as output:
+        status = _status(["bash", "-euo", "pipefail", "-c", activate + block.text], clone, environment, output.fileno())
+        output.seek(0)
+        printed = output.read()
+    has_findings = status == 1 and block.text.startswith(JOB) and "Traceback" not in printed
+    is_good = status == 0 or has_findings
+    print(f"{block.place}: {'ok' if is_good else f'exit status {status}'} in {time.monotonic() - started:.0f} s")
+    print("" if is_good else printed, end="", flush=True)
+    return is_good
+
+
+def _status(command: list[str], clone: Path, environment: dict[str, str], output: int) -> int:
+    """The exit status of a command; what it has started ends with it when its time is over."""
+    process = subprocess.Popen(
+        command,
+        cwd=clone,
+        env=environment,
+        stdout=output,
+        stderr=output,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

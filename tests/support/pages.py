@@ -1,0 +1,112 @@
+"""The pages of the documentation, and the fenced blocks in them: what runs, what is printed, what is an excerpt."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+READMES = ("README.md", "generated/README.md", "generated_proposals/README.md", "pipeline/README.md")
+EXAMPLES = "examples/cluster/README.md"
+LANGUAGES = ("python", "sh", "json", "")
+"""Of a block: what runs (the first two), a definition, and what is printed."""
+_BLOCK = re.compile(r"^(?:<!-- not run: (.*?) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: str
+    """Path in the repository."""
+    line: int
+    """Number of the first line of its text."""
+    language: str
+    text: str
+    not_run: str | None
+    """The reason, in a comment of the page that does not show, why it stays out: ``<!-- not run: reason -->``."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+    @property
+    def is_doctest(self) -> bool:
+        return self.text.startswith(">>>")
+
+
+def pages() -> list[str]:
+    """The paths of all pages whose blocks are run, in the order in which a reader comes by."""
+    docs = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+    return [*READMES, EXAMPLES, *docs]
+
+
+def text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@cache
+def blocks(page: str) -> Sequence[Block]:
+    """All fenced blocks of a page, in their order."""
+    whole = text(page)
+    return tuple(
+        Block(page, whole.count("\n", 0, found.start(3)) + 1, found[2], found[3], found[1])
+        for found in _BLOCK.finditer(whole)
+    )
+
+
+def to_run(page: str, language: str) -> list[Block]:
+    """The blocks of a page in a language, but for the excerpts."""
+    return [block for block in blocks(page) if block.language == language and block.not_run is None]
+
+
+def module(page: str) -> str:
+    """The Python of a page as one module: each line has the number that it has in the page."""
+    lines = [""] * (text(page).count("\n") + 1)
+    for block in to_run(page, "python"):
+        for line, source in _sources(block):
+            for at, each in enumerate(source.splitlines(), line - 1):
+                lines[at] = each
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _sources(block: Block) -> Iterator[tuple[int, str]]:
+    """The statements of a block with the numbers of their first lines; of an interactive one without what is printed."""
+    if not block.is_doctest:
+        yield block.line, block.text
+        return
+    for example in doctest.DocTestParser().get_examples(block.text):
+        yield block.line + example.lineno, example.source
+
+
+def run(page: str, names: dict[str, object]) -> None:
+    """Run the Python of a page from top to bottom, as one who follows it does; interactive blocks print what they show.
+
+    ``names`` is the namespace, before and after.
+    """
+    for block in to_run(page, "python"):
+        if block.is_doctest:
+            _run_doctest(block, names)
+        else:
+            padding = "\n" * (block.line - 1)
+            exec(compile(padding + block.text, str(ROOT / page), "exec"), names)
+
+
+def _run_doctest(block: Block, names: dict[str, object]) -> None:
+    examples = doctest.DocTestParser().get_examples(block.text)
+    test = doctest.DocTest(examples, names, block.page, str(ROOT / block.page), block.line - 1, block.text)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
+    runner.run(test, out=report.append, clear_globs=False)
+    names.update(test.globs)  # a test has a copy of its own
+    assert not report, "".join(report)
+
+
+def told_output(page: str) -> list[str]:
+    """What comments behind calls of print say is printed."""
+    scripts = (block.text for block in to_run(page, "python") if not block.is_doctest)
+    return [said for script in scripts for said in re.findall(r"^ *print\(.*\)  # (.*)$", script, re.MULTILINE)]
