@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generator import rules
 from generator.plan import builder
 from generator.plan.model import MessagePlan
 from generator.rules import Checked
+from generator.rules import settings as settings_rules
 from generator.spec import reader, source
-from generator.spec.companions import (
-    ERRORS,
-    ErrorCode,
-    Sample,
-    read_error_codes,
-    read_licenses,
-    read_release,
-    read_sample,
-)
+from generator.spec.companions import ERRORS, ErrorCode, read_error_codes, read_release
 from generator.spec.model import Message
+from generator.spec.settings import Settings, read_settings
 from generator.spec.source import Location, Problem, Problems, SpecError
 
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
+Warnings = tuple[Problem, ...]
+_KAFKAS_HEADERS = Path(__file__).parent / "headers"
 
 
 @dataclass(frozen=True)
@@ -38,40 +34,77 @@ class Definitions:
     error_codes: tuple[ErrorCode, ...]
     release: str | None
     """The Kafka release that ``SOURCE`` names."""
-    licenses: dict[str, str]
-    """The texts of ``LICENSE`` and ``NOTICE`` beside the definitions, by name."""
-    sample: Sample | None
-    """What ``sample.py`` beside the definitions shows."""
-    warnings: tuple[Problem, ...]
+    settings: Settings
+    warnings: Warnings
+    accepted: Warnings
+    """Warnings of the files whose warnings the settings accept."""
 
 
 def files_of(specs: Path) -> list[Path]:
-    """The definition files below a folder, in the order of their paths."""
+    """The definition files below a folder, in the order of their paths, or the one file that is given."""
+    if specs.is_file():
+        return [specs]
     return sorted(path for path in specs.rglob("*.json") if path != specs / ERRORS and not path.is_dir())
 
 
-def load(specs: Path) -> Definitions:
-    """Read every definition below ``specs``; raises SpecError with every problem of every file."""
+def companions_of(specs: Path) -> list[Path]:
+    """The files that may lie beside definitions and say something of the package; one definition alone has none."""
+    return sorted(path for path in specs.iterdir() if path.is_file()) if specs.is_dir() else []
+
+
+def load(specs: Path, parts: tuple[str, ...] | None = None) -> Definitions:
+    """Read every definition below a folder, or one file; raises SpecError with every problem of every file.
+
+    ``parts`` are the optional parts of the package, where the settings are not to be asked.
+    """
     problems = Problems()
-    files = files_of(specs)
+    settings = read_settings(specs, problems)
+    if parts is not None:
+        places = {**settings.places, "parts": Location("command line", 1, "--parts")}
+        settings = replace(settings, parts=parts, places=places)
+    messages, names = _read(specs, settings, problems)
+    checked = rules.check(messages, problems, settings.one_way)
+    error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
+    folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
+    settings_rules.check(settings, messages, list(folders.values()), release, problems)
+    warnings, accepted = _warnings(settings, names, problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
+    plans = tuple(_plan(each, names) for each in checked if not each.message.is_removed)
+    return Definitions(plans, tuple(messages), folders, error_codes, release, settings, warnings, accepted)
+
+
+def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
+    """The messages, and what the package calls their files, by what problems call them."""
+    files = {path.as_posix(): path for path in files_of(specs)}
     if not files:
         problems.error(Location(specs.as_posix(), 1, "$"), "no definitions (*.json) below this folder")
-    messages, names = [], {}
-    for path in files:
-        node = source.load(path, path.as_posix(), problems)
+    root = specs.parent if specs.is_file() else specs
+    names = {place: _name(path, root, problems) for place, path in files.items()}
+    if settings.headers == "kafka":
+        for path in files_of(_KAFKAS_HEADERS):
+            place = f"{settings_rules.OF_KAFKA}/{path.name}"
+            files[place], names[place] = path, place
+    messages = []
+    for place, path in files.items():
+        node = source.load(path, place, problems)
         message = reader.read_message(node, problems) if node is not None else None
         if message is not None:
             messages.append(message)
-            names[path.as_posix()] = _name(path, specs, problems)
-    checked = rules.check(messages, problems)
-    error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
-    licenses, sample = read_licenses(specs, problems), read_sample(specs, problems)
-    if problems.errors:
-        raise SpecError(problems.errors)
-    plans = [_plan(each, names) for each in checked if not each.message.is_removed]
-    folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
-    warnings = tuple(problems.warnings)
-    return Definitions(tuple(plans), tuple(messages), folders, error_codes, release, licenses, sample, warnings)
+    return messages, names
+
+
+def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:
+    """The warnings, and those of files whose warnings the settings accept."""
+    by_file: dict[str, list[Problem]] = {}
+    for problem in problems.warnings:
+        by_file.setdefault(names[problem.location.file], []).append(problem)
+    for name in settings.accepted_warnings:
+        if name not in by_file:
+            what = f"accepted-warnings names {name!r}, which has no warning"
+            problems.error(settings.places["accepted-warnings"], f"{what}; take it out")
+    accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]
+    return tuple(each for each in problems.warnings if each not in accepted), tuple(accepted)
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

@@ -18,6 +18,7 @@ class Api:
     enum_name: str
     request: str
     response: str
+    """Empty for a request that has no response."""
     lowest: int
     highest: int
     lowest_deprecated: int
@@ -45,16 +46,16 @@ def apis(definitions: Definitions) -> list[Api]:
     for message in definitions.messages:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
             sides.setdefault(message.api_key, {})[message.kind] = message
-    return [_api(key, side[REQUEST], side[RESPONSE]) for key, side in sorted(sides.items())]
+    return [_api(key, side[REQUEST], side.get(RESPONSE)) for key, side in sorted(sides.items())]
 
 
-def _api(key: int, request: Message, response: Message) -> Api:
+def _api(key: int, request: Message, response: Message | None) -> Api:
     name = request.name.removesuffix("Request")
     return Api(
         key=key,
         enum_name=snake_case(name).upper(),
         request=request.name,
-        response=response.name,
+        response=response.name if response is not None else "",
         lowest=request.valid.lowest,
         highest=request.valid.highest,
         lowest_deprecated=request.deprecated.lowest,
@@ -62,7 +63,7 @@ def _api(key: int, request: Message, response: Message) -> Api:
         latest_version_unstable=request.latest_version_unstable,
         listeners=request.listeners,
         request_headers=_headers(request, classic=1, flexible=2),
-        response_headers=_headers(response, classic=0, flexible=1),
+        response_headers=_headers(response, classic=0, flexible=1) if response is not None else (),
     )
 
 
@@ -70,12 +71,12 @@ def _headers(message: Message, classic: int, flexible: int) -> tuple[tuple[int, 
     """Header version by first body version: as defined, else by Kafka's rule for flexible bodies."""
     if message.header_versions is not None:
         return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
-    if message.kind == RESPONSE and message.api_key == 18:
+    if message.name == "ApiVersionsResponse":
         # KIP-511: a client that cannot know the broker's versions yet must be able to read the answer.
         return ((0, 0),)
     start = message.flexible.lowest if not message.flexible.empty else MAX_VERSION + 1
     ranges = [(0, classic)] if start > 0 else []
-    if message.kind == REQUEST and message.api_key == 7 and start > 0:
+    if message.name == "ControlledShutdownRequest" and start > 0:
         ranges = [(0, 0), (1, classic)]  # ControlledShutdown v0 is older than client ids in headers
     return tuple(ranges + ([(start, flexible)] if start <= MAX_VERSION else []))
 

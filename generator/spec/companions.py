@@ -1,23 +1,16 @@
-"""The files that may lie beside definitions.
-
-``SOURCE`` names the release, ``errors.json`` has the error codes, ``LICENSE`` and ``NOTICE`` go into the package, and
-``sample.py`` is shown by its README.
-"""
+"""Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``."""
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from generator.spec import source
 from generator.spec.properties import Missing, Properties
-from generator.spec.source import Location, Node, Problems
+from generator.spec.source import Node, Problems
 
-SOURCE, ERRORS, SAMPLE = "SOURCE", "errors.json", "sample.py"
-LICENSES = ("LICENSE", "NOTICE")
-NAMES = (SOURCE, ERRORS, *LICENSES, SAMPLE)
+SOURCE, ERRORS = "SOURCE", "errors.json"
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*(-?rc[0-9]+)?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
@@ -29,15 +22,6 @@ class ErrorCode:
     name: str
     code: int
     retriable: bool
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A few lines of Python that use the package."""
-
-    text: str
-    packages: frozenset[str]
-    """The packages that it imports from; a package of another name has no use for it."""
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
@@ -100,31 +84,6 @@ def _error_code(node: Node, problems: Problems) -> ErrorCode | None:
     if code is None or retriable is None:
         return None
     return ErrorCode(name, code, retriable.value is True)
-
-
-def read_licenses(specs: Path, problems: Problems) -> dict[str, str]:
-    """The texts of ``LICENSE`` and ``NOTICE``, by name; of those that are there."""
-    found = {name: _load_text(specs / name, problems) for name in LICENSES}
-    return {name: text for name, text in found.items() if text is not None}
-
-
-def read_sample(specs: Path, problems: Problems) -> Sample | None:
-    """What ``sample.py`` shows of the package; None when there is no such file."""
-    text = _load_text(specs / SAMPLE, problems)
-    if text is None:
-        return None
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        problems.error(Location((specs / SAMPLE).as_posix(), line, "$"), f"not Python: {getattr(error, 'msg', error)}")
-        return None
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    return Sample(text, frozenset(str(node.module).partition(".")[0] for node in imports))
-
-
-def _load_text(path: Path, problems: Problems) -> str | None:
-    return source.load_text(path, path.as_posix(), problems) if path.exists() else None
 
 
 def _load(path: Path, problems: Problems) -> Node | None:

@@ -35,6 +35,11 @@ class Author:
     name: str | None
     email: str | None
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """As pyproject.toml has it."""
+        return {key: text for key, text in (("name", self.name), ("email", self.email)) if text is not None}
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -59,6 +64,8 @@ class Settings:
     """Whose RequestHeader and ResponseHeader stand before requests and responses: ``own`` definitions or ``kafka``."""
     one_way: tuple[str, ...] = ()
     """Requests that have no response."""
+    accepted_warnings: tuple[str, ...] = ()
+    """Definition files, relative to the specs, whose warnings are known and not worth a word."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """The folder of definitions that has the records of each internal topic."""
     places: Mapping[str, Location] = field(default_factory=dict)
@@ -75,6 +82,7 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
         top = Properties(node, FILE, problems)
         package = _Table(top, "package", specs)
         protocol, records = _Table(top, "protocol", specs), _Table(top, "records", specs)
+        definitions = _Table(top, "definitions", specs)
         settings = Settings(
             import_name=package.checked("import-name", import_name_problem),
             distribution=package.checked("name", _distribution_problem),
@@ -90,12 +98,13 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
             parts=package.texts("parts", _part_problem) if "parts" in package.members else None,
             headers=protocol.choice("headers", HEADERS, "own"),
             one_way=protocol.texts("one-way", _line_problem),
+            accepted_warnings=definitions.texts("accepted-warnings", _line_problem),
             logs=records.mapping("logs", _line_problem),
-            places={**package.places, **protocol.places, **records.places},
+            places={**package.places, **protocol.places, **records.places, **definitions.places},
         )
     except Missing:
         return Settings()
-    for table in (package, protocol, records, top):
+    for table in (package, protocol, records, definitions, top):
         table.finish()
     return settings
 
@@ -104,9 +113,8 @@ class _Table(Properties):
     """One table of the settings; files that it names are looked for beside the definitions."""
 
     def __init__(self, top: Properties, name: str, specs: Path) -> None:
-        super().__init__(
-            top.take(name) or Node({}, top.node.location), f"the table {name} of {FILE}", top.problems
-        )
+        node = top.take(name) or Node({}, top.node.location)
+        super().__init__(node, f"the table {name} of {FILE}", top.problems)
         self.specs = specs
 
     def checked(self, key: str, problem: Callable[[str], str | None]) -> str | None:

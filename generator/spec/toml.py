@@ -15,6 +15,7 @@ _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 def load(path: Path, name: str, problems: Problems) -> Node | None:
     """Read one TOML file; ``name`` is what messages call it. None, with the problem recorded, if it is no TOML."""
+    text = ""
     try:
         text = path.read_text(encoding="utf-8")
         return _Places(name, text.splitlines(keepends=True)).node(tomllib.loads(text), ())

@@ -9,7 +9,6 @@ from __future__ import annotations
 from ._codec import (
     FRAME_VERSION,
     KEY_VERSION,
-    LOGS,
     CoordinatorRecord,
     MetadataRecord,
     UnknownRecordTypeError,
@@ -20,6 +19,7 @@ from ._codec import (
     write_metadata_record,
     write_versioned,
 )
+from ._tables import LOGS
 
 __all__ = [
     "FRAME_VERSION",
