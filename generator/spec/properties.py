@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from generator.spec.source import Location, Node, Problems
+from generator.spec.spelling import meant, or_meant
 from generator.spec.versions import NONE, Versions, VersionsError
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,20})\s*")
@@ -123,15 +127,48 @@ class Properties:
         if text is None:
             return default
         if text not in choices:
-            self.problems.error(self.members[key].location, f"unknown {key} {text!r}; use one of {', '.join(choices)}")
+            advice = or_meant(text, choices, f"use one of {', '.join(choices)}")
+            self.problems.error(self.members[key].location, f"unknown {key} {text!r}; {advice}")
             return default
         return text
 
     def finish(self) -> None:
+        """Tell of the properties that nobody took."""
+        known = f"known are {', '.join(sorted(self.known))}"
         for key, node in self.members.items():
             if key not in self.known:
-                known = ", ".join(sorted(self.known))
-                self.problems.error(node.location, f"unknown property {key!r} of {self.what}; known are {known}")
+                advice = or_meant(key, self.known - self.members.keys(), known)
+                self.problems.error(node.location, f"unknown property {key!r} of {self.what}; {advice}")
+
+    def corrected(self) -> Properties | None:
+        """The object with its misspelt properties under the names that were meant; None if nothing is misspelt."""
+        spelt = {key: meant(key, self.known - self.members.keys()) for key in self.members.keys() - self.known}
+        if not any(spelt.values()):
+            return None
+        members = {spelt.get(key) or key: node for key, node in self.members.items()}
+        return self.inside(Node(members, self.node.location), self.what)
+
+
+T = TypeVar("T")
+
+
+def respelt(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
+    """Let ``read`` take a misspelt property for what was meant, so that of one mistake one problem is told."""
+
+    def read_again(properties: Properties) -> T:
+        found, before = properties.problems.found, len(properties.problems.found)
+        with contextlib.suppress(Missing):
+            result = read(properties)
+            if properties.corrected() is None:
+                return result
+        corrected = properties.corrected()
+        if corrected is None:
+            raise Missing
+        del found[before:]
+        properties.finish()
+        return read(corrected)
+
+    return read_again
 
 
 def short(node: Node) -> str:

@@ -17,6 +17,7 @@ from generator.spec import source, toml
 from generator.spec.parts import OPTIONAL
 from generator.spec.properties import Missing, Properties
 from generator.spec.source import Location, Node, Problems
+from generator.spec.spelling import or_meant
 
 FILE = "package.toml"
 HEADERS = ("own", "kafka")
@@ -245,7 +246,10 @@ def _python_problem(text: str) -> str | None:
 
 
 def _part_problem(name: str) -> str | None:
-    return None if name in OPTIONAL else f"unknown part {name!r}; there are {', '.join(OPTIONAL)}"
+    if name in OPTIONAL:
+        return None
+    known = f"there are {', '.join(OPTIONAL)}"
+    return f"unknown part {name!r}; {or_meant(name, OPTIONAL, known)}"
 
 
 def _url_problem(text: str) -> str | None:
