@@ -13,6 +13,7 @@ import pytest
 import generator
 from generator import cli, definitions, output
 from generator.render import package
+from generator.render.identity import identity_of
 from tests.support.building import write_specs
 from tests.support.samples import SAMPLES
 from tests.support.specs import field, message
@@ -66,8 +67,8 @@ def age(folder: Path) -> None:
 def test_rendering_twice_gives_the_same(tmp_path: Path) -> None:
     """Nothing may depend on what was printed before."""
     request = request_of(tmp_path)
-    loaded = definitions.load(request.specs)
-    assert package.render(request, loaded) == package.render(request, definitions.load(request.specs))
+    identity, loaded = identity_of(definitions.load(request.specs), request.package), definitions.load(request.specs)
+    assert package.render(identity, loaded) == package.render(identity, definitions.load(request.specs))
 
 
 def test_processes_agree_whatever_their_hash_seed(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 import generator.render
 from generator import definitions
 from generator.render import environment, package
+from generator.render.identity import identity_of
 from generator.render.portable import message as portable
 from generator.render.portable import read, size, write
 from generator.render.steps import Choose, Function, Step
@@ -57,7 +58,8 @@ def render_package(
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
     if errors is not None:
         (request.specs / "errors.json").write_text(json.dumps(errors))
-    package.render(request, definitions.load(request.specs))
+    loaded = definitions.load(request.specs)
+    package.render(identity_of(loaded, request.package), loaded)
 
 
 def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import generator
 from generator import cli
-from generator.render.portable import message as portable
+from generator.render import code
 from generator.rules import names
 from tests.support.broken import CASES
 from tests.support.broken.case import KNOWN_OF_FIELDS, Case, common, request, sub
@@ -95,7 +95,7 @@ def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
 
 def test_names_that_modules_import_are_reserved() -> None:
     """The rules come before the printer and must not import it, so both have a list: this holds them together."""
-    imported = {name for line in portable.IMPORTS.values() for name in line.split() if name[0].isupper()}
+    imported = {name for line in code.HOMES.values() for name in line.split() if name[0].isupper()}
     assert imported - names.MODULE_NAMES == set()
     assert names.MODULE_NAMES - imported == {"NotImplemented"}
 
