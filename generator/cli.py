@@ -15,6 +15,7 @@ from generator.render import package
 from generator.render.identity import RequestError, identity_of
 from generator.spec.parts import OPTIONAL
 from generator.spec.source import SpecError
+from generator.spec.texts import part_problem
 
 PROG = "kafka-message-generator"
 EXAMPLES = {
@@ -78,8 +79,8 @@ def _part_names(text: str) -> tuple[str, ...]:
     """The names of parts in an argument; an empty one is for none."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
-        if name not in OPTIONAL:
-            raise argparse.ArgumentTypeError(f"unknown part {name!r}; there are {', '.join(OPTIONAL)}")
+        if (reason := part_problem(name)) is not None:
+            raise argparse.ArgumentTypeError(reason)
     return names
 
 
@@ -97,16 +98,14 @@ def _request(arguments: argparse.Namespace) -> package.Request:
     return package.Request(arguments.specs, arguments.output, arguments.package, arguments.parts)
 
 
-def _rendered(arguments: argparse.Namespace, request: package.Request, *, is_new: bool) -> dict[str, str]:
-    """The files of a package, to be written anew or compared; warnings and progress are shown."""
+def _rendered(arguments: argparse.Namespace, request: package.Request, used: dict[str, str]) -> dict[str, str]:
+    """The files of a package whose manifest names the tools that were ``used``; warnings and progress are shown."""
     loaded = definitions.load(request.specs, request.parts)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
     identity = identity_of(loaded, request.package)
-    if is_new:
-        output.check_owner(request.output, identity.import_name)
+    output.check_owner(request.output, identity.import_name)
     files = package.render(identity, loaded, _progress)
-    used = package.tools() if is_new else output.tools_of(request.output)
     files[package.MANIFEST] = package.manifest(request, identity, files, used)
     return files
 
@@ -123,7 +122,7 @@ def _generate(arguments: argparse.Namespace) -> int:
     if output.is_current(request):
         print(f"{request.output} is up to date")
         return 0
-    files = _rendered(arguments, request, is_new=True)
+    files = _rendered(arguments, request, package.tools())
     changed = output.write(request.output, files)
     print(f"{request.output}: {len(files)} files, {len(changed)} changed, in {time.monotonic() - started:.1f} s")
     return 0
@@ -131,7 +130,7 @@ def _generate(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
-    files = _rendered(arguments, request, is_new=False)
+    files = _rendered(arguments, request, output.tools_of(request.output))
     if note := output.other_tools(request.output):
         print(note, file=sys.stderr)
     lines = list(output.difference(request.output, files))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,14 +13,16 @@ from generator.plan.model import MessagePlan
 from generator.rules import Checked
 from generator.rules import settings as settings_rules
 from generator.spec import reader, source
-from generator.spec.companions import ERRORS, ErrorCode, read_error_codes, read_release
+from generator.spec.companions import ERRORS, SOURCE, ErrorCode, read_error_codes, read_release
 from generator.spec.model import Message
-from generator.spec.settings import Settings, read_settings
+from generator.spec.settings import FILE, Settings, read_settings
 from generator.spec.source import Location, Problem, Problems, SpecError
 
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
 Warnings = tuple[Problem, ...]
 _KAFKAS_HEADERS = Path(__file__).parent / "headers"
+_OF_KAFKA = "generator/headers"
+"""How the definitions of Kafka's headers that come with the generator are called in problems and modules."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,9 @@ def files_of(specs: Path) -> list[Path]:
 
 
 def companions_of(specs: Path) -> list[Path]:
-    """The files that may lie beside definitions and say something of the package; one definition alone has none."""
-    return sorted(path for path in specs.iterdir() if path.is_file()) if specs.is_dir() else []
+    """The files beside definitions that say something of the package; one definition alone has none."""
+    names = {SOURCE, ERRORS, FILE, *read_settings(specs, Problems()).named_files}
+    return sorted(path for path in (specs / name for name in names) if path.is_file())
 
 
 def load(specs: Path, parts: tuple[str, ...] | None = None) -> Definitions:
@@ -76,22 +80,31 @@ def load(specs: Path, parts: tuple[str, ...] | None = None) -> Definitions:
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
     """The messages, and what the package calls their files, by what problems call them."""
-    files = {path.as_posix(): path for path in files_of(specs)}
-    if not files:
+    paths = files_of(specs)
+    if not paths:
         problems.error(Location(specs.as_posix(), 1, "$"), "no definitions (*.json) below this folder")
     root = specs.parent if specs.is_file() else specs
-    names = {place: _name(path, root, problems) for place, path in files.items()}
+    names = {path.as_posix(): _name(path, root, problems) for path in paths}
+    messages = list(_messages({path.as_posix(): path for path in paths}, problems))
     if settings.headers == "kafka":
-        for path in files_of(_KAFKAS_HEADERS):
-            place = f"{settings_rules.OF_KAFKA}/{path.name}"
-            files[place], names[place] = path, place
-    messages = []
+        own = {message.name: message for message in messages}
+        for message in _messages({f"{_OF_KAFKA}/{path.name}": path for path in files_of(_KAFKAS_HEADERS)}, problems):
+            names[message.location.file] = message.location.file
+            if message.name in own:
+                what = f'{message.name} is defined here, but {FILE} says headers = "kafka"'
+                problems.error(own[message.name].at("name"), f"{what}; take one of the two out")
+            else:
+                messages.append(message)
+    return messages, names
+
+
+def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message]:
+    """The messages of files, by what problems call these."""
     for place, path in files.items():
         node = source.load(path, place, problems)
         message = reader.read_message(node, problems) if node is not None else None
         if message is not None:
-            messages.append(message)
-    return messages, names
+            yield message
 
 
 def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:

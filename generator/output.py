@@ -35,7 +35,7 @@ def is_current(request: Request) -> bool:
 
 def check_owner(output: Path, package: str) -> None:
     """Raise RequestError for a folder that has something else in it than this package, as it was generated before."""
-    if not output.is_dir() or not any(output.iterdir()):
+    if not output.exists() or not any(output.iterdir()):
         return
     if not (output / MANIFEST).exists():
         raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, left alone")

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from generator.definitions import Definitions
 from generator.plan.model import MessagePlan
 from generator.render.environment import toml
-from generator.rules.settings import has_headers
+from generator.rules.headers import has_headers
 from generator.spec.model import REQUEST, RESPONSE
 from generator.spec.parts import PARTS, called_for
-from generator.spec.settings import FILE, import_name_problem
+from generator.spec.settings import FILE, Settings
+from generator.spec.texts import import_name_problem
 
 
 class RequestError(ValueError):
@@ -62,7 +63,7 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
         "license": settings.license,
         "license-files": list(settings.license_files) or None,
         "authors": [author.facts for author in settings.authors] or None,
-        "classifiers": ["Typing :: Typed", "Programming Language :: Python :: 3", *settings.classifiers],
+        "classifiers": _classifiers(settings),
     }
     return Identity(
         import_name=name,
@@ -75,6 +76,11 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
         urls=tuple(settings.urls.items()),
         license_files=dict(settings.license_files),
     )
+
+
+def _classifiers(settings: Settings) -> list[str]:
+    """What is true of every package, and what its owner adds."""
+    return list(dict.fromkeys(("Typing :: Typed", "Programming Language :: Python :: 3", *settings.classifiers)))
 
 
 def _parts(definitions: Definitions) -> tuple[str, ...]:

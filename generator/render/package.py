@@ -54,7 +54,7 @@ def inputs_hash(request: Request) -> str:
     digest = hashlib.sha256(f"{request.package} {request.parts}".encode())
     generator = Path(__file__).parents[1]
     ours = sorted([*generator.rglob("*.py"), *generator.rglob("*.json"), *TEMPLATES.rglob("*.jinja")])
-    theirs = sorted({*files_of(request.specs), *companions_of(request.specs)})
+    theirs = [*files_of(request.specs), *companions_of(request.specs)]
     root = request.specs if request.specs.is_dir() else request.specs.parent
     for folder, paths in ((generator, ours), (root, theirs)):
         for path in paths:
@@ -85,7 +85,8 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
             files[f"{root}/{name.as_posix()}"] = prose.header(f"generator/runtime/{name.as_posix()}") + text
     files[f"{root}/py.typed"] = ""
     files["pyproject.toml"] = _template("pyproject.toml", identity, definitions)
-    files["README.md"] = identity.readme or _template("README.md", identity, definitions)
+    own = identity.readme
+    files["README.md"] = _template("README.md", identity, definitions) if own is None else own
     return files | identity.license_files
 
 
@@ -108,7 +109,7 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         plans=plans,
         apis=tables.apis(definitions),
         record_types=tables.record_types(definitions),
-        logs=sorted(definitions.settings.logs.items()),
+        logs=tables.logs(definitions),
         error_codes=definitions.error_codes,
     )
 

@@ -11,7 +11,7 @@ from generator.spec.properties import Missing, Properties
 from generator.spec.source import Node, Problems
 
 SOURCE, ERRORS = "SOURCE", "errors.json"
-_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*(-?rc[0-9]+)?")
+_RELEASE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*(-?rc[0-9]{1,9})?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
@@ -37,6 +37,7 @@ def read_release(specs: Path, problems: Problems) -> str | None:
     if not _RELEASE.fullmatch(release):
         what = f"release {release!r} cannot be the version of a package; write for example 4.4.0 or 4.4.0-rc1"
         problems.error(properties.places["release"], what)
+        return None
     return release
 
 

@@ -10,10 +10,17 @@ _ALIKE = 0.75
 
 
 def meant(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that is nearest to a word, whatever its capitals; None if none is near."""
-    by_lower = {choice.lower(): choice for choice in choices}
+    """The choice that is nearest to a word, whatever its capitals; None if none is near.
+
+    Numbers are meant as they are: who writes ``int128`` wants no ``int8``.
+    """
+    by_lower = {choice.lower(): choice for choice in choices if _digits(choice) == _digits(word)}
     found = difflib.get_close_matches(word.lower(), by_lower, 1, _ALIKE)
     return by_lower[found[0]] if found else None
+
+
+def _digits(word: str) -> list[str]:
+    return sorted(filter(str.isdigit, word))
 
 
 def or_meant(word: str, choices: Iterable[str], advice: str) -> str:

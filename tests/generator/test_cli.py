@@ -117,7 +117,7 @@ def test_wrong_arguments(argv: list[str], capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit) as caught:
         cli.main(argv)
     assert caught.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: python -m generator ")
+    assert capsys.readouterr().err.startswith("usage: kafka-message-generator ")
 
 
 def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,7 +173,6 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
         json.dumps([{"name": "A", "code": 1, **TRUE}, {"name": "B", "code": 1, **TRUE}]),
         ("1: $[1]: error code B has code 1, which is already A's; each needs its own",),
     ),
-    ("sample.py", "import own\n\nown.Probe(", ("3: $: not Python: '(' was never closed",)),
 ]
 
 
@@ -199,25 +198,34 @@ def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
             (folder / name).write_text(text)
             companions.read_release(folder, Problems())
             companions.read_error_codes(folder, Problems())
-            companions.read_sample(folder, Problems())
     assert reached.missing(calls(files, "error", "warn", "wrong")) == []
 
 
 @pytest.mark.parametrize("command", ["generate", "check"])
-@pytest.mark.parametrize("name", ["SOURCE", "errors.json", "LICENSE", "NOTICE", "sample.py"])
+@pytest.mark.parametrize("name", ["SOURCE", "errors.json", "package.toml", "LICENSE", "about.md"])
 def test_facts_that_cannot_be_read(command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder where a file is expected is one line like every other problem, not a traceback."""
     specs = write_specs(tmp_path / "specs", PROBE)
+    name_texts(specs)
+    (specs / name).unlink(missing_ok=True)
     (specs / name).mkdir()
     assert cli.main([command, "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     line = f"{specs / name}:1: $: cannot be read: Is a directory"
     assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "NOTICE", "sample.py"])
+def name_texts(specs: Path) -> None:
+    """Settings that name a licence and a README, and both."""
+    (specs / "package.toml").write_text('[package]\nlicense-files = ["LICENSE"]\nreadme = "about.md"\n')
+    for name in ("LICENSE", "about.md"):
+        (specs / name).write_text("Text.\n")
+
+
+@pytest.mark.parametrize("name", ["package.toml", "LICENSE", "about.md"])
 def test_texts_that_are_none(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Bytes of another encoding in a file that is copied are told with its name, before anything is written."""
     specs = write_specs(tmp_path / "specs", PROBE)
+    name_texts(specs)
     (specs / name).write_bytes(b"ab\xff")
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     line = f"{specs / name}:1: $: not UTF-8: invalid start byte at byte 2"
@@ -265,5 +273,6 @@ def test_an_output_that_cannot_be_written(
     else:
         (tmp_path / "out/pyproject.toml").mkdir(parents=True)
         (tmp_path / "out/MANIFEST").write_text("{}")
-    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "own"]
+    assert cli.main(["generate", *arguments]) == 1
     assert capsys.readouterr() == ("", f"{tmp_path / blocked}: {reason}\n")

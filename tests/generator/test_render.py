@@ -36,6 +36,7 @@ APIS = (
     message(name="GoneResponse", type="response", apiKey=2, validVersions="none"),
 )
 GONE = APIS[2:]
+TELL = message(name="TellRequest", type="request", apiKey=4)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -49,15 +50,34 @@ def test_no_module_is_stale() -> None:
     assert strays(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
 
 
+FULL = """
+[package]
+version = "4.9.9.1"
+parts = ["protocol", "records", "arrow", "segments"]
+urls = { Source = "https://example.org/asks" }
+[protocol]
+headers = "kafka"
+one-way = ["TellRequest"]
+[records.logs]
+__keys = "."
+"""
+
+
 def render_package(
-    folder: Path, *each: Mapping[str, object], release: str | None = None, errors: object = None
+    folder: Path,
+    *each: Mapping[str, object],
+    release: str | None = None,
+    errors: object = None,
+    settings: str | None = None,
 ) -> None:
-    """Print a whole package of these definitions, with or without the facts of a release beside them."""
+    """Print a whole package of these definitions, with or without the facts of a release and settings beside them."""
     request = package.Request(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
     if errors is not None:
         (request.specs / "errors.json").write_text(json.dumps(errors))
+    if settings is not None:
+        (request.specs / "package.toml").write_text(settings)
     loaded = definitions.load(request.specs)
     package.render(identity_of(loaded, request.package), loaded)
 
@@ -73,7 +93,9 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     for sample in SAMPLES.values():
         portable.render(plan_of(sample))
     errors = [{"name": "NONE", "code": 0, "retriable": False}, {"name": "BUSY", "code": 7, "retriable": True}]
-    render_package(tmp_path / "full", *APIS, SAMPLES["KeysValue"], release="4.9.9", errors=errors)
+    keys = (SAMPLES["KeysValue"], SAMPLES["EmptyKey"])
+    render_package(tmp_path / "full", *APIS, TELL, *keys, release="4.9.9", errors=errors, settings=FULL)
+    render_package(tmp_path / "columns", message(), settings='[package]\nparts = ["arrow"]\n')
     render_package(tmp_path / "bare", message(), errors=[])
     render_package(tmp_path / "gone", *GONE)
     assert branches.missing == []
