@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from generator.spec.source import Location, Node, Problems
+from generator.spec.source import Location, Misspelt, Node, Problems
 from generator.spec.spelling import meant, or_meant
 from generator.spec.versions import NONE, Versions, VersionsError
 
@@ -135,38 +135,56 @@ class Properties:
     def finish(self) -> None:
         """Tell of the properties that nobody took."""
         known = f"known are {', '.join(sorted(self.known))}"
-        for key, node in self.members.items():
-            if key not in self.known:
-                advice = or_meant(key, self.known - self.members.keys(), known)
-                self.problems.error(node.location, f"unknown property {key!r} of {self.what}; {advice}")
+        for key in self.members.keys() - self.known:
+            self._unknown(key, or_meant(key, self.known - self.members.keys(), known))
 
-    def corrected(self) -> Properties | None:
-        """The object with its misspelt properties under the names that were meant; None if nothing is misspelt."""
-        spelt = {key: meant(key, self.known - self.members.keys()) for key in self.members.keys() - self.known}
-        if not any(spelt.values()):
-            return None
-        members = {spelt.get(key) or key: node for key, node in self.members.items()}
-        return self.inside(Node(members, self.node.location), self.what)
+    def _unknown(self, key: str, advice: str) -> None:
+        self.problems.error(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
+
+    def misspelt(self) -> dict[str, str]:
+        """What was meant by the properties that nobody took, as far as they are near to one that is missing."""
+        missing = self.known - self.members.keys()
+        found = {key: meant(key, missing) for key in self.members if key not in self.known}
+        return {key: name for key, name in found.items() if name is not None}
+
+    def corrected(self, misspelt: dict[str, str]) -> Misspelt:
+        """The object with these properties under the names that were meant, and what there is to say about it."""
+        before = len(self.problems.found)
+        for key, name in misspelt.items():
+            self._unknown(key, f"did you mean {name}?")
+        told = tuple(self.problems.found[before:])
+        del self.problems.found[before:]
+        members = {misspelt.get(key, key): node for key, node in self.members.items()}
+        return Misspelt(self.node, Node(members, self.node.location), told)
 
 
 T = TypeVar("T")
 
 
 def respelt(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
-    """Let ``read`` take a misspelt property for what was meant, so that of one mistake one problem is told."""
+    """Let ``read`` take a misspelt property for what was meant, so that of one mistake one problem is told.
+
+    What was misspelt is known only after reading, so such an object is read twice; but once however deep it is inside
+    others that are misspelt.
+    """
 
     def read_again(properties: Properties) -> T:
-        found, before = properties.problems.found, len(properties.problems.found)
-        with contextlib.suppress(Missing):
-            result = read(properties)
-            if properties.corrected() is None:
+        problems, node = properties.problems, properties.node
+        if id(node) not in problems.misspelt:
+            before = len(problems.found)
+            result = None
+            with contextlib.suppress(Missing):
+                result = read(properties)
+            misspelt = properties.misspelt()
+            if not misspelt:
+                if result is None:
+                    raise Missing
                 return result
-        corrected = properties.corrected()
-        if corrected is None:
-            raise Missing
-        del found[before:]
-        properties.finish()
-        return read(corrected)
+            del problems.found[before:]
+            problems.misspelt[id(node)] = properties.corrected(misspelt)
+        known = problems.misspelt[id(node)]
+        problems.found += known.problems
+        return read_again(properties.inside(known.corrected, properties.what))
 
     return read_again
 

@@ -38,7 +38,6 @@ else:
 
 _essential = Struct(">hhi")
 _peek = Struct(">hh").unpack_from
-_API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -199,11 +198,12 @@ def decode_response(data: BytesLike, api: type[Message] | ApiKey | int | Api, ve
     if isinstance(api, type) and which.response_name != api.NAME:
         raise UnknownApiError(f"{api.NAME} is a request; the response is {which.response_name}")
     message = which.response_class
-    if which.key != _API_VERSIONS and version not in which.valid_versions:
+    may_fall_back = which.response_name == "ApiVersionsResponse"
+    if not may_fall_back and version not in which.valid_versions:
         raise unsupported(message, version)
     reader: Any = class_of("ResponseHeader")
     header, body = reader.read_from(data, 0, which.response_header_version(version))
-    if which.key == _API_VERSIONS and data.startswith(_UNSUPPORTED_VERSION, body):
+    if may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
         try:
             return Response(header, which, 0, read_rest(message, data, body, 0))
         except DecodeError:  # perhaps from a broker that does answer in the version it was asked for

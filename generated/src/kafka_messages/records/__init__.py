@@ -10,7 +10,6 @@ from __future__ import annotations
 from ._codec import (
     FRAME_VERSION,
     KEY_VERSION,
-    LOGS,
     CoordinatorRecord,
     MetadataRecord,
     UnknownRecordTypeError,
@@ -21,6 +20,7 @@ from ._codec import (
     write_metadata_record,
     write_versioned,
 )
+from ._tables import LOGS
 
 __all__ = [
     "FRAME_VERSION",

@@ -10,7 +10,7 @@ from .._base.prefixed import class_of, read_int16, read_rest, read_unsigned
 from .._core.value import dataclass
 from .._core.wire import uvarint
 from ..errors import DecodeError, EncodeError, KafkaMessageError
-from ._tables import RECORD_TYPES
+from ._tables import LOGS, RECORD_TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from .._base.prefixed import BytesLike
 
     M = TypeVar("M", bound=Message)
-
-LOGS: dict[str, str] = {
-    "__cluster_metadata": "metadata",
-    "__consumer_offsets": "group-coordinator",
-    "__remote_log_metadata": "storage",
-    "__share_group_state": "share-coordinator",
-    "__transaction_state": "transaction-coordinator",
-}
-"""The log of each internal topic."""
 
 KEY_VERSION = 0
 """Coordinator keys have one version; the number before them is the record type."""

@@ -62,3 +62,12 @@ RECORD_TYPES: tuple[tuple[str, int, str | None, str | None], ...] = (
     ("transaction-coordinator", 0, "TransactionLogKey", "TransactionLogValue"),
 )
 """Log (the folder of its definitions), record type, message of the key, message of the value."""
+
+LOGS: dict[str, str] = {
+    "__cluster_metadata": "metadata",
+    "__consumer_offsets": "group-coordinator",
+    "__remote_log_metadata": "storage",
+    "__share_group_state": "share-coordinator",
+    "__transaction_state": "transaction-coordinator",
+}
+"""The log of each internal topic."""
