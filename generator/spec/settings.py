@@ -66,6 +66,11 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
     node = toml.load(path, path.as_posix(), problems) if path.exists() else None
     if node is None:
         return Settings()
+    return _read(node, specs, problems)
+
+
+def _read(node: Node, specs: Path, problems: Problems) -> Settings:
+    before = len(problems.found)
     top = _Table(node, FILE, problems, specs)
     package, protocol, records, definitions = map(top.inner, ("package", "protocol", "records", "definitions"))
     parts = package.texts("parts", texts.part_problem)
@@ -89,9 +94,23 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
         places={**package.places, **protocol.places, **records.places, **definitions.places},
         named_files=tuple(package.named),
     )
-    for table in (package, protocol, records, definitions, top):
+    tables = (top, package, protocol, records, definitions)
+    for table in tables:
+        if misspelt := table.misspelt():  # what follows from that is not said
+            del problems.found[before:]
+            meant = table.corrected(misspelt)
+            problems.found += meant.problems
+            return _read(_with(node, table.node, meant.corrected), specs, problems)
+    for table in tables:
         table.finish()
     return settings
+
+
+def _with(top: Node, table: Node, corrected: Node) -> Node:
+    """The settings with another table in the place of one."""
+    if table is top or not isinstance(top.value, dict):
+        return corrected
+    return Node({key: corrected if each is table else each for key, each in top.value.items()}, top.location)
 
 
 Problem = Callable[[str], str | None]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -20,6 +21,7 @@ from generator.spec.parts import PARTS
 GENERATOR = Path(generator.__file__).parent
 RUNTIME = GENERATOR / "runtime"
 PIPELINE = GENERATOR.parent / "pipeline" / "src" / "kafka_messages_spark"
+NOT_DATA = (".py", ".pyc", ".pyi")  # stubs stand for modules that are printed
 STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
 """Knowledge flows one way: each stage may import itself and those before it."""
 
@@ -141,3 +143,12 @@ def test_numpy_and_pyarrow_are_only_for_columns() -> None:
         if name.startswith("generator.runtime.") and target.partition(".")[0] in ("numpy", "pyarrow")
     }
     assert users == {each.name for each in PARTS.values() if each.extra}
+
+
+def test_the_wheel_of_the_generator_has_all_its_files() -> None:
+    """Templates and headers are no modules: what pyproject.toml does not name is missing in an installed generator."""
+    project = tomllib.loads((GENERATOR.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["generator"]
+    named = {path for pattern in patterns for path in GENERATOR.glob(pattern)}
+    others = {path for path in GENERATOR.rglob("*") if path.is_file() and path.suffix not in NOT_DATA}
+    assert others - named == set()

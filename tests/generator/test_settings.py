@@ -100,14 +100,15 @@ def load(folder: Path, settings: str, *each: Definition, parts: tuple[str, ...] 
 
 def test_places_of_values_over_several_lines(tmp_path: Path) -> None:
     """The line of a key is the one on which it begins; what is in an array of tables has its own."""
-    text = "# \u2028 no line\r\n[package]\r\ndescription = 'a'\r\n\r\nclassifiers = [\r\n  'A :: B',\r\n]\r\n[[package.authors]]\r\nname = 'A'"
+    lines = ("# \u2028 no line", "[package]", "description = 'a'", "", "classifiers = [", "  'A :: B',", "]")
+    text = "\r\n".join((*lines, "[[package.authors]]", "name = 'A'"))
     path = tmp_path / "package.toml"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     node = toml.load(path, "package.toml", Problems())
     assert node is not None
     assert node.value["package"].location.line == 2
-    lines = {key: each.location.line for key, each in node.value["package"].value.items()}
-    assert lines == {"description": 3, "classifiers": 5, "authors": 8}
+    found = {key: each.location.line for key, each in node.value["package"].value.items()}
+    assert found == {"description": 3, "classifiers": 5, "authors": 8}
     assert node.value["package"].value["authors"].value[0].value["name"].location.line == 9
 
 

@@ -22,7 +22,7 @@ TYPES = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "string"
         ("int23", "int32"),
         ("Bool", "bool"),
         ("int128", None),
-        ("uint64", None),
+        ("uint64", "int64"),
         ("varint", None),
         ("", None),
         ("x" * 100_000, None),

@@ -2,11 +2,8 @@
 """Messages as JSON, in the form of Kafka's own JSON converters: values for ``json.dumps`` and from ``json.loads``.
 
 Keys are the camelCase names of the definition. A UUID is 22 characters of URL-safe base64, bytes are standard base64
-with padding, an int64 is a plain number. Tagged fields are left out at their default.
-
->>> from kafka_messages import ResponseHeader
->>> to_json(ResponseHeader(correlation_id=7), 1)
-{'correlationId': 7}
+with padding, an int64 is a plain number. Tagged fields are left out at their default. A message with the one field
+``CorrelationId`` is ``{'correlationId': 7}``.
 """
 
 from __future__ import annotations

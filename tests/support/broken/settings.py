@@ -125,6 +125,14 @@ CASES = [
         "3: $.protocol.oneway: unknown property 'oneway' of the table protocol of package.toml; did you mean one-way?",
     ),
     Case(
+        "slips, and nothing that follows from them",
+        "[protcol]\nheader = 'kafka'\noneway = ['TellRequest']\n",
+        "1: $.protcol: unknown property 'protcol' of package.toml; did you mean protocol?",
+        "2: $.protcol.header: unknown property 'header' of the table protocol of package.toml; did you mean headers?",
+        "3: $.protcol.oneway: unknown property 'oneway' of the table protocol of package.toml; did you mean one-way?",
+        files={"Tell.json": TELL},
+    ),
+    Case(
         "an odd key",
         '[package]\n"a\\nb" = 1\n',
         "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; known are authors, "
