@@ -15,7 +15,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 GENERATOR = PYPROJECT["project"]["dependencies"]
 PACKAGES = (
     ("--specs", "specs/kafka", "--output", "generated"),
-    ("--specs", "specs/proposals", "--output", "generated_proposals", "--package", "kafka_messages_proposals"),
+    ("--specs", "specs/proposals", "--output", "generated_proposals"),
 )
 GENERATED = ("./generated", "./generated_proposals")
 

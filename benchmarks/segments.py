@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from kafka_messages.arrow.segments import read_segments
+from kafka_messages.segments.reader import read_segments
 from markdown import number, table
 from process_tree import cpu_seconds, peak_bytes, tree
 from rounds import rotated

@@ -1,4 +1,4 @@
-"""``python -m generator``"""
+"""``python -m generator`` runs the command line."""
 
 from generator.cli import main
 

@@ -1,8 +1,9 @@
-"""The command line: ``python -m generator generate|check|import-specs|cost``."""
+"""The command line ``kafka-message-generator``: generate, check, import-specs, cost."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import sys
 import time
 from collections.abc import Sequence
@@ -11,9 +12,17 @@ from pathlib import Path
 from generator import definitions, output
 from generator.cost import command as cost_command
 from generator.render import package
+from generator.render.identity import RequestError, identity_of
+from generator.spec.parts import OPTIONAL
 from generator.spec.source import SpecError
+from generator.spec.texts import part_problem
 
-ROOT = Path(__file__).parents[1]
+PROG = "kafka-message-generator"
+EXAMPLES = {
+    "generate": f"{PROG} generate --specs definitions --output package --package invoices",
+    "check": f"{PROG} check --specs definitions --output package",
+    "import-specs": f"{PROG} import-specs 4.4.0 --specs specs/kafka --work .work/jars",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         print(f"{len(error.problems)} problem(s); nothing was generated", file=sys.stderr)
         return 1
-    except package.RequestError as error:
+    except RequestError as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
@@ -36,61 +45,99 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m generator", description="Typed Python classes for Kafka messages.")
+    parser = argparse.ArgumentParser(prog=PROG, description="Typed Python classes for messages in Kafka's format.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, about in (
         ("generate", _generate, "write the package for a folder of definitions"),
         ("check", _check, "compare the package on disk with its definitions; exit code 1 and a diff when they differ"),
     ):
-        command = commands.add_parser(name, help=about, description=about)
-        command.add_argument("--specs", type=Path, required=True, help="folder of message definitions (*.json)")
+        command = commands.add_parser(name, help=about, description=about, epilog=f"example: {EXAMPLES[name]}")
+        what = "folder of message definitions (*.json) and their package.toml, or one definition"
+        command.add_argument("--specs", type=Path, required=True, help=what)
         command.add_argument("--output", type=Path, required=True, help="folder of the generated package")
-        command.add_argument("--package", default="kafka_messages", help="import name (default: %(default)s)")
+        command.add_argument("--package", metavar="NAME", help="import name (default: what package.toml says)")
+        what = f"optional parts with commas between them, of {', '.join(OPTIONAL)}"
+        what += " (default: what package.toml says, or those that the messages call for)"
+        command.add_argument("--parts", type=_part_names, metavar="NAMES", help=what)
+        command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
         command.set_defaults(run=run)
     _release_commands(commands)
     cost_command.add_to(commands)
     return parser
 
 
+class _Version(argparse.Action):
+    """Says which generator this is, by what is installed."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(PROG, importlib.metadata.version(PROG))
+        parser.exit()
+
+
+def _part_names(text: str) -> tuple[str, ...]:
+    """The names of parts in an argument; an empty one is for none."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        if (reason := part_problem(name)) is not None:
+            raise argparse.ArgumentTypeError(reason)
+    return names
+
+
 def _release_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser("import-specs", help="take the definitions of a Kafka release from its artifacts")
+    about = "take the definitions of a Kafka release from its artifacts"
+    example = f"example: {EXAMPLES['import-specs']}"
+    command = commands.add_parser("import-specs", help=about, description=about, epilog=example)
     command.add_argument("release", help="for example 4.4.0")
-    command.add_argument("--specs", type=Path, default=ROOT / "specs" / "kafka", help="where definitions go")
+    command.add_argument("--specs", type=Path, default=Path("specs/kafka"), help="where definitions go: %(default)s")
     command.add_argument("--work", type=Path, required=True, help="folder for the downloaded jars")
     command.set_defaults(run=_import_specs)
 
 
-def _render(request: package.Request) -> dict[str, str]:
-    loaded = definitions.load(request.specs)
-    for warning in loaded.warnings:
+def _request(arguments: argparse.Namespace) -> package.Request:
+    return package.Request(arguments.specs, arguments.output, arguments.package, arguments.parts)
+
+
+def _rendered(arguments: argparse.Namespace, request: package.Request, used: dict[str, str]) -> dict[str, str]:
+    """The files of a package whose manifest names the tools that were ``used``; warnings and progress are shown."""
+    loaded = definitions.load(request.specs, request.parts)
+    for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
-    files = package.render(request, loaded)
-    files[package.MANIFEST] = package.manifest(request, files)
+    identity = identity_of(loaded, request.package)
+    output.check_owner(request.output, identity.import_name)
+    files = package.render(identity, loaded, _progress)
+    files[package.MANIFEST] = package.manifest(request, identity, files, used)
     return files
 
 
+def _progress(done: int, count: int) -> None:
+    """Show how many modules are printed, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {count} modules", end="\n" if done == count else "", file=sys.stderr, flush=True)
+
+
 def _generate(arguments: argparse.Namespace) -> int:
-    request = package.Request(arguments.specs, arguments.output, arguments.package)
+    request = _request(arguments)
     started = time.monotonic()
     if output.is_current(request):
         print(f"{request.output} is up to date")
         return 0
-    if request.output.exists() and any(request.output.iterdir()) and not (request.output / package.MANIFEST).exists():
-        raise package.RequestError(
-            f"{request.output} has files but no {package.MANIFEST}: not a generated package, left alone"
-        )
-    files = _render(request)
+    files = _rendered(arguments, request, package.tools())
     changed = output.write(request.output, files)
     print(f"{request.output}: {len(files)} files, {len(changed)} changed, in {time.monotonic() - started:.1f} s")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    request = package.Request(arguments.specs, arguments.output, arguments.package)
-    lines = list(output.difference(request.output, _render(request)))
+    request = _request(arguments)
+    files = _rendered(arguments, request, output.tools_of(request.output))
+    if note := output.other_tools(request.output):
+        print(note, file=sys.stderr)
+    lines = list(output.difference(request.output, files))
     sys.stdout.writelines(lines)
     if lines:
-        print(f"{request.output} differs from what its definitions give; run nox -s regenerate", file=sys.stderr)
+        again = f"{PROG} generate --specs {request.specs} --output {request.output}"
+        print(f"{request.output} differs from what its definitions give; write it anew: {again}", file=sys.stderr)
         return 1
     print(f"{request.output} is what its definitions give")
     return 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generator import rules
@@ -11,22 +12,21 @@ from generator.plan import builder
 from generator.plan.model import MessagePlan
 from generator.rules import Checked
 from generator.rules import secrets as secret_rules
+from generator.rules import settings as settings_rules
 from generator.rules.secrets import Secrets
 from generator.spec import reader, source
-from generator.spec.companions import (
-    COMPANIONS,
-    ErrorCode,
-    Sample,
-    read_error_codes,
-    read_licenses,
-    read_release,
-    read_sample,
-)
+from generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
 from generator.spec.model import Message
-from generator.spec.secrets import PASSWORD, SecretFacts, read_secrets, read_settings
+from generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
+from generator.spec.secrets import read_settings as read_kafka_settings
+from generator.spec.settings import FILE, Settings, read_settings
 from generator.spec.source import Location, Problem, Problems, SpecError
 
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
+Warnings = tuple[Problem, ...]
+_KAFKAS_HEADERS = Path(__file__).parent / "headers"
+_OF_KAFKA = "generator/headers"
+"""How the definitions of Kafka's headers that come with the generator are called in problems and modules."""
 
 
 @dataclass(frozen=True)
@@ -41,56 +41,62 @@ class Definitions:
     error_codes: tuple[ErrorCode, ...]
     release: str | None
     """The Kafka release that ``SOURCE`` names."""
-    licenses: dict[str, str]
-    """The texts of ``LICENSE`` and ``NOTICE`` beside the definitions, by name."""
-    sample: Sample | None
-    """What ``sample.py`` beside the definitions shows."""
     open_settings: tuple[str, ...]
     """The names of Kafka's settings that are no passwords."""
     secrets: Secrets
     """What in the messages is secret."""
-    warnings: tuple[Problem, ...]
+    settings: Settings
+    warnings: Warnings
+    accepted: Warnings
+    """Warnings of the files whose warnings the settings accept."""
 
 
 def files_of(specs: Path) -> list[Path]:
-    """The definition files below a folder, in the order of their paths."""
+    """The definition files below a folder, in the order of their paths, or the one file that is given."""
+    if specs.is_file():
+        return [specs]
     beside = [specs / name for name in COMPANIONS]
     return sorted(path for path in specs.rglob("*.json") if path not in beside and not path.is_dir())
 
 
-def load(specs: Path) -> Definitions:
-    """Read every definition below ``specs``; raises SpecError with every problem of every file."""
+def companions_of(specs: Path) -> list[Path]:
+    """The files beside definitions that say something of the package; one definition alone has none."""
+    names = {*COMPANIONS, FILE, *read_settings(specs, Problems()).named_files}
+    return sorted(path for path in (specs / name for name in names) if path.is_file())
+
+
+def load(specs: Path, parts: tuple[str, ...] | None = None) -> Definitions:
+    """Read every definition below a folder, or one file; raises SpecError with every problem of every file.
+
+    ``parts`` are the optional parts of the package, where the settings are not to be asked.
+    """
     problems = Problems()
-    files = files_of(specs)
-    if not files:
-        problems.error(Location(specs.as_posix(), 1, "$"), "no definitions (*.json) below this folder")
-    messages, names = [], {}
-    for path in files:
-        node = source.load(path, path.as_posix(), problems)
-        message = reader.read_message(node, problems) if node is not None else None
-        if message is not None:
-            messages.append(message)
-            names[path.as_posix()] = _name(path, specs, problems)
-    checked = rules.check(messages, problems)
+    settings = read_settings(specs, problems)
+    if parts is not None:
+        places = {**settings.places, "parts": Location("command line", 1, "--parts")}
+        settings = replace(settings, parts=parts, places=places)
+    messages, names = _read(specs, settings, problems)
+    checked = rules.check(messages, problems, settings.one_way)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
-    licenses, sample = read_licenses(specs, problems), read_sample(specs, problems)
-    settings, secret_facts = read_settings(specs, problems), read_secrets(specs, problems)
+    folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
+    settings_rules.check(settings, messages, list(folders.values()), release, problems)
+    warnings, accepted = _warnings(settings, names, problems)
+    kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
     secrets = _secrets(secret_facts, checked, problems)
-    plans = [_plan(each, names) for each in checked if not each.message.is_removed]
-    folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
+    plans = tuple(_plan(each, names) for each in checked if not each.message.is_removed)
     return Definitions(
-        tuple(plans),
+        plans,
         tuple(messages),
         folders,
         error_codes,
         release,
-        licenses,
-        sample,
-        tuple(setting.name for setting in settings if setting.type != PASSWORD),
+        tuple(setting.name for setting in kafka_settings if setting.type != PASSWORD),
         secrets,
-        tuple(problems.warnings),
+        settings,
+        warnings,
+        accepted,
     )
 
 
@@ -101,6 +107,48 @@ def _secrets(facts: SecretFacts, checked: list[Checked], problems: Problems) -> 
     if problems.errors:
         raise SpecError(problems.errors)
     return secrets
+
+
+def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
+    """The messages, and what the package calls their files, by what problems call them."""
+    paths = files_of(specs)
+    if not paths:
+        problems.error(Location(specs.as_posix(), 1, "$"), "no definitions (*.json) below this folder")
+    root = specs.parent if specs.is_file() else specs
+    names = {path.as_posix(): _name(path, root, problems) for path in paths}
+    messages = list(_messages({path.as_posix(): path for path in paths}, problems))
+    if settings.headers == "kafka":
+        own = {message.name: message for message in messages}
+        for message in _messages({f"{_OF_KAFKA}/{path.name}": path for path in files_of(_KAFKAS_HEADERS)}, problems):
+            names[message.location.file] = message.location.file
+            if message.name in own:
+                what = f'{message.name} is defined here, but {FILE} says headers = "kafka"'
+                problems.error(own[message.name].at("name"), f"{what}; take one of the two out")
+            else:
+                messages.append(message)
+    return messages, names
+
+
+def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message]:
+    """The messages of files, by what problems call these."""
+    for place, path in files.items():
+        node = source.load(path, place, problems)
+        message = reader.read_message(node, problems) if node is not None else None
+        if message is not None:
+            yield message
+
+
+def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:
+    """The warnings, and those of files whose warnings the settings accept."""
+    by_file: dict[str, list[Problem]] = {}
+    for problem in problems.warnings:
+        by_file.setdefault(names[problem.location.file], []).append(problem)
+    for name in settings.accepted_warnings:
+        if name not in by_file:
+            what = f"accepted-warnings names {name!r}, which has no warning"
+            problems.error(settings.places["accepted-warnings"], f"{what}; take it out")
+    accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]
+    return tuple(each for each in problems.warnings if each not in accepted), tuple(accepted)
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

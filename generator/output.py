@@ -8,8 +8,10 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from generator.render.package import MANIFEST, Request, inputs_hash
+from generator.render.identity import RequestError
+from generator.render.package import MANIFEST, Request, inputs_hash, tools
 
 
 def is_current(request: Request) -> bool:
@@ -20,7 +22,7 @@ def is_current(request: Request) -> bool:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         hashes = dict(manifest["files"])
-        if manifest["inputs"] != inputs_hash(request):
+        if manifest["inputs"] != inputs_hash(request) or manifest["tools"] != tools():
             return False
     except (ValueError, KeyError, TypeError, OSError):
         return False  # what cannot be read is reported when it is needed
@@ -29,6 +31,42 @@ def is_current(request: Request) -> bool:
     return present.keys() == hashes.keys() and all(
         hashlib.sha256(file.read_bytes()).hexdigest() == hashes[name] for name, file in present.items()
     )
+
+
+def check_owner(output: Path, package: str) -> None:
+    """Raise RequestError for a folder that has something else in it than this package, as it was generated before."""
+    if not output.exists() or not any(output.iterdir()):
+        return
+    if not (output / MANIFEST).exists():
+        raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, left alone")
+    owner = _manifest(output).get("package", package)
+    if owner != package:
+        what = f"{output} holds the package {owner}, not {package}"
+        raise RequestError(f"{what}; choose another folder, or remove this one first")
+
+
+def tools_of(output: Path) -> dict[str, str]:
+    """The versions of the tools that a package was generated with, by its manifest; those of now if it does not say."""
+    found = _manifest(output).get("tools")
+    return {name: str(version) for name, version in found.items()} if isinstance(found, dict) else tools()
+
+
+def other_tools(output: Path) -> str | None:
+    """What to say before a diff if the package was printed by other versions of the tools."""
+    used = tools_of(output)
+    if used == tools():
+        return None
+    before, now = (", ".join(f"{name} {version}" for name, version in each.items()) for each in (used, tools()))
+    return f"{output} was generated with {before}; this is {now}: differences may come from there"
+
+
+def _manifest(output: Path) -> dict[str, Any]:
+    """The manifest of a generated folder; nothing if it cannot be read."""
+    try:
+        found = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def write(output: Path, files: dict[str, str]) -> list[str]:

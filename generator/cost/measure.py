@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from generator.cost.encodings import FORMS, encoded_size
 from generator.cost.samples import CostError, Sample
 from generator.plan.model import MessagePlan
-from generator.runtime._build import Builder
-from generator.runtime._facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_of
-from generator.runtime._message import Message
+from generator.runtime._base.message import Message
 from generator.runtime.schema import Schema, SchemaError, Struct
+from generator.runtime.schema.build import Builder
+from generator.runtime.schema.facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_of
 from generator.spec.model import ENCODED_TYPES
 
 _ALL = Range(0, MAX_VERSION)

@@ -50,6 +50,8 @@ def _field(member: Field) -> dict[str, object]:
             facts[key] = {str(encoding.versions): encoding.name for encoding in encodings}
     if member.flexible is not None:
         facts["flexibleVersions"] = str(member.flexible)
+    if member.entity_type != "unknown":
+        facts["entityType"] = member.entity_type
     for key, value in (("ignorable", member.ignorable), ("mapKey", member.map_key)):
         if value:
             facts[key] = True

@@ -7,40 +7,51 @@ import uuid
 
 from generator.plan.model import FieldPlan, MessagePlan, Packed, StructPlan
 from generator.render import naming
+from generator.render.code import Code, Part, call, code, equal, is_, is_not, joined, not_, use
 from generator.rules.defaults import Empty
 
 INTEGER_CODES = {"int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8}
 """Integer types and their widths in bytes."""
 
-_SCALARS = {
+_SCALARS: dict[str, Part] = {
     "bool": "bool",
     "float64": "float",
-    "uuid": "UUID",
+    "uuid": use("UUID"),
     "string": "str",
     "bytes": "bytes",
     "records": "bytes",
-} | dict.fromkeys(INTEGER_CODES, "int")
+    **dict.fromkeys(INTEGER_CODES, "int"),
+}
 
 
-def annotation(field: FieldPlan) -> str:
+def annotation(field: FieldPlan) -> Code:
     """The type of the attribute: ``int``, ``str | None``, ``list[UUID]``, ``TopicCollection``."""
-    element = field.type if field.is_struct else _SCALARS[field.type]
-    kept = naming.collection(field.type) if field.collection else f"list[{element}]"
-    base = kept if field.is_array else element
-    return f"{base} | None" if field.nullable else base
+    kept = naming.collection(field.type) if field.collection else code("list[{}]", _element(field))
+    return _or_none(field, kept if field.is_array else _element(field))
 
 
-def parameter(field: FieldPlan) -> str:
+def _element(field: FieldPlan) -> Part:
+    return field.type if field.is_struct else _SCALARS[field.type]
+
+
+def _or_none(field: FieldPlan, kind: Part) -> Code:
+    return code("{} | None" if field.nullable else "{}", kind)
+
+
+def parameter(field: FieldPlan) -> Code:
     """The constructor parameter, with its default."""
     name, default = field.name, field.default
-    none = " | None" if field.nullable else ""
     if field.is_array:
-        element = field.type if field.is_struct else _SCALARS[field.type]
-        return f"{name}: Iterable[{element}]{none} = {'None' if default is None else '()'}"
+        kind = _or_none(field, code("{}[{}]", use("Iterable"), _element(field)))
+        return code("{}: {} = {}", name, kind, "None" if default is None else "()")
     if default is Empty.STRUCT:
         # None asks for the default; where None itself is a value, the default has to be passed as UNSET.
-        return f"{name}: {field.type} | None = {'UNSET' if field.nullable else 'None'}"
-    return f"{name}: {annotation(field)} = {fresh(field)}"
+        return code("{}: {} | None = {}", name, field.type, _unset(field))
+    return code("{}: {} = {}", name, annotation(field), fresh(field))
+
+
+def _unset(field: FieldPlan) -> Part:
+    return use("UNSET") if field.nullable else "None"
 
 
 def slot(struct: StructPlan, field: FieldPlan) -> str:
@@ -48,24 +59,23 @@ def slot(struct: StructPlan, field: FieldPlan) -> str:
     return f"_{field.name}" if field.name in lazy_fields(struct) else field.name
 
 
-def store(field: FieldPlan) -> str:
+def store(field: FieldPlan) -> Part:
     """The constructor's value of the attribute."""
     name = field.name
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
-        element = field.type if field.is_struct else _SCALARS[field.type]
-        is_checked = field.is_struct or element == "str"
-        made = f'list_of({name}, "{name}", "{element}")' if is_checked else f"list({name})"
+        is_checked = field.is_struct or field.type == "string"
+        made = call(use("list_of"), name, f'"{name}"', code('"{}"', _element(field))) if is_checked else f"list({name})"
         if field.collection:
-            made = f"{kept}({made})"
-        wrapped = f"{name} if isinstance({name}, {kept}) else {made}"
-        return f"None if {name} is None else {wrapped}" if field.nullable else wrapped
+            made = call(kept, made)
+        wrapped = code("{} if isinstance({}, {}) else {}", name, name, kept, made)
+        return code("None if {} is None else {}", name, wrapped) if field.nullable else wrapped
     if field.default is Empty.STRUCT:
-        return f"{field.type}() if {name} is {'UNSET' if field.nullable else 'None'} else {name}"
+        return code("{}() if {} is {} else {}", field.type, name, _unset(field), name)
     return name
 
 
-def fresh(field: FieldPlan) -> str:
+def fresh(field: FieldPlan) -> Part:
     """An expression for the default, new for each use where it can be changed."""
     default = field.default
     if default is Empty.ARRAY:
@@ -73,41 +83,45 @@ def fresh(field: FieldPlan) -> str:
     if default is Empty.STRUCT:
         return f"{field.type}()"
     if isinstance(default, uuid.UUID):
-        return "ZERO_UUID" if default.int == 0 else f"UUID({str(default)!r})"
+        return use("ZERO_UUID") if default.int == 0 else call(use("UUID"), repr(str(default)))
     if isinstance(default, float) and not math.isfinite(default):
         return f'float("{default}")'
     return repr(default)
 
 
-def attribute_default(field: FieldPlan) -> str:
+def attribute_default(field: FieldPlan) -> Part:
     """The right side of the attribute in the class body."""
     if field.default is Empty.ARRAY:
-        return f"field(default_factory={naming.collection(field.type) if field.collection else 'list'})"
+        return _factory(naming.collection(field.type) if field.collection else "list")
     if field.default is Empty.STRUCT:
-        return f"field(default_factory={field.type})"
+        return _factory(field.type)
     return fresh(field)
 
 
-def default_tests(message: MessagePlan, field: FieldPlan, expression: str) -> list[str]:
-    """Tests that hold together exactly when ``expression``, a value of the field, is its default.
+def _factory(make: str) -> Code:
+    return code("{}(default_factory={})", use("field"), make)
+
+
+def default_tests(message: MessagePlan, field: FieldPlan, value: str) -> list[Code]:
+    """Tests that hold together exactly when ``value``, an expression of the field, is its default.
 
     A value of the wrong kind makes a test fail or raise, so that None never passes for a default it is not.
     """
     default = field.default
     if default is None:
-        return [f"{expression} is None"]
-    not_null = [f"{expression} is not None"] if field.nullable else []
+        return [is_(value, None)]
+    not_null = [is_not(value, None)] if field.nullable else []
     if default is Empty.STRUCT:
         struct = message.struct(field.type)
-        inner = [t for f in struct.fields for t in default_tests(message, f, f"{expression}.{f.name}")]
-        return [*not_null, *inner, f"not {expression}.unknown_tagged_fields"]
+        inner = [t for f in struct.fields for t in default_tests(message, f, f"{value}.{f.name}")]
+        return [*not_null, *inner, not_(f"{value}.unknown_tagged_fields")]
     if default is Empty.ARRAY or isinstance(default, bytes):
-        return [*not_null, f"not len({expression})"]
+        return [*not_null, not_(f"len({value})")]
     if isinstance(default, bool):
-        return [f"{expression} is {default}"]
+        return [is_(value, default)]
     if isinstance(default, uuid.UUID):
-        return [f"{expression}.int == {default.int:#x}" if default.int else f"not {expression}.int"]
-    return [f"{expression} == {fresh(field)}"]
+        return [equal(f"{value}.int", f"{default.int:#x}") if default.int else not_(f"{value}.int")]
+    return [equal(value, fresh(field))]
 
 
 def lazy_fields(struct: StructPlan) -> dict[str, str]:
@@ -115,38 +129,25 @@ def lazy_fields(struct: StructPlan) -> dict[str, str]:
     return {f.name: f.type for f in struct.fields if f.is_tagged and f.default is Empty.STRUCT and not f.nullable}
 
 
-def tagged_tests(message: MessagePlan, struct: StructPlan, field: FieldPlan, value: str) -> list[str]:
+def tagged_tests(message: MessagePlan, struct: StructPlan, field: FieldPlan, value: str) -> list[Code]:
     """``default_tests`` of a tagged field whose slot has the value ``value``."""
     tests = default_tests(message, field, value)
     if field.name not in lazy_fields(struct):
         return tests
-    return [f"({value} is None or ({' and '.join(tests)}))"]
+    return [code("({} is None or ({}))", value, joined(" and ", tests))]
 
 
-def equality(field: FieldPlan) -> str:
+def equality(field: FieldPlan) -> Part:
     """The test that two objects agree in a field."""
     name = field.name
     same = f"self.{name} == other.{name}"
     if field.type == "float64" and field.is_array:
-        return f"same_floats(self.{name}, other.{name})"
+        return call(use("same_floats"), f"self.{name}", f"other.{name}")
     if field.type == "float64":
         return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals itself here
     return same
 
 
-def negated(tests: list[str]) -> str:
-    """The test that at least one of ``tests`` fails, as plain as it can be said."""
-    if len(tests) > 1:
-        return f"not ({' and '.join(tests)})"
-    test = tests[0] if tests else "True"
-    if test.startswith("("):
-        return f"not {test}"
-    for positive, negative in ((" is not ", " is "), (" is ", " is not "), (" == ", " != ")):
-        if positive in test:
-            return test.replace(positive, negative)
-    return test.removeprefix("not ") if test.startswith("not ") else f"not {test}"
-
-
-def packed(operation: Packed, value: str) -> str:
+def packed(operation: Packed, value: str) -> Code:
     """The bytes of a packed integer. The table knows numbers by value; ``| 0`` keeps floats out of it."""
-    return f"{'' if operation.signed else 'U'}PACKED{operation.bits}[{value} | 0]"
+    return code("{}[{} | 0]", use(f"{'' if operation.signed else 'U'}PACKED{operation.bits}"), value)

@@ -18,8 +18,6 @@ CODES = {
 }
 """The struct format of each fixed-width type."""
 
-_LETTERS = {"16s": "u", "?": "o"}
-
 
 def function(action: str, ref: LayoutRef) -> str:
     """The function that reads (writes, sizes) one struct in one layout: ``_read_topic_9``."""
@@ -29,11 +27,6 @@ def function(action: str, ref: LayoutRef) -> str:
 def function_all(action: str, ref: LayoutRef) -> str:
     """The function for the elements of an array: ``_read_all_topic_9``."""
     return function(f"{action}_all", ref)
-
-
-def bound(action: str, codes: tuple[str, ...]) -> str:
-    """The bound method of a struct of these formats: ``_unpack_hiiB``."""
-    return f"_{action}_{''.join(_LETTERS.get(code, code) for code in codes)}"
 
 
 def collection(struct: str) -> str:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import keyword
-import re
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,122 +14,116 @@ import black
 from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
-from generator.definitions import Definitions, files_of
-from generator.plan.model import MessagePlan
+from generator.definitions import Definitions, companions_of, files_of
 from generator.render import prose, tables
 from generator.render.environment import ENVIRONMENT, TEMPLATES
+from generator.render.identity import Identity, checked_name, sample
 from generator.render.portable import message as portable
-from generator.spec.companions import NAMES
+from generator.spec.parts import PARTS
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
+TABLES = {part: f"{part}/_tables.py" for part in ("protocol", "records", "secrets")}
+"""Modules that are printed from all definitions together, by the part that they are of."""
 
-
-class RequestError(ValueError):
-    """What was asked for cannot be done; the text says why."""
+Files = dict[str, str]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to generate: definitions, the import name of the package, and where it will be written."""
+    """What to generate, and where it will be written.
+
+    ``package`` is the import name, and ``parts`` the optional parts, where the settings are not to be asked. Raises
+    RequestError for a name that no package can have.
+    """
 
     specs: Path
     output: Path
-    package: str = "kafka_messages"
+    package: str | None = None
+    parts: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.package):
-            raise RequestError(f"package name {self.package!r} must be lower case letters, digits and underscores")
-        if keyword.iskeyword(self.package):
-            raise RequestError(f"package name {self.package!r} is a keyword of Python; nobody could import it")
-        if self.package in sys.stdlib_module_names:
-            raise RequestError(f"package name {self.package!r} is a module of Python itself; choose another")
+        checked_name(self.package)
 
 
 def inputs_hash(request: Request) -> str:
-    """One hash of everything the output depends on: definitions, generator, tools, package name."""
-    digest = hashlib.sha256(request.package.encode())
-    for tool in TOOLS:
-        digest.update(f"\0{tool} {importlib.metadata.version(tool)}".encode())
+    """One hash of everything that the output depends on but the tools: definitions, generator, what was asked for."""
+    digest = hashlib.sha256(f"{request.package} {request.parts}".encode())
     generator = Path(__file__).parents[1]
-    ours = sorted([*generator.rglob("*.py"), *TEMPLATES.glob("*.jinja")])
-    theirs = [*files_of(request.specs), *(p for name in NAMES if (p := request.specs / name).exists())]
-    for root, paths in ((generator, ours), (request.specs, theirs)):
+    ours = sorted([*generator.rglob("*.py"), *generator.rglob("*.json"), *TEMPLATES.rglob("*.jinja")])
+    theirs = [*files_of(request.specs), *companions_of(request.specs)]
+    root = request.specs if request.specs.is_dir() else request.specs.parent
+    for folder, paths in ((generator, ours), (root, theirs)):
         for path in paths:
-            digest.update(b"\0" + path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+            digest.update(b"\0" + path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
-def render(request: Request, definitions: Definitions) -> dict[str, str]:
-    """Every file of the package but its manifest, by path relative to the output folder."""
-    root = f"src/{request.package}"
+def tools() -> dict[str, str]:
+    """The versions of what formats and prints."""
+    return {tool: importlib.metadata.version(tool) for tool in TOOLS}
+
+
+def render(identity: Identity, definitions: Definitions, progress: Progress = lambda done, count: None) -> Files:
+    """Every file of the package but its manifest, by path relative to the output folder.
+
+    ``progress`` is told how many modules are done, of how many.
+    """
+    root = f"src/{identity.import_name}"
     printed = {f"{root}/messages/{plan.module}.py": portable.render(plan) for plan in definitions.plans}
-    printed |= {f"{root}/{name}": _template(name, request, definitions) for name in ("__init__.py", "_tables.py")}
+    modules = ["__init__.py", *(name for part, name in TABLES.items() if part in identity.parts)]
+    printed |= {f"{root}/{name}": _template(name, identity, definitions) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
-    files = _formatted(printed)
+    files = _formatted(printed, progress)
     for path in sorted(RUNTIME.rglob("*.py")):
-        name = path.relative_to(RUNTIME).as_posix()
-        if name != "__init__.py":
+        name = path.relative_to(RUNTIME)
+        if name.parts[0].removesuffix(".py") in identity.parts:
             text = path.read_text(encoding="utf-8")
-            files[f"{root}/{name}"] = prose.header(f"generator/runtime/{name}") + text
+            files[f"{root}/{name.as_posix()}"] = prose.header(f"generator/runtime/{name.as_posix()}") + text
     files[f"{root}/py.typed"] = ""
-    for name in ("pyproject.toml", "README.md"):
-        files[name] = _template(name, request, definitions)
-    return files | definitions.licenses
+    files["pyproject.toml"] = _template("pyproject.toml", identity, definitions)
+    own = identity.readme
+    files["README.md"] = _template("README.md", identity, definitions) if own is None else own
+    return files | identity.license_files
 
 
-def manifest(request: Request, files: dict[str, str]) -> str:
-    """JSON: the hash of the inputs, the tools, and the hash of each file."""
+def manifest(request: Request, identity: Identity, files: Files, used: dict[str, str]) -> str:
+    """JSON: the package, the hash of the inputs, the tools that were used, and the hash of each file."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(files.items())}
-    tools = {tool: importlib.metadata.version(tool) for tool in TOOLS}
-    return json.dumps({"inputs": inputs_hash(request), "tools": tools, "files": hashes}, indent=1) + "\n"
+    facts = {"package": identity.import_name, "inputs": inputs_hash(request), "tools": used, "files": hashes}
+    return json.dumps(facts, indent=1) + "\n"
 
 
-def _template(name: str, request: Request, definitions: Definitions) -> str:
+def _template(name: str, identity: Identity, definitions: Definitions) -> str:
     template = ENVIRONMENT.get_template(f"{name}.jinja")
     plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return template.render(
         header=prose.header("the definitions"),
-        package=request.package,
-        distribution=request.package.replace("_", "-"),
-        release=definitions.release,
-        version=definitions.release or "0.1.0",
-        licenses=list(definitions.licenses),
-        sample=_sample(request, definitions, plans),
+        package=identity,
+        summary=prose.sentence(identity.description),
+        about={part.name: part.about for part in PARTS.values() if part.name in identity.parts},
+        sample=sample(identity, plans),
         plans=plans,
         apis=tables.apis(definitions),
         record_types=tables.record_types(definitions),
+        logs=tables.logs(definitions),
         error_codes=definitions.error_codes,
         open_settings=definitions.open_settings,
         secrets=definitions.secrets,
     )
 
 
-def _sample(request: Request, definitions: Definitions, plans: Sequence[MessagePlan]) -> str:
-    """What the README shows: the sample beside the definitions, else that a message is read as it was written."""
-    own = definitions.sample
-    if own is not None and request.package in own.packages:
-        return own.text
-    if not plans:
-        return ""
-    name, version = plans[0].name, plans[0].valid.highest
-    lines = (
-        f"from {request.package} import {name}\n",
-        f"message = {name}()",
-        f"data = message.write({version})",
-        f"assert {name}.read(data, {version}) == message",
-        f"assert message.size({version}) == len(data)",
-    )
-    return "\n".join(lines) + "\n"
-
-
-def _formatted(files: dict[str, str]) -> dict[str, str]:
-    names = list(files)
+def _formatted(files: Files, progress: Progress) -> Files:
+    found = {}
     with ProcessPoolExecutor() as pool:
-        texts: Iterable[str] = pool.map(_format, names, files.values(), chunksize=4)
-        return dict(zip(names, texts, strict=True))
+        texts = pool.map(_format, files, files.values(), chunksize=4)
+        for name, text in zip(files, texts, strict=True):
+            found[name] = text
+            progress(len(found), len(files))
+    return found
 
 
 def _format(name: str, text: str) -> str:

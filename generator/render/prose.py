@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from generator.plan.model import FieldPlan, MessagePlan, StructPlan
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE
+from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA
 
 WIDTH = 110
 
@@ -37,7 +37,7 @@ def struct_docstring(plan: MessagePlan, struct: StructPlan) -> str:
     return _docstring([plan.about or f"{plan.name}.", facts], 4)
 
 
-_KEY_NAMES = {"metadata": "record type", COORDINATOR_KEY: "record type", COORDINATOR_VALUE: "record type"}
+_KEY_NAMES = {METADATA: "record type", COORDINATOR_KEY: "record type", COORDINATOR_VALUE: "record type"}
 
 
 def field_docstring(field: FieldPlan) -> str:

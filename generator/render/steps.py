@@ -1,12 +1,14 @@
-"""The printed statements of a function, one kind a class; every expression in them is already text.
+"""The printed statements of a function, one kind a class; every expression in them is already there.
 
 Each class is printed by the template macro of its ``kind``; a macro decides nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
+
+from generator.render.code import Part
 
 
 @dataclass(frozen=True)
@@ -21,16 +23,16 @@ class Assign(Step):
     """``target = value``"""
 
     kind = "assign"
-    target: str
-    value: str
+    target: Part
+    value: Part
 
 
 @dataclass(frozen=True)
-class Call(Step):
+class Do(Step):
     """A statement as it stands."""
 
-    kind = "call"
-    code: str
+    kind = "do"
+    code: Part
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Choose(Step):
     """An if chain: pairs of condition and body, the condition of a closing else is empty."""
 
     kind = "choose"
-    branches: tuple[tuple[str, tuple[Step, ...]], ...]
+    branches: tuple[tuple[Part, tuple[Step, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Unpack(Step):
 
     kind = "unpack"
     targets: str
-    method: str
+    method: Part
     width: int
 
 
@@ -56,11 +58,10 @@ class Function:
     """A printed function; ``loop`` is the head of the loop around its body, if there is one."""
 
     name: str
-    parameters: str
-    returns: str
+    parameters: Part
+    returns: Part
     steps: tuple[Step, ...]
     before: tuple[Step, ...] = ()
     loop: str = ""
     loop_end: tuple[Step, ...] = ()
     after: tuple[Step, ...] = ()
-    packers: frozenset[tuple[str, str, str]] = field(default=frozenset())

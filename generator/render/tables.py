@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from generator.definitions import Definitions
+from generator.rules.headers import HeaderVersions, header_versions
 from generator.rules.names import snake_case
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message
-from generator.spec.versions import MAX_VERSION, Versions
-
-METADATA = "metadata"
+from generator.rules.settings import HERE
+from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 
 
 @dataclass(frozen=True)
@@ -20,15 +19,15 @@ class Api:
     enum_name: str
     request: str
     response: str
+    """Empty for a request that has no response."""
     lowest: int
     highest: int
     lowest_deprecated: int
     highest_deprecated: int
     latest_version_unstable: bool
     listeners: tuple[str, ...]
-    request_headers: tuple[tuple[int, int], ...]
-    """Pairs of first version and header version, ascending."""
-    response_headers: tuple[tuple[int, int], ...]
+    request_headers: HeaderVersions
+    response_headers: HeaderVersions
 
 
 @dataclass(frozen=True)
@@ -47,39 +46,25 @@ def apis(definitions: Definitions) -> list[Api]:
     for message in definitions.messages:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
             sides.setdefault(message.api_key, {})[message.kind] = message
-    return [_api(key, side[REQUEST], side[RESPONSE]) for key, side in sorted(sides.items())]
+    return [_api(key, side[REQUEST], side.get(RESPONSE)) for key, side in sorted(sides.items())]
 
 
-def _api(key: int, request: Message, response: Message) -> Api:
+def _api(key: int, request: Message, response: Message | None) -> Api:
     name = request.name.removesuffix("Request")
     return Api(
         key=key,
         enum_name=snake_case(name).upper(),
         request=request.name,
-        response=response.name,
+        response=response.name if response is not None else "",
         lowest=request.valid.lowest,
         highest=request.valid.highest,
         lowest_deprecated=request.deprecated.lowest,
         highest_deprecated=request.deprecated.highest,
         latest_version_unstable=request.latest_version_unstable,
         listeners=request.listeners,
-        request_headers=_headers(request, classic=1, flexible=2),
-        response_headers=_headers(response, classic=0, flexible=1),
+        request_headers=header_versions(request),
+        response_headers=header_versions(response) if response is not None else (),
     )
-
-
-def _headers(message: Message, classic: int, flexible: int) -> tuple[tuple[int, int], ...]:
-    """Header version by first body version: as defined, else by Kafka's rule for flexible bodies."""
-    if message.header_versions is not None:
-        return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
-    if message.kind == RESPONSE and message.api_key == 18:
-        # KIP-511: a client that cannot know the broker's versions yet must be able to read the answer.
-        return ((0, 0),)
-    start = message.flexible.lowest if not message.flexible.empty else MAX_VERSION + 1
-    ranges = [(0, classic)] if start > 0 else []
-    if message.kind == REQUEST and message.api_key == 7 and start > 0:
-        ranges = [(0, 0), (1, classic)]  # ControlledShutdown v0 is older than client ids in headers
-    return tuple(ranges + ([(start, flexible)] if start <= MAX_VERSION else []))
 
 
 def record_types(definitions: Definitions) -> list[RecordType]:
@@ -95,3 +80,8 @@ def record_types(definitions: Definitions) -> list[RecordType]:
         RecordType(family, number, halves.get(COORDINATOR_KEY), halves.get(COORDINATOR_VALUE, halves.get(METADATA)))
         for (family, number), halves in sorted(found.items())
     ]
+
+
+def logs(definitions: Definitions) -> list[tuple[str, str]]:
+    """The internal topics, each with the folder of its records as ``record_types`` calls it."""
+    return [(topic, "" if folder == HERE else folder) for topic, folder in sorted(definitions.settings.logs.items())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from generator.rules import fields, messages, names, proposals, structs
@@ -18,8 +19,11 @@ class Checked:
     structs: StructTable
 
 
-def check(definitions: list[Message], problems: Problems) -> list[Checked]:
-    """Apply every rule; what comes back is sound only if ``problems`` has no errors."""
+def check(definitions: list[Message], problems: Problems, one_way: Collection[str] = ()) -> list[Checked]:
+    """Apply every rule; what comes back is sound only if ``problems`` has no errors.
+
+    ``one_way`` are the requests that have no response.
+    """
     checked = []
     for message in definitions:
         messages.check(message, problems)
@@ -27,5 +31,5 @@ def check(definitions: list[Message], problems: Problems) -> list[Checked]:
         fields.check(message, problems)
         proposals.check(message, problems)
         checked.append(Checked(message, structs.resolve(message, problems)))
-    messages.check_all(definitions, problems)
+    messages.check_all(definitions, problems, one_way)
     return checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from generator.rules.names import snake_case
 from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
@@ -103,8 +103,8 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
         problems.error(place, "the last range of headerVersions must be open-ended, like 2+")
 
 
-def check_all(messages: Iterable[Message], problems: Problems) -> None:
-    """Rules across messages: names that clash, keys that clash, requests without responses."""
+def check_all(messages: Iterable[Message], problems: Problems, one_way: Collection[str] = ()) -> None:
+    """Rules across messages: names that clash, keys that clash, requests without responses but the ``one_way`` ones."""
     modules: dict[str, Message] = {}
     keys: dict[tuple[str, str, int], Message] = {}
     for message in messages:
@@ -122,8 +122,11 @@ def check_all(messages: Iterable[Message], problems: Problems) -> None:
         partner = keys.get((family, other, key))
         if partner is not None:
             _same_versions(message, partner, problems)
-        elif key not in unread:  # one of those may well be it
-            problems.error(message.at("apiKey"), f"{kind} {message.name} with apiKey {key} has no {other}")
+        elif key not in unread and message.name not in one_way:  # one of those unread may well be it
+            remedy = f"define {message.name.removesuffix(kind.capitalize())}{other.capitalize()} with the same apiKey"
+            if kind == REQUEST:
+                remedy += f", or list {message.name} under one-way, below [protocol] in package.toml"
+            problems.error(message.at("apiKey"), f"{kind} {message.name} with apiKey {key} has no {other}; {remedy}")
 
 
 def _same_versions(message: Message, partner: Message, problems: Problems) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from generator.rules import presence
 from generator.rules.presence import StructTable
-from generator.spec.model import Field, Message, Struct
+from generator.spec.model import PRIMITIVES, Field, Message, Struct
 from generator.spec.source import Location, Problems
+from generator.spec.spelling import or_meant
 
 _MAX_DEPTH = 50
 """Structs inside each other; Kafka's own definitions have five."""
@@ -46,7 +47,8 @@ def _register_inline(fields: tuple[Field, ...], table: StructTable, problems: Pr
             table[name] = _inline(member)
             _register_inline(member.fields + member.optional_fields, table, problems)
         else:
-            problems.error(member.at("type"), f"unknown struct {name}; give its fields here or as a common struct")
+            advice = or_meant(name, (*PRIMITIVES, *table), "give its fields here or as a common struct")
+            problems.error(member.at("type"), f"unknown struct {name}; {advice}")
 
 
 def _inline(member: Field) -> Struct:
@@ -69,7 +71,8 @@ def _refuse_inline(struct: Struct, table: StructTable, problems: Problems) -> No
             what = f"struct {member.type.name} is written inside common struct {struct.name}"
             problems.error(member.at(given), f"{what}; declare it as a common struct of its own")
         elif member.type.name not in table:
-            problems.error(member.at("type"), f"unknown struct {member.type.name}; declare it as a common struct")
+            advice = or_meant(member.type.name, (*PRIMITIVES, *table), "declare it as a common struct")
+            problems.error(member.at("type"), f"unknown struct {member.type.name}; {advice}")
 
 
 def _check_references(message: Message, table: StructTable, problems: Problems) -> None:

@@ -1,11 +1,8 @@
 """Messages as JSON, in the form of Kafka's own JSON converters: values for ``json.dumps`` and from ``json.loads``.
 
 Keys are the camelCase names of the definition. A UUID is 22 characters of URL-safe base64, bytes are standard base64
-with padding, an int64 is a plain number. Tagged fields are left out at their default.
-
->>> from kafka_messages import ResponseHeader
->>> to_json(ResponseHeader(correlation_id=7), 1)
-{'correlationId': 7}
+with padding, an int64 is a plain number. Tagged fields are left out at their default. A message with the one field
+``CorrelationId`` is ``{'correlationId': 7}``.
 """
 
 from __future__ import annotations
@@ -18,14 +15,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from ._build import Builder
-from ._facts import FieldFacts, facts_of
-from ._message import Message, unsupported
-from ._sections import Section
-from ._struct import is_default
-from ._types import SchemaError, Type, shown
-from ._wire import RawTaggedField
+from ._base.message import Message, unsupported
+from ._core.shown import shown
+from ._core.wire import RawTaggedField
 from .errors import KafkaMessageError, _place
+from .schema.build import Builder
+from .schema.facts import FieldFacts, facts_of
+from .schema.sections import Section
+from .schema.struct import is_default
+from .schema.types import SchemaError, Type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,27 +1,22 @@
-"""The files that may lie beside definitions.
+"""Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
 
-``SOURCE`` names the release, ``errors.json`` has the error codes, ``LICENSE`` and ``NOTICE`` go into the package, and
-``sample.py`` is shown by its README. Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``.
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``.
 """
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from generator.spec import source
 from generator.spec.properties import Missing, Properties
-from generator.spec.source import Location, Node, Problems
+from generator.spec.source import Node, Problems
 
 SOURCE, ERRORS, SETTINGS, SECRETS = "SOURCE", "errors.json", "settings.json", "secrets.json"
 COMPANIONS = (SOURCE, ERRORS, SETTINGS, SECRETS)
-"""Facts of the release that are no definitions."""
-SAMPLE, LICENSES = "sample.py", ("LICENSE", "NOTICE")
-NAMES = (*COMPANIONS, *LICENSES, SAMPLE)
-_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*(-?rc[0-9]+)?")
+"""Facts of a release that are no definitions."""
+_RELEASE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*(-?rc[0-9]{1,9})?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
@@ -32,15 +27,6 @@ class ErrorCode:
     name: str
     code: int
     retriable: bool
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A few lines of Python that use the package."""
-
-    text: str
-    packages: frozenset[str]
-    """The packages that it imports; a package of another name has no use for it."""
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
@@ -56,6 +42,7 @@ def read_release(specs: Path, problems: Problems) -> str | None:
     if not _RELEASE.fullmatch(release):
         what = f"release {release!r} cannot be the version of a package; write for example 4.4.0 or 4.4.0-rc1"
         problems.error(properties.places["release"], what)
+        return None
     return release
 
 
@@ -103,39 +90,6 @@ def _error_code(node: Node, problems: Problems) -> ErrorCode | None:
     if code is None or retriable is None:
         return None
     return ErrorCode(name, code, retriable.value is True)
-
-
-def read_licenses(specs: Path, problems: Problems) -> dict[str, str]:
-    """The texts of ``LICENSE`` and ``NOTICE``, by name; of those that are there."""
-    found = {name: _load_text(specs / name, problems) for name in LICENSES}
-    return {name: text for name, text in found.items() if text is not None}
-
-
-def read_sample(specs: Path, problems: Problems) -> Sample | None:
-    """What ``sample.py`` shows of the package; None when there is no such file."""
-    text = _load_text(specs / SAMPLE, problems)
-    if text is None:
-        return None
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        problems.error(Location((specs / SAMPLE).as_posix(), line, "$"), f"not Python: {getattr(error, 'msg', error)}")
-        return None
-    return Sample(text.rstrip("\n") + "\n", frozenset(_imported(tree)))
-
-
-def _imported(tree: ast.Module) -> Iterator[str]:
-    """The packages that a module imports, or imports from."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.partition(".")[0]
-        elif isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-
-
-def _load_text(path: Path, problems: Problems) -> str | None:
-    return source.load_text(path, path.as_posix(), problems) if path.exists() else None
 
 
 def load(path: Path, problems: Problems) -> Node | None:

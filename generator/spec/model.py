@@ -28,9 +28,9 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 VARIABLE_TYPES = ("string", "bytes", "records")
 PRIMITIVES = (*FIXED_WIDTHS, *VARIABLE_TYPES)
 
-REQUEST, RESPONSE = "request", "response"
-COORDINATOR_KEY, COORDINATOR_VALUE = "coordinator-key", "coordinator-value"
-KINDS = (REQUEST, RESPONSE, "header", "metadata", "data", COORDINATOR_KEY, COORDINATOR_VALUE)
+REQUEST, RESPONSE, HEADER = "request", "response", "header"
+COORDINATOR_KEY, COORDINATOR_VALUE, METADATA = "coordinator-key", "coordinator-value", "metadata"
+KINDS = (REQUEST, RESPONSE, HEADER, METADATA, "data", COORDINATOR_KEY, COORDINATOR_VALUE)
 
 ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}
 """Types that can have an encoding, and their bits."""

@@ -18,8 +18,9 @@ from generator.spec.model import (
     Message,
     Struct,
 )
-from generator.spec.properties import Missing, Properties, short
+from generator.spec.properties import Missing, Properties, respelt, short
 from generator.spec.source import Location, Node, Problems
+from generator.spec.spelling import or_meant
 from generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
 
 LISTENERS = ("zkBroker", "broker", "controller")
@@ -34,6 +35,7 @@ def read_message(node: Node, problems: Problems) -> Message | None:
         return None
 
 
+@respelt
 def _message(properties: Properties) -> Message:
     name = properties.required("name")
     properties.what = f"message {name}"
@@ -107,6 +109,7 @@ def _common_structs(properties: Properties) -> tuple[Struct, ...]:
     return tuple(structs)
 
 
+@respelt
 def _common_struct(properties: Properties) -> Struct:
     name = properties.required("name")
     properties.what = f"common struct {name}"
@@ -155,6 +158,7 @@ def _fields(properties: Properties, key: str) -> tuple[Field, ...]:
     return tuple(fields)
 
 
+@respelt
 def _field(properties: Properties) -> Field:
     name = properties.required("name")
     properties.what = f"field {name}"
@@ -227,6 +231,7 @@ def _optional_fields(properties: Properties) -> tuple[Field, ...]:
     return tuple(fields)
 
 
+@respelt
 def _optional_field(properties: Properties) -> Field:
     """A field of an optional-field buffer, which has the versions of the buffer and a tag in hexadecimal."""
     name = properties.required("name")
@@ -287,8 +292,6 @@ def parse_type(text: str, location: Location, problems: Problems) -> FieldType |
     elif name in PRIMITIVES or (_STRUCT_NAME.fullmatch(name) and name[0].isupper()):
         return FieldType(name, is_array)
     else:
-        known = ", ".join(PRIMITIVES)
-        problems.error(
-            location, f"unknown type {text!r}; use {known}, a struct name with a capital, or [] and one of these"
-        )
+        advice = f"use {', '.join(PRIMITIVES)}, a struct name with a capital, or [] and one of these"
+        problems.error(location, f"unknown type {text!r}; {or_meant(name, PRIMITIVES, advice)}")
     return None

@@ -69,11 +69,22 @@ class Problem:
         return f"{self.location}: {kind}{self.message}"
 
 
+@dataclass(frozen=True)
+class Misspelt:
+    """An object with misspelt properties, what was meant, and what there is to say about it."""
+
+    node: Node
+    corrected: Node
+    problems: tuple[Problem, ...]
+
+
 @dataclass
 class Problems:
     """The problems found so far; every stage adds, nobody stops at the first."""
 
     found: list[Problem] = field(default_factory=list)
+    misspelt: dict[int, Misspelt] = field(default_factory=dict)
+    """By the identity of the node."""
 
     def error(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message))

@@ -16,11 +16,11 @@ pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 from kafka_messages import EncodeError
-from kafka_messages.arrow import _compression, _crc
-from kafka_messages.arrow._compression import CODECS, CompressionError, compress, decompress
-from kafka_messages.arrow._segment_names import topic_of
-from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
-from kafka_messages.arrow.batches import find_batch
+from kafka_messages.segments import compression, crc
+from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_messages.segments.compression import CODECS, CompressionError, compress, decompress
+from kafka_messages.segments.frames import find_batch
+from kafka_messages.segments.names import topic_of
 
 from tests.support.segments import some_rows
 
@@ -47,8 +47,8 @@ def test_crc32c_of_known_texts() -> None:
         (b"", 0),
     ):
         one = np.array([len(data)])
-        assert _crc.crc32c(data) == expected
-        assert _crc._by_numpy(np.frombuffer(data, np.uint8), one * 0, one).tolist() == [expected]
+        assert crc.crc32c(data) == expected
+        assert crc._by_numpy(np.frombuffer(data, np.uint8), one * 0, one).tolist() == [expected]
 
 
 def test_crc32c_by_numpy_of_any_range() -> None:
@@ -59,14 +59,14 @@ def test_crc32c_by_numpy_of_any_range() -> None:
     ranges = [(start, start + size) for size in (*range(140), 1000, 2000) for start in (0, 1, 63, 64, 65, 777)]
     ranges += [(3000, 3000), (0, 3000), (2937, 3000)]
     starts, ends = (np.array(side) for side in zip(*ranges, strict=True))
-    assert _crc._by_numpy(array, starts, ends).tolist() == [slow_crc32c(data[start:end]) for start, end in ranges]
+    assert crc._by_numpy(array, starts, ends).tolist() == [slow_crc32c(data[start:end]) for start, end in ranges]
 
 
 def test_crc32c_without_the_native_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes are written whatever is installed."""
     rows = some_rows(50, 1)
     with_native = write_batches(rows, compression="lz4", max_records=7)
-    monkeypatch.setattr(_crc, "_native", lambda: None)
+    monkeypatch.setattr(crc, "_native", lambda: None)
     assert write_batches(rows, compression="lz4", max_records=7) == with_native
 
 
@@ -112,7 +112,7 @@ def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
         type(spy).unused_data = property(lambda _: inner.unused_data)
         return spy
 
-    monkeypatch.setattr(_compression, "zlib", mock.Mock(decompressobj=member, error=zlib.error))
+    monkeypatch.setattr(compression, "zlib", mock.Mock(decompressobj=member, error=zlib.error))
     assert decompress(1, memoryview(data), 1 << 20) == b"".join(texts)
     assert sum(given) < 30 * len(data)
     with pytest.raises(CompressionError, match=r"^the gzip data ends too early$"):

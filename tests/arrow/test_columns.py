@@ -23,9 +23,9 @@ from kafka_messages import (
     OffsetCommitValue,
     UnsupportedVersionError,
 )
-from kafka_messages._facts import facts_of
 from kafka_messages.arrow import EncodeRowError, RowError, _skip, decode, encode, schema
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.schema.facts import facts_of
 
 from tests.support.columns import expected
 from tests.support.vectors import committed

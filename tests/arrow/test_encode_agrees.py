@@ -13,10 +13,10 @@ np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 import kafka_messages as km
 from kafka_messages import EncodeError, RawTaggedField, UnsupportedVersionError
-from kafka_messages._facts import FieldFacts, MessageFacts, facts_of
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
 from kafka_messages.arrow import EncodeRowError, decode, encode, schema
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
+from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
 
 from tests.support.vectors import committed, message_class, versions_of
 

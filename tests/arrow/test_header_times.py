@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from datetime import UTC, datetime
 
-from kafka_messages.arrow.batch_headers import read_batch_headers
-from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
+from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 
 
 def seconds(value: int) -> datetime:

@@ -10,11 +10,11 @@ pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 import kafka_messages as km
-from kafka_messages._tables import OPEN_SETTINGS, SECRETS, SETTINGS
 from kafka_messages.arrow import decode, encode, hidden
 from kafka_messages.messages.describe_configs_response import DescribeConfigsResourceResult, DescribeConfigsResult
 from kafka_messages.secrets import HIDDEN, marks, secrets_of
 from kafka_messages.secrets import hidden as hidden_of_objects
+from kafka_messages.secrets._tables import OPEN_SETTINGS, SECRETS, SETTINGS
 
 from tests.support.random_messages import messages, versions_of
 

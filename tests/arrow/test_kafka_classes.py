@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
-from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
-from kafka_messages.arrow.segments import read_segments
+from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_messages.segments.reader import read_segments
 
 from tests.support.segments import our_rows, some_rows
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
-from kafka_messages.arrow import batches, segments
-from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
-from kafka_messages.arrow.batches import CorruptSegmentError
-from kafka_messages.arrow.segments import SegmentReport, read_segments
+from kafka_messages.segments import frames, reader
+from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_messages.segments.frames import CorruptSegmentError
+from kafka_messages.segments.reader import SegmentReport, read_segments
 
 from tests.support.segments import SEGMENTS, Damage, alike, crafted, crafted_record, extents, some_rows, unsummed
 
@@ -189,9 +189,9 @@ def test_ranges_give_everything_once(data: st.DataObject) -> None:
     found: Rows = []
     places: Rows = []
     reports = []
-    lookback = data.draw(st.sampled_from((WIDEST, segments.LOOKBACK)))
+    lookback = data.draw(st.sampled_from((WIDEST, reader.LOOKBACK)))
     for start, end in zip([0, *cuts], [*cuts, None], strict=True):
-        with mock.patch.object(segments, "LOOKBACK", lookback):
+        with mock.patch.object(reader, "LOOKBACK", lookback):
             some, bad, one = read(damaged, start=start, end=end)
         found += some
         places += bad
@@ -223,7 +223,7 @@ def test_ranges_from_a_known_batch() -> None:
     places = [at for at, _ in extents(segment)]
     rows, _, _ = read(segment)
     for base, start in ((places[4], places[9]), (places[4], places[4]), (0, places[3] + 1)):
-        with mock.patch.object(segments.Scanner, "_get_in_step", side_effect=AssertionError):
+        with mock.patch.object(reader.Scanner, "_get_in_step", side_effect=AssertionError):
             found, corrupt, _ = read(segment, base=base, start=start)
         assert found == [row for row in rows if row["position"] >= start]
         assert not corrupt
@@ -234,8 +234,8 @@ def test_ranges_from_a_known_batch() -> None:
 def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes among which no batch was looked for to the end are damage, that says so, and no batch that is being written."""
     first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
-    monkeypatch.setattr(batches, "_SEARCH_BYTES", 0)
-    monkeypatch.setattr(batches, "_SEARCH_FACTOR", 0)
+    monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
+    monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
     too_many = "; no batch is found behind it, among too many that only look like one"
     beyond = "its 16843021 bytes reach beyond the end of the file, and its offset does not follow"
     for noise, reason in (
@@ -262,7 +262,7 @@ def test_bad_batches_that_seem_to_hold_large_ones() -> None:
     bad, good = bytearray(crafted(body, 1)), write_batches([{"value": b"v"}], base_offset=1)
     bad[17] ^= 1
     data = (bytes(bad) + good) * 40 + b"\xff" * (4 << 20)
-    with mock.patch.object(batches, "intact", wraps=batches.intact) as intact:
+    with mock.patch.object(frames, "intact", wraps=frames.intact) as intact:
         rows, corrupt, _ = read(data)
     assert len(rows) == 40
     assert [each["size"] for each in corrupt] == [*[len(bad)] * 40, 4 << 20]

@@ -16,10 +16,10 @@ import pytest
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
-from kafka_messages import arrow
-from kafka_messages.arrow.batch_writer import write_batches
-from kafka_messages.arrow.batches import CorruptSegmentError
-from kafka_messages.arrow.segments import read_segments
+from kafka_messages import segments
+from kafka_messages.segments.batch_writer import write_batches
+from kafka_messages.segments.frames import CorruptSegmentError
+from kafka_messages.segments.reader import read_segments
 
 from tests.support.segments import SEGMENTS, crafted, crafted_record, kafkas_rows, our_rows, some_rows
 
@@ -191,21 +191,21 @@ def test_segment_code_is_imported_when_it_is_used() -> None:
     """Who decodes columns does not wait for the reader of segments; and what is exported is what the modules have."""
     code = (
         "import sys; from kafka_messages.arrow import decode\n"
-        "assert not [name for name in sys.modules if 'kafka_messages.arrow' in name and 'segment' in name]\n"
-        "from kafka_messages import arrow\n"
-        "assert set(arrow.__all__) <= set(dir(arrow))\n"
-        "assert arrow.read_segments is __import__('kafka_messages.arrow.segments', fromlist=['_']).read_segments\n"
-        "print(*(getattr(arrow, name).__name__ for name in arrow.__all__))"
+        "assert not [name for name in sys.modules if name.startswith('kafka_messages.segments')]\n"
+        "from kafka_messages import segments\n"
+        "assert not [name for name in sys.modules if name.startswith('kafka_messages.segments.')]\n"
+        "assert set(segments.__all__) <= set(dir(segments))\n"
+        "print(*(getattr(segments, name).__name__ for name in segments.__all__))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
     assert done.stderr == ""
-    assert done.stdout.split() == arrow.__all__
+    assert done.stdout.split() == segments.__all__
 
 
 def test_names_that_are_not_exported() -> None:
     """A misspelt name is an ordinary error."""
-    with pytest.raises(AttributeError, match=r"module 'kafka_messages\.arrow' has no attribute 'read_segment'"):
-        arrow.read_segment  # noqa: B018
+    with pytest.raises(AttributeError, match=r"module 'kafka_messages\.segments' has no attribute 'read_segment'"):
+        segments.read_segment  # noqa: B018
 
 
 def many(records: int, seed: int) -> list[dict[str, Any]]:

@@ -1,13 +1,11 @@
-"""The command line: exit codes, what is printed where, packages of any name, and the order of the stages behind it."""
+"""The command line: exit codes, what is printed where, packages of any name."""
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +21,6 @@ from tests.support.specs import field, message
 GENERATOR = Path(generator.__file__).parent
 PROBE = message(field("A", default="7"))
 VERSION = "the version of a package; write for example 4.4.0 or 4.4.0-rc1"
-
-STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
-"""Knowledge flows one way: each stage may import itself and those before it."""
 
 
 def test_a_package_of_another_name_works_on_its_own(tmp_path: Path) -> None:
@@ -122,7 +117,7 @@ def test_wrong_arguments(argv: list[str], capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit) as caught:
         cli.main(argv)
     assert caught.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: python -m generator ")
+    assert capsys.readouterr().err.startswith("usage: kafka-message-generator ")
 
 
 def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +173,6 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
         json.dumps([{"name": "A", "code": 1, **TRUE}, {"name": "B", "code": 1, **TRUE}]),
         ("1: $[1]: error code B has code 1, which is already A's; each needs its own",),
     ),
-    ("sample.py", "import own\n\nown.Probe(", ("3: $: not Python: '(' was never closed",)),
 ]
 
 
@@ -204,25 +198,34 @@ def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
             (folder / name).write_text(text)
             companions.read_release(folder, Problems())
             companions.read_error_codes(folder, Problems())
-            companions.read_sample(folder, Problems())
     assert reached.missing(calls(files, "error", "warn", "wrong")) == []
 
 
 @pytest.mark.parametrize("command", ["generate", "check"])
-@pytest.mark.parametrize("name", ["SOURCE", "errors.json", "LICENSE", "NOTICE", "sample.py"])
+@pytest.mark.parametrize("name", ["SOURCE", "errors.json", "package.toml", "LICENSE", "about.md"])
 def test_facts_that_cannot_be_read(command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder where a file is expected is one line like every other problem, not a traceback."""
     specs = write_specs(tmp_path / "specs", PROBE)
+    name_texts(specs)
+    (specs / name).unlink(missing_ok=True)
     (specs / name).mkdir()
     assert cli.main([command, "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     line = f"{specs / name}:1: $: cannot be read: Is a directory"
     assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "NOTICE", "sample.py"])
+def name_texts(specs: Path) -> None:
+    """Settings that name a licence and a README, and both."""
+    (specs / "package.toml").write_text('[package]\nlicense-files = ["LICENSE"]\nreadme = "about.md"\n')
+    for name in ("LICENSE", "about.md"):
+        (specs / name).write_text("Text.\n")
+
+
+@pytest.mark.parametrize("name", ["package.toml", "LICENSE", "about.md"])
 def test_texts_that_are_none(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Bytes of another encoding in a file that is copied are told with its name, before anything is written."""
     specs = write_specs(tmp_path / "specs", PROBE)
+    name_texts(specs)
     (specs / name).write_bytes(b"ab\xff")
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     line = f"{specs / name}:1: $: not UTF-8: invalid start byte at byte 2"
@@ -270,55 +273,6 @@ def test_an_output_that_cannot_be_written(
     else:
         (tmp_path / "out/pyproject.toml").mkdir(parents=True)
         (tmp_path / "out/MANIFEST").write_text("{}")
-    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "own"]
+    assert cli.main(["generate", *arguments]) == 1
     assert capsys.readouterr() == ("", f"{tmp_path / blocked}: {reason}\n")
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Every module of the generator that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-
-
-def stage_of(module: str) -> str:
-    """``generator.plan.model.Array`` is part of the stage plan."""
-    return module.split(".")[1]
-
-
-@pytest.mark.parametrize("stage", STAGES[:-1])
-def test_no_stage_imports_a_later_one(stage: str) -> None:
-    """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
-    allowed = STAGES[: STAGES.index(stage) + 1]
-    files = sorted((GENERATOR / stage).rglob("*.py")) or [GENERATOR / f"{stage}.py"]
-    wrong = [
-        f"{path.relative_to(GENERATOR)} imports {name}"
-        for path in files
-        for name in imports(path)
-        if name.startswith("generator.") and stage_of(name) not in allowed
-    ]
-    assert wrong == []
-
-
-def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
-    """It is copied into packages that have no dependency and do not know the generator."""
-    wrong = [
-        f"{path.relative_to(GENERATOR)} imports {name}"
-        for path in sorted((GENERATOR / "runtime").rglob("*.py"))
-        for name in imports(path)
-        if name.partition(".")[0] not in (*sys.stdlib_module_names, "numpy", "pyarrow")
-    ]
-    assert wrong == []
-
-
-def test_numpy_and_pyarrow_are_only_for_columns() -> None:
-    """The extra ``arrow`` brings them; no other module may need them."""
-    users = {
-        path.relative_to(GENERATOR / "runtime").parts[0].removesuffix(".py")
-        for path in (GENERATOR / "runtime").rglob("*.py")
-        for name in imports(path)
-        if name.partition(".")[0] in ("numpy", "pyarrow")
-    }
-    assert users <= {"arrow", "_arrow"}

@@ -18,7 +18,7 @@ from kafka_messages_proposals.messages import metadata_fixed, metadata_packed, m
 
 from generator import definitions
 from generator.cost import FORMS, Cost, CostError, FieldCost, Sample, Totals, cost, encoded_size, histogram
-from generator.runtime._encodings import ENCODINGS
+from generator.runtime.schema.encodings import ENCODINGS
 from tests.support.building import Definition, plan_of
 from tests.support.costs import PROBE, V2, V2_TAGGED
 from tests.support.specs import field, message

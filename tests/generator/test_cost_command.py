@@ -246,4 +246,4 @@ def test_wrong_arguments(arguments: Sequence[str], reason: str, capsys: pytest.C
     with pytest.raises(SystemExit) as caught:
         run(*arguments)
     assert caught.value.code == 2
-    assert capsys.readouterr().err.endswith(f"python -m generator cost: error: {reason}\n")
+    assert capsys.readouterr().err.endswith(f"kafka-message-generator cost: error: {reason}\n")

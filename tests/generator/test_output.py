@@ -13,6 +13,7 @@ import pytest
 import generator
 from generator import cli, definitions, output
 from generator.render import package
+from generator.render.identity import identity_of
 from tests.support.building import write_specs
 from tests.support.samples import SAMPLES
 from tests.support.specs import field, message
@@ -66,8 +67,8 @@ def age(folder: Path) -> None:
 def test_rendering_twice_gives_the_same(tmp_path: Path) -> None:
     """Nothing may depend on what was printed before."""
     request = request_of(tmp_path)
-    loaded = definitions.load(request.specs)
-    assert package.render(request, loaded) == package.render(request, definitions.load(request.specs))
+    identity, loaded = identity_of(definitions.load(request.specs), request.package), definitions.load(request.specs)
+    assert package.render(identity, loaded) == package.render(identity, definitions.load(request.specs))
 
 
 def test_processes_agree_whatever_their_hash_seed(tmp_path: Path) -> None:
@@ -77,6 +78,7 @@ def test_processes_agree_whatever_their_hash_seed(tmp_path: Path) -> None:
         specs = write_specs(tmp_path / "specs", *(SAMPLES[name] for name in ("KeysValue", "EmptyKey")), PROBE)
         folder = tmp_path / seed
         command = [sys.executable, "-m", "generator", "generate", "--specs", str(specs), "--output", str(folder)]
+        command += ["--package", "sample_package"]
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
         subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True)
         results.append(contents(folder))
@@ -171,61 +173,114 @@ def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -
         lambda: (request.specs / "SOURCE").write_text('{"release": "1.2.3"}'),
         lambda: (request.specs / "SOURCE").write_text('{"release": "1.2.4"}'),
         lambda: (request.specs / "errors.json").write_text("[]"),
+        lambda: (request.specs / "package.toml").write_text('[package]\nlicense-files = ["LICENSE"]\n'),
         lambda: (request.specs / "LICENSE").write_text("Do what you like."),
-        lambda: (request.specs / "NOTICE").write_text("Ours."),
-        lambda: (request.specs / "sample.py").write_text("from sample_package import Probe\n"),
         lambda: (request.specs / "settings.json").write_text("[]"),
         lambda: (request.specs / "secrets.json").write_text("{}"),
+        lambda: (request.specs / "package.toml").write_text('[package]\nreadme = "about.md"\n'),
+        lambda: (request.specs / "about.md").write_text("A package.\n"),
     ):
         change()
         seen.add(package.inputs_hash(request))
     other = package.Request(request.specs, request.output, "other_package")
-    assert len({*seen, package.inputs_hash(other)}) == 12
-    (request.specs / "notes.txt").write_text("not a definition")
-    assert package.inputs_hash(request) in seen
+    parts = package.Request(request.specs, request.output, "sample_package", ("arrow",))
+    assert len({*seen, package.inputs_hash(other), package.inputs_hash(parts)}) == 14
 
 
-def test_licences_are_those_beside_the_definitions(generated: package.Request) -> None:
-    """Whose definitions they are decides whose licence the package has; those that are not there are not named."""
-    project = generated.output / "pyproject.toml"
-    assert "\nlicense-files = []\n" in project.read_text()
+def test_other_files_beside_the_definitions_do_not_count(generated: package.Request) -> None:
+    """What an editor or a file manager leaves there must not be drift for everybody else."""
+    (generated.specs / "notes.txt").write_text("not a definition")
+    (generated.specs / "package.toml~").write_text("[package]")
+    assert output.is_current(generated)
+    assert check(generated) == 0
+
+
+def test_licences_are_those_that_the_settings_name(generated: package.Request) -> None:
+    """Whose definitions they are decides whose licence the package has; without a name there is none."""
+    project, settings = generated.output / "pyproject.toml", generated.specs / "package.toml"
+    assert "license" not in project.read_text()
     (generated.specs / "LICENSE").write_bytes(b"Do what\r\nyou like.\r\n")
     (generated.specs / "NOTICE").write_text("Ours.\n")
+    settings.write_text('[package]\nlicense = "MIT"\nlicense-files = ["LICENSE", "NOTICE"]\n')
     assert generate(generated) == 0
-    assert '\nlicense-files = ["LICENSE", "NOTICE"]\n' in project.read_text()
+    assert '\nlicense = "MIT"\nlicense-files = ["LICENSE", "NOTICE"]\n' in project.read_text()
     assert (generated.output / "LICENSE").read_bytes() == b"Do what\nyou like.\n"
     assert (generated.output / "NOTICE").read_text() == "Ours.\n"
     assert check(generated) == 0
-    (generated.specs / "NOTICE").unlink()
+    settings.write_text('[package]\nlicense-files = ["LICENSE"]\n')
     assert generate(generated) == 0
     assert not (generated.output / "NOTICE").exists()
 
 
-def test_the_readme_shows_the_sample_beside_the_definitions(generated: package.Request) -> None:
-    """A sample by those who know their messages; of a package with another name it would not run, and is left out."""
-    readme = generated.output / "README.md"
-    own = "from sample_package import Probe\n\nprint(Probe(a=7))\n"
-    default = "from sample_package import Probe\n\nmessage = Probe()\ndata = message.write(3)\n"
-    assert f"```python\n{default}" in readme.read_text()
-    for written in (own, own.rstrip("\n"), "\ufeff" + own):  # as editors leave it
-        (generated.specs / "sample.py").write_text(written)
-        assert generate(generated) == 0
-        assert f"```python\n{own}```\n" in readme.read_text()
-    with_module = own.replace("from sample_package import Probe", "import sample_package.messages.probe")
-    (generated.specs / "sample.py").write_text(with_module)
+def test_the_readme_is_that_of_the_settings(generated: package.Request) -> None:
+    """Written by those who know their messages; of a package with another name it would not be true, and is left out."""
+    readme, settings = generated.output / "README.md", generated.specs / "package.toml"
+    default = "from {0} import Probe\n\nmessage = Probe()\ndata = message.write(3)\n"
+    assert f"```python\n{default.format('sample_package')}" in readme.read_text()
+    (generated.specs / "about.md").write_text("# Ours\n\n{{ no template }}\n")
+    settings.write_text('[package]\nimport-name = "sample_package"\nreadme = "about.md"\n')
     assert generate(generated) == 0
-    assert f"```python\n{with_module}```\n" in readme.read_text()
+    assert readme.read_text() == "# Ours\n\n{{ no template }}\n"
     other = package.Request(generated.specs, generated.output.with_name("other"), "other_package")
     assert generate(other) == 0
-    assert "from other_package import Probe\n\nmessage = Probe()\n" in (other.output / "README.md").read_text()
+    assert default.format("other_package") in (other.output / "README.md").read_text()
+    (generated.specs / "about.md").write_text("")
+    assert generate(generated) == 0
+    assert readme.read_text() == ""
 
 
 def test_nothing_is_said_to_be_kafkas_that_is_not(generated: package.Request) -> None:
-    """Only definitions of a release of Kafka are byte-exact with its classes; nobody has compared those of others."""
-    assert "Apache" not in (generated.output / "README.md").read_text()
+    """Nobody has compared the messages of others with Kafka's classes, not even if their settings name a release."""
     (generated.specs / "SOURCE").write_text('{"release": "1.2.3"}')
     assert generate(generated) == 0
-    assert "1.2.3, each at every version, byte-exact with Kafka's own." in (generated.output / "README.md").read_text()
+    about = [generated.output / name for name in ("README.md", "pyproject.toml", "src/sample_package/__init__.py")]
+    assert not any("Apache" in path.read_text() or "byte-exact" in path.read_text() for path in about)
+
+
+@pytest.mark.parametrize("command", ["generate", "check"])
+def test_a_folder_of_another_package_is_left_alone(
+    command: str, generated: package.Request, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Settings taken from the wrong folder must not turn one package into another, nor fill the screen with a diff."""
+    before = contents(generated.output)
+    (generated.specs / "package.toml").write_text('[package]\nimport-name = "other_package"\n')
+    assert cli.main([command, "--specs", str(generated.specs), "--output", str(generated.output)]) == 1
+    what = f"{generated.output} holds the package sample_package, not other_package"
+    assert capsys.readouterr() == ("", f"{what}; choose another folder, or remove this one first\n")
+    assert contents(generated.output) == before
+
+
+def printed_with(folder: Path, **tools: str) -> None:
+    """Let a package look as if other versions of the tools had printed it."""
+    manifest = json.loads((folder / "MANIFEST").read_text())
+    manifest["tools"] |= tools
+    (folder / "MANIFEST").write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+def test_other_tools_are_no_drift_by_themselves(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another release of black that prints the same gave the same package; who sees a diff learns where it may be from."""
+    now = package.tools()
+    printed_with(generated.output, black="25.1.0")
+    note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
+    note += f"jinja2 {now['jinja2']}: differences may come from there\n"
+    assert check(generated) == 0
+    assert capsys.readouterr() == (f"{generated.output} is what its definitions give\n", note)
+    (generated.output / "README.md").unlink()
+    assert check(generated) == 1
+    assert capsys.readouterr().err.startswith(f"{note}{generated.output} differs from what its definitions give; ")
+    assert generate(generated) == 0
+    assert json.loads((generated.output / "MANIFEST").read_text())["tools"] == now
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_for_terminals(
+    is_terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a minute without a word looks like a hang; in a log file the same line again and again is only noise."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    assert generate(request_of(tmp_path)) == 0
+    shown = "\r1 of 3 modules\r2 of 3 modules\r3 of 3 modules\n"
+    assert capsys.readouterr().err == (shown if is_terminal else "")
 
 
 def test_modules_of_removed_definitions_are_removed(generated: package.Request) -> None:

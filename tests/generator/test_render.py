@@ -14,6 +14,7 @@ import pytest
 import generator.render
 from generator import definitions
 from generator.render import environment, package
+from generator.render.identity import identity_of
 from generator.render.portable import message as portable
 from generator.render.portable import read, size, write
 from generator.render.steps import Choose, Function, Step
@@ -35,6 +36,7 @@ APIS = (
     message(name="GoneResponse", type="response", apiKey=2, validVersions="none"),
 )
 GONE = APIS[2:]
+TELL = message(name="TellRequest", type="request", apiKey=4)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -48,14 +50,36 @@ def test_no_module_is_stale() -> None:
     assert strays(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
 
 
-def render_package(folder: Path, *each: Mapping[str, object], release: str | None = None, **facts: object) -> None:
-    """Print a whole package of these definitions, with or without the facts of a release beside them."""
+FULL = """
+[package]
+version = "4.9.9.1"
+parts = ["protocol", "records", "secrets", "arrow", "segments"]
+urls = { Source = "https://example.org/asks" }
+[protocol]
+headers = "kafka"
+one-way = ["TellRequest"]
+[records.logs]
+__keys = "."
+"""
+
+
+def render_package(
+    folder: Path,
+    *each: Mapping[str, object],
+    release: str | None = None,
+    toml: str | None = None,
+    **facts: object,
+) -> None:
+    """Print a whole package of these definitions, with or without the facts of a release and settings beside them."""
     request = package.Request(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
     for name, content in facts.items():
         (request.specs / f"{name}.json").write_text(json.dumps(content))
-    package.render(request, definitions.load(request.specs))
+    if toml is not None:
+        (request.specs / "package.toml").write_text(toml)
+    loaded = definitions.load(request.specs)
+    package.render(identity_of(loaded, request.package), loaded)
 
 
 def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,9 +95,11 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     errors = [{"name": "NONE", "code": 0, "retriable": False}, {"name": "BUSY", "code": 7, "retriable": True}]
     secret = {"message": "Kinds", "fields": ["Blob"]}
     setting = {"message": "Kinds", "name": "Text", "value": "MaybeText"}
-    secrets = {"secrets": {"secrets": [secret], "settings": [setting]}, "settings": [{"name": "a", "type": "INT"}]}
-    samples = (SAMPLES["KeysValue"], SAMPLES["Kinds"])
-    render_package(tmp_path / "full", *APIS, *samples, release="4.9.9", errors=errors, **secrets)
+    secrets = {"secrets": [secret], "settings": [setting]}
+    facts = {"errors": errors, "secrets": secrets, "settings": [{"name": "a", "type": "INT"}]}
+    samples = (*APIS, TELL, SAMPLES["KeysValue"], SAMPLES["EmptyKey"], SAMPLES["Kinds"])
+    render_package(tmp_path / "full", *samples, release="4.9.9", toml=FULL, **facts)
+    render_package(tmp_path / "columns", message(), toml='[package]\nparts = ["arrow"]\n')
     render_package(tmp_path / "bare", message(), errors=[])
     render_package(tmp_path / "gone", *GONE)
     assert branches.missing == []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import consumer_offsets, register, share_group_state, transaction_state
 from kafka_messages_spark.batches import read_batches
 from kafka_messages_spark.transactions import find_transactions, partition_offsets, stable_offsets

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TypeVar
 
 from kafka_messages import ProduceRequest, ProduceResponse
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
 from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_messages.protocol import ErrorCode, FrameReader, decode_response, encode_request
 

@@ -38,8 +38,7 @@ from kafka_messages import (
     SaslAuthenticateRequest,
     ShareAcknowledgeRequest,
 )
-from kafka_messages._message import Message
-from kafka_messages._types import ArrayOf, Text
+from kafka_messages._base.message import Message
 from kafka_messages.messages.alter_client_quotas_request import EntryData, OpData
 from kafka_messages.messages.create_topics_request import CreatableReplicaAssignment, CreatableTopic
 from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
@@ -47,6 +46,7 @@ from kafka_messages.messages.fetch_response import EpochEndOffset, FetchableTopi
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.schema import NullableStruct, Schema
+from kafka_messages.schema.types import ArrayOf, Text
 
 from tests.support import vectors
 from tests.support.vectors import Site, TagsSite, Vector, uvarint

@@ -32,7 +32,7 @@ from kafka_messages import (
     ShareFetchResponse,
     UnsupportedVersionError,
 )
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
 from kafka_messages.json import JsonError, from_json, to_json
 from kafka_messages.messages.alter_client_quotas_request import EntityData, EntryData, OpData
 from kafka_messages.messages.api_versions_response import ApiVersion

@@ -43,8 +43,7 @@ from kafka_messages import (
     TransactionLogValue,
     UnsupportedVersionError,
 )
-from kafka_messages._message import Message
-from kafka_messages._tables import RECORD_TYPES
+from kafka_messages._base.message import Message
 from kafka_messages.messages.consumer_protocol_assignment import TopicPartition as Assigned
 from kafka_messages.messages.consumer_protocol_assignment import TopicPartitionCollection as AssignedCollection
 from kafka_messages.messages.consumer_protocol_subscription import TopicPartition as Owned
@@ -66,6 +65,7 @@ from kafka_messages.records import (
     write_metadata_record,
     write_versioned,
 )
+from kafka_messages.records._tables import RECORD_TYPES
 
 TOPIC_ID = UUID(int=1 << 64 | 2)
 

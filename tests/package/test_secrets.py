@@ -11,16 +11,16 @@ import kafka_messages as km
 import kafka_messages_proposals as proposals
 import pytest
 from kafka_messages import RawTaggedField
-from kafka_messages._facts import FieldFacts, facts_of
-from kafka_messages._message import Message, StructBase
-from kafka_messages._tables import SECRETS, SETTINGS
+from kafka_messages._base.message import Message, StructBase
 from kafka_messages.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_messages.messages.describe_configs_response import (
     DescribeConfigsResourceResult,
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kafka_messages.schema.facts import FieldFacts, facts_of
 from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, secrets_of
+from kafka_messages.secrets._tables import SECRETS, SETTINGS
 from kafka_messages_proposals import secrets as of_proposals
 
 from tests.support.random_messages import messages, versions_of

@@ -12,10 +12,10 @@ from typing import Any
 import kafka_messages
 import pytest
 from kafka_messages import EncodeError, RawTaggedField, SaslHandshakeRequest
-from kafka_messages._facts import facts_of
-from kafka_messages._message import Message, StructBase
+from kafka_messages._base.message import Message, StructBase
 from kafka_messages.json import JsonError, from_json, to_json
 from kafka_messages.messages.offset_delete_request import OffsetDeleteRequestTopic, OffsetDeleteRequestTopicCollection
+from kafka_messages.schema.facts import facts_of
 
 from tests.support import vectors
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
-from kafka_messages._collection import KeyedCollection
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
+from kafka_messages._core.collection import KeyedCollection
 from kafka_messages.json import from_json, to_json
 from kafka_messages.schema import Schema, Struct
 

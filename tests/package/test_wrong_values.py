@@ -21,13 +21,13 @@ from kafka_messages import (
     protocol,
     records,
 )
-from kafka_messages._facts import FieldFacts, facts_of
 from kafka_messages.json import to_json
 from kafka_messages.messages import fetch_response, share_fetch_response
 from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.messages.produce_response import PartitionProduceResponse, TopicProduceResponse
+from kafka_messages.schema.facts import FieldFacts, facts_of
 
 from tests.support import vectors
 

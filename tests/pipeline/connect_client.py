@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import kafka_messages
-from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages.protocol import encode_request, encode_response
 from kafka_messages.records import write_coordinator_record
+from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import consumer_offsets, decode, from_kafka, register, to_kafka, traffic
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F

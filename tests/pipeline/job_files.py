@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
 from kafka_messages.records import write_coordinator_record, write_metadata_record
+from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 
 START = 1_790_000_000_000
 """Milliseconds; times in the tests count from here, in seconds."""

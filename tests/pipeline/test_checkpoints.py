@@ -8,8 +8,8 @@ from pathlib import Path
 import kafka_messages
 import pytest
 from job_files import at, data, segment
-from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages.records import write_coordinator_record
+from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import transactions
 from kafka_messages_spark.batches import read_batches
 from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets, parsed, places_of, read_checkpoints

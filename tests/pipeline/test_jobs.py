@@ -15,7 +15,9 @@ from kafka_messages_spark.jobs.internal_topics import main
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+batch_writer = pytest.importorskip(
+    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+)
 
 REPORT = """\
 Records of an internal topic

@@ -9,8 +9,8 @@ from typing import Any
 import kafka_messages as km
 import pytest
 from job_files import at, metadata, segment
-from kafka_messages.arrow.batch_writer import write_batches, write_control_batch
 from kafka_messages.records import write_coordinator_record
+from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 from kafka_messages_spark import cluster_metadata, consumer_offsets, groups, register
 from kafka_messages_spark.batches import read_batches
 from kafka_messages_spark.copies import counts, once

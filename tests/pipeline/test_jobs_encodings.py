@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from job_files import coordinator, segment
-from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.protocol import encode_request, encode_response
+from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import encodings, register
 from kafka_messages_spark._encoding_sums import Sums, varint_sizes
 from kafka_messages_spark.jobs.encodings import main

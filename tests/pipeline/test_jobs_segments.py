@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from job_files import at, data, marker, segment
-from kafka_messages.arrow.batch_writer import write_batches
+from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import segments
 from kafka_messages_spark._ranges import shares
 from kafka_messages_spark._segment_checks import MOST_FINDINGS, RangeCheck
@@ -53,7 +53,7 @@ def test_offsets(tmp_path: Path) -> None:
 
 
 def reason(batch: bytes) -> str:
-    from kafka_messages.arrow.batches import padded, sum_text
+    from kafka_messages.segments.frames import padded, sum_text
 
     return sum_text(padded(batch), 0, len(batch))
 
@@ -162,7 +162,7 @@ def test_append_times(tmp_path: Path) -> None:
 
 def test_records(tmp_path: Path) -> None:
     """What headers cannot tell: records that cannot be decoded although the checksum agrees."""
-    from kafka_messages.arrow._crc import crc32c
+    from kafka_messages.segments.crc import crc32c
 
     good = data(0, count=3)
     bad = bytearray(data(3, count=3))

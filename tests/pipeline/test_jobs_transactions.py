@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from job_files import at, coordinator, data, marker, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
-from kafka_messages.arrow.batch_writer import write_batches
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.records import write_coordinator_record
+from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import register, transactions
 from kafka_messages_spark.batches import batches_of, read_batches
 from kafka_messages_spark.jobs.transactions import main

@@ -18,8 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StructType
 
-segments = pytest.importorskip("kafka_messages.arrow.segments", reason="nothing reads segments")
-batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+segments = pytest.importorskip("kafka_messages.segments.reader", reason="nothing reads segments")
+batch_writer = pytest.importorskip(
+    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+)
 
 KAFKA = "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int"
 HEADERS = ",headers:array<struct<key:string,value:binary>>"

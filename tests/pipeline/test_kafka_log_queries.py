@@ -15,7 +15,9 @@ from kafka_messages_spark import consumer_offsets, register
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+batch_writer = pytest.importorskip(
+    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+)
 
 SECONDS = 120
 HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None

@@ -22,7 +22,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+batch_writer = pytest.importorskip(
+    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+)
 
 SECRET = "se%2Fcret"
 SECONDS = 120

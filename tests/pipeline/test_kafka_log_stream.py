@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kafka_messages.arrow.segments import read_segments
+from kafka_messages.segments.reader import read_segments
 from kafka_messages_spark.sources._planner import Limit
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
-batch_writer = pytest.importorskip("kafka_messages.arrow.batch_writer", reason="nothing writes segments for the tests")
+batch_writer = pytest.importorskip(
+    "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"
+)
 
 EMPTY = {"version": 1, "folders": {}}
 HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None

@@ -23,7 +23,7 @@ from kafka_messages_proposals import (
     RawTaggedField,
     TaggedTypes,
 )
-from kafka_messages_proposals._message import Message
+from kafka_messages_proposals._base.message import Message
 from kafka_messages_proposals.json import JsonError, from_json, to_json
 from kafka_messages_proposals.messages.all_types_request import Content, Wrapper
 from kafka_messages_proposals.messages.foo_request import Depth, Limits, Origin

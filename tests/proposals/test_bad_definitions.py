@@ -215,7 +215,7 @@ TAGS = (
     Case(
         "a format that is none",
         text(taggedFieldFormat="Interleaved"),
-        "1: $.taggedFieldFormat: unknown taggedFieldFormat 'Interleaved'; use one of sequential, interleaved",
+        "1: $.taggedFieldFormat: unknown taggedFieldFormat 'Interleaved'; did you mean interleaved?",
     ),
 )
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from kafka_messages._facts import FieldFacts
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
+from kafka_messages.schema.facts import FieldFacts
 
 from tests.support.random_messages import FULL, NULLS, PACKAGES, Draw, Package, messages, package_of, versions_of
 

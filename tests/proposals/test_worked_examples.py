@@ -19,8 +19,8 @@ from kafka_messages_proposals import (
     NullableAssignment,
     RawTaggedField,
 )
-from kafka_messages_proposals import _proposals as fast
-from kafka_messages_proposals import _wire as wire
+from kafka_messages_proposals._core import encodings as fast
+from kafka_messages_proposals._core import wire
 from kafka_messages_proposals.messages.foo_response import Foo
 from kafka_messages_proposals.messages.metadata_fixed import FixedPartition, FixedTopic
 from kafka_messages_proposals.messages.metadata_packed import PackedPartition, PackedTopic

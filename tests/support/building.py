@@ -19,6 +19,7 @@ from generator import definitions, output, rules
 from generator.plan import builder
 from generator.plan.model import MessagePlan
 from generator.render import package
+from generator.render.identity import identity_of
 from generator.render.portable import message as portable
 from generator.rules import Checked
 from generator.spec import reader, source
@@ -60,7 +61,8 @@ def build_package(tmp_path: Path, *each: Definition, name: str | None = None) ->
     name = name or unique_name()
     root = tmp_path / name
     request = package.Request(write_specs(root / "specs", *each), root / "output", name)
-    output.write(request.output, package.render(request, definitions.load(request.specs)))
+    loaded = definitions.load(request.specs)
+    output.write(request.output, package.render(identity_of(loaded, name), loaded))
     return import_package(request.output / "src", name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from uuid import UUID
 
-from kafka_messages._facts import FieldFacts, MessageFacts
+from kafka_messages.schema.facts import FieldFacts, MessageFacts
 
 UNKNOWN = "_unknown_tagged_fields"
 

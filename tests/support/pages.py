@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 READMES = ("README.md", "generated/README.md", "generated_proposals/README.md", "pipeline/README.md")
 EXAMPLES = "examples/cluster/README.md"
-LANGUAGES = ("python", "sh", "json", "")
-"""Of a block: what runs (the first two), a definition, and what is printed."""
+LANGUAGES = ("python", "sh", "json", "toml", "")
+"""Of a block: what runs (the first two), a definition, settings, and what is printed."""
 _BLOCK = re.compile(r"^(?:<!-- not run: (.*?) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

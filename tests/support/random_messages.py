@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from kafka_messages._facts import FieldFacts, MessageFacts, Range
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
+from kafka_messages.schema.facts import FieldFacts, MessageFacts, Range
 
 PACKAGES = ("kafka_messages", "kafka_messages_proposals")
 
@@ -49,7 +49,7 @@ class Package:
 
     def facts_of(self, message: type[Message]) -> MessageFacts:
         """The definition behind a message class."""
-        facts: MessageFacts = self.module("_facts").facts_of(message)
+        facts: MessageFacts = self.module("schema.facts").facts_of(message)
         return facts
 
 
@@ -98,7 +98,7 @@ class Draw:
         self.random = random.Random(seed)
         self.package = package_of(message)
         self.facts = self.package.facts_of(message)
-        self.raw: Callable[[int, bytes], Any] = self.package.module("_wire").RawTaggedField
+        self.raw: Callable[[int, bytes], Any] = self.package.module("_core.wire").RawTaggedField
         self.depth = 0
 
     def message(self) -> Message:

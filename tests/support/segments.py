@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from kafka_messages.arrow._crc import crc32c
+from kafka_messages.segments.crc import crc32c
 
 DATA = Path(__file__).parents[1] / "arrow" / "data"
 SEGMENTS = sorted([*DATA.glob("*/*.log"), *DATA.glob("*/*.checkpoint")])

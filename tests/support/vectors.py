@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import kafka_messages
-from kafka_messages._message import Message
-from kafka_messages._types import Blob, Text
+from kafka_messages._base.message import Message
 from kafka_messages.schema import UNSIGNED_VARINT, ArrayOf, NullableStruct, Schema, TagSection, Type
+from kafka_messages.schema.types import Blob, Text
 
 from tests.support.outside import VECTORS
 

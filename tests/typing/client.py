@@ -15,7 +15,7 @@ from kafka_messages import (
     RawTaggedField,
     SaslHandshakeResponse,
 )
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import (
     MetadataResponsePartition,

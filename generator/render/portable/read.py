@@ -26,10 +26,11 @@ from generator.plan.model import (
     Text,
 )
 from generator.render import literals, naming
+from generator.render.code import Code, Part, bound, call, code, use
 from generator.render.sections import Section, form_of, section_of
-from generator.render.steps import Assign, Call, Choose, Function, Step, Unpack
+from generator.render.steps import Assign, Choose, Do, Function, Step, Unpack
 
-MALFORMED = Call("raise Malformed")
+MALFORMED = Do(code("raise {}", use("Malformed")))
 SHORT_TABLES = {"int8": "UNPACK_B", "int16": "UNPACK_H", "int32": "UNPACK_I", "int64": "UNPACK_Q"}
 ARRAY_READERS = {
     "bool": "bool_array",
@@ -47,15 +48,15 @@ def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
     if section is not None and _has_known(section):
         yield _section_function(struct, layout.ref, section)
     body = tuple(_Lowering(struct, layout.ref).lower(layout.operations))
-    make = Assign("x", f"new({name})")
+    make = Assign("x", call(use("new"), name))
     if struct.is_message or layout.ref.version in struct.singles:
         returns = f"tuple[{name}, int]"
         parameters = "data: bytes, pos: int"
-        after = (Call("return x, pos"),)
+        after = (Do("return x, pos"),)
         yield Function(naming.function("read", layout.ref), parameters, returns, body, before=(make,), after=after)
     if layout.ref.version in struct.arrays:
         kept = naming.collection(name) if struct.keys else f"list[{name}]"
-        result = f"adopt({kept}, out)" if struct.keys else "out"
+        result = call(use("adopt"), kept, "out") if struct.keys else "out"
         yield Function(
             naming.function_all("read", layout.ref),
             "data: bytes, pos: int, count: int",
@@ -63,8 +64,8 @@ def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
             (make, *body),
             before=(Assign(f"out: list[{name}]", "[]"),),
             loop="for _ in range(count)",
-            loop_end=(Call("out.append(x)"),),
-            after=(Call(f"return {result}, pos"),),
+            loop_end=(Do("out.append(x)"),),
+            after=(Do(code("return {}, pos", result)),),
         )
 
 
@@ -76,6 +77,8 @@ class _Lowering:
     ref: LayoutRef
     steps: list[Step] = field(default_factory=list)
     waiting: tuple[Fixed, ...] = ()
+    end: str = "end"
+    """The variable for the end of a slice."""
 
     def lower(self, operations: Iterable[Operation]) -> list[Step]:
         for operation in operations:
@@ -101,14 +104,16 @@ class _Lowering:
         if not codes:
             return
         if codes == ("B",):
-            self.steps += [Assign("n", "data[pos]"), Call("pos += 1")]
+            self.steps += [Assign("n", "data[pos]"), Do("pos += 1")]
             return
         targets = [_target(fixed) for fixed in self.waiting] + (["n"] if code else [])
         width = sum(fixed.width for fixed in self.waiting) + {"": 0, "B": 1, "b": 1, "h": 2, "i": 4}[code]
-        self.steps.append(Unpack(", ".join(targets) + ("," if len(targets) == 1 else ""), _unpacker(codes), width))
+        self.steps.append(
+            Unpack(", ".join(targets) + ("," if len(targets) == 1 else ""), bound("unpack", codes), width)
+        )
         for fixed in self.waiting:
             if fixed.type == "uuid":
-                self.steps.append(Assign(f"x.{fixed.name}", f"uuid_from({_target(fixed)})"))
+                self.steps.append(Assign(f"x.{fixed.name}", call(use("uuid_from"), _target(fixed))))
         self.waiting = ()
 
     def payload(self, operation: Payload) -> None:
@@ -137,32 +142,37 @@ class _Lowering:
         target = f"x.{operation.name}"
         self.prefix("B")
         short = "n >> 1 ^ -(n & 1)" if operation.signed else "n"
-        long = f"long_{'' if operation.signed else 'u'}packed(data, pos, n, {operation.bits})"
+        reader = use(f"long_{'' if operation.signed else 'u'}packed")
+        long = call(reader, "data", "pos", "n", str(operation.bits))
         self.choose(("n < 128", Assign(target, short)), ("", Assign(f"{target}, pos", long)))
 
     def sliced(self, operation: Text | Blob, convert: str, long: str) -> None:
         target = f"x.{operation.name}"
         null = Assign(target, "None")
         length = "n - 1" if operation.compact else "n"
-        short = _slice(target, f"pos + {length}", "pos", convert)
+        short = self.slice(target, f"pos + {length}", "pos", convert)
         if not operation.compact:
             self.choose(("n >= 0", *short), ("", null if operation.nullable else MALFORMED))
             return
-        branches: list[tuple[str, *tuple[Step, ...]]] = [("0 < n < 128", *short)]
+        branches: list[tuple[Part, *tuple[Step, ...]]] = [("0 < n < 128", *short)]
         if operation.nullable:
             branches.append(("n == 0", null))
         if isinstance(operation, Blob):
             # Most record batches have a length of two bytes.
             branches.append(
-                ("n and 0 < data[pos] < 128", *_slice(target, "pos + (n & 127 | data[pos] << 7)", "pos + 1", ""))
+                ("n and 0 < data[pos] < 128", *self.slice(target, "pos + (n & 127 | data[pos] << 7)", "pos + 1", ""))
             )
         if operation.nullable:
             long = long.replace("long_", "long_nullable_")
-        self.choose(*branches, ("", Assign(f"{target}, pos", f"{long}(data, pos, n)")))
+        self.choose(*branches, ("", Assign(f"{target}, pos", _read(use(long), "n"))))
+
+    def slice(self, target: str, end: str, start: str, convert: str) -> tuple[Step, ...]:
+        value = f"data[{start}:{self.end}]{convert}"
+        return Assign(self.end, end), Assign(target, value), Assign("pos", self.end)
 
     def array(self, operation: Array) -> None:
         target = f"x.{operation.name}"
-        null = ("n == 0", Assign(target, "None")) if operation.compact else ("n < 0", Assign(target, "None"))
+        null = ("n == 0" if operation.compact else "n < 0", Assign(target, "None"))
         nulls = (null,) if operation.nullable else ()
         element = operation.element
         if isinstance(element, str) and element in literals.INTEGER_CODES:
@@ -171,33 +181,33 @@ class _Lowering:
         read = _reader(element, operation.compact)
         if operation.compact:
             count = "long_nullable_count" if operation.nullable else "long_count"
-            some: Step = Assign(f"{target}, pos", f"{read}(data, pos, n)")
+            some: Step = Assign(f"{target}, pos", _read(read, "n"))
             if operation.nullable:
                 some = Choose((("n < 0", (Assign(target, "None"),)), ("", (some,))))
-            many = (Assign("n, pos", f"{count}(data, pos, n)"), some)
-            few = Assign(f"{target}, pos", f"{read}(data, pos, n - 1)")
+            many = (Assign("n, pos", _read(use(count), "n")), some)
+            few = Assign(f"{target}, pos", _read(read, "n - 1"))
             self.choose(("0 < n < 128", few), *nulls, ("", *many))
         else:
-            count = "empty_count(n)" if operation.empty_elements else "n"
-            some = Assign(f"{target}, pos", f"{read}(data, pos, {count})")
+            given: Part = call(use("empty_count"), "n") if operation.empty_elements else "n"
+            some = Assign(f"{target}, pos", _read(read, given))
             self.choose(("n >= 0", some), ("", nulls[0][1] if nulls else MALFORMED))
 
     def integers(self, operation: Array, element: str, nulls: tuple[tuple[str, Step], ...]) -> None:
         """An array of integers: short ones by a struct of their length, others by a helper."""
-        target, code, width = f"x.{operation.name}", naming.CODES[element], literals.INTEGER_CODES[element]
-        arguments = f'data, pos, n, "{code}", {width}'
+        target, letter, width = f"x.{operation.name}", naming.CODES[element], literals.INTEGER_CODES[element]
+        arguments = ("n", f'"{letter}"', str(width))
         table = SHORT_TABLES.get(element)
         if operation.compact:
             short, none, length = "n < 17", "n == 1", f"n * {width} - {width}" if width > 1 else "n - 1"
             nullable = "nullable_" if operation.nullable else ""
-            index, rest = "n", f"long_{nullable}fixed_array({arguments})"
+            index, rest = "n", _read(use(f"long_{nullable}fixed_array"), *arguments)
         else:
             short, none, length = "0 < n < 16", "n == 0", f"n * {width}" if width > 1 else "n"
-            index, rest = "n + 1", f"fixed_array({arguments})"
-        branches: list[tuple[str, *tuple[Step, ...]]] = []
+            index, rest = "n + 1", _read(use("fixed_array"), *arguments)
+        branches: list[tuple[Part, *tuple[Step, ...]]] = []
         if table:
             branches.append((none, Assign(target, "[]")))
-            few = (short, Assign(target, f"[*{table}[{index}](data, pos)]"), Call(f"pos += {length}"))
+            few = (short, Assign(target, code("[*{}[{}](data, pos)]", use(table), index)), Do(f"pos += {length}"))
             # Entry 0 of a table refuses null, so that the common case has one test less.
             branches += [*nulls, few] if operation.compact else [few, *nulls]
         else:
@@ -208,7 +218,7 @@ class _Lowering:
         read = _read_into(operation.name, naming.function("read", operation.layout))
         self.choose((is_null, Assign(f"x.{operation.name}", "None")), ("", read))
 
-    def choose(self, *branches: tuple[str, *tuple[Step, ...]]) -> None:
+    def choose(self, *branches: tuple[Part, *tuple[Step, ...]]) -> None:
         if len(branches) == 1:
             self.steps += branches[0][1:]
         else:
@@ -226,15 +236,16 @@ class _Lowering:
             self.steps += self.default(tagged.name)
         form = form_of(section)
         if _has_known(section):
-            read: Step = Assign("pos", f"{naming.function(f'read_{form.function}', self.ref)}(data, pos, n, x)")
+            function = naming.function(f"read_{form.function}", self.ref)
+            read: Step = Assign("pos", _read(function, "n", "x"))
         else:
-            read = Assign("x.unknown_tagged_fields, pos", f"{form.unknown}(data, pos, n)")
+            read = Assign("x.unknown_tagged_fields, pos", _read(use(form.unknown), "n"))
         self.choose(("n", read), ("", Assign("x.unknown_tagged_fields", "()")))
 
     def tagged_payload(self, payload: Payload, is_optional: bool) -> list[Step]:
         if isinstance(payload, Single) and payload.nullable and not is_optional:
             # Presence of a tagged struct is an unsigned varint, where a regular one has an int8.
-            self.steps.append(Assign("n, pos", "read_uvarint(data, pos)"))
+            self.steps.append(Assign("n, pos", _read(use("read_uvarint"))))
             self.nullable_struct(payload, "n == 0")
         else:
             self.payload(payload)
@@ -252,64 +263,53 @@ def _section_function(struct: StructPlan, ref: LayoutRef, section: Section) -> F
     branches = [_tagged_branch(struct, ref, tagged, is_buffer) for tagged in section.fields]
     if isinstance(section, TagSection) and section.absent:
         branches.append((f"tag in ({', '.join(map(str, section.absent))},)", (MALFORMED,)))
-    keep = (Call("unknown.append(RawTaggedField(tag, data[pos:end]))"), Assign("pos", "end"))
-    arguments = "data, pos, n, tag" if is_buffer else "data, pos, seen"
-    sequential = (Assign("count, pos", "long_uvarint(data, pos, n)"), Assign("seen: set[int]", "set()"))
-    first_length = (Assign("n, pos", "long_packed(data, pos, n, 32)"), Assign("tag", "-1"))
-    next_length = (Assign("n, pos", "optional_length(data, pos)"),)
+    raw = use("RawTaggedField")
+    keep = (Do(code("unknown.append({}(tag, data[pos:end]))", raw)), Assign("pos", "end"))
+    header = _read(use(form.header), *(("n", "tag") if is_buffer else ("seen",)))
+    before: tuple[Step, ...]
+    next_length: tuple[Step, ...] = ()
+    if is_buffer:
+        before = (Assign("n, pos", _read(use("long_packed"), "n", "32")), Assign("tag", "-1"))
+        next_length = (Assign("n, pos", _read(use("optional_length"))),)
+    else:
+        before = (Assign("count, pos", _read(use("long_uvarint"), "n")), Assign("seen: set[int]", "set()"))
     return Function(
         naming.function(f"read_{form.function}", ref),
         f"data: bytes, pos: int, n: int, x: {struct.name}",
         "int",
-        (Assign("tag, pos, end", f"{form.header}({arguments})"), Choose((*branches, ("", keep)))),
-        before=(
-            *(first_length if is_buffer else sequential),
-            Assign("unknown: list[RawTaggedField]", "[]"),
-        ),
+        (Assign("tag, pos, end", header), Choose((*branches, ("", keep)))),
+        before=(*before, Assign(code("unknown: list[{}]", raw), "[]")),
         loop="while n" if is_buffer else "for _ in range(count)",
-        loop_end=(Choose((("pos != end", (MALFORMED,)),)), *(next_length if is_buffer else ())),
-        after=(Assign("x.unknown_tagged_fields", "in_order(unknown)"), Call("return pos")),
+        loop_end=(Choose((("pos != end", (MALFORMED,)),)), *next_length),
+        after=(Assign("x.unknown_tagged_fields", call(use("in_order"), "unknown")), Do("return pos")),
     )
 
 
 def _tagged_branch(
     struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool
 ) -> tuple[str, tuple[Step, ...]]:
-    # The slices inside a tagged value move an ``end`` of their own; the field's is looked at after the branch.
-    steps = tuple(_rename_end(step) for step in _Lowering(struct, ref).tagged_payload(tagged.payload, is_optional))
-    return f"tag == {tagged.tag}", steps
+    # The slices inside a tagged value have an end of their own; the field's is looked at after the branch.
+    lowering = _Lowering(struct, ref, end="stop")
+    return f"tag == {tagged.tag}", tuple(lowering.tagged_payload(tagged.payload, is_optional))
 
 
-def _rename_end(step: Step) -> Step:
-    if isinstance(step, Choose):
-        return Choose(tuple((test, tuple(map(_rename_end, body))) for test, body in step.branches))
-    if isinstance(step, Assign) and step.target == "end":
-        return Assign("stop", step.value)
-    if isinstance(step, Assign):
-        return Assign(step.target, step.value.replace(":end]", ":stop]") if step.value != "end" else "stop")
-    return step
-
-
-def _reader(element: str | LayoutRef | PackedElement, compact: bool) -> str:
+def _reader(element: str | LayoutRef | PackedElement, compact: bool) -> Part:
     if isinstance(element, LayoutRef):
         return naming.function_all("read", element)
     if isinstance(element, PackedElement):
-        return f"{element}_array"
+        return use(f"{element}_array")
     reader = ARRAY_READERS[element]
-    return f"compact_{reader}" if compact and element in ("string", "bytes") else reader
+    return use(f"compact_{reader}" if compact and element in ("string", "bytes") else reader)
 
 
-def _slice(target: str, end: str, start: str, convert: str) -> tuple[Step, ...]:
-    return Assign("end", end), Assign(target, f"data[{start}:end]{convert}"), Assign("pos", "end")
+def _read(function: Part, *arguments: Part) -> Code:
+    """A call of a function that reads at ``pos``."""
+    return call(function, "data", "pos", *arguments)
 
 
 def _read_into(name: str, reader: str) -> Step:
-    return Assign(f"x.{name}, pos", f"{reader}(data, pos)")
+    return Assign(f"x.{name}, pos", _read(reader))
 
 
 def _target(fixed: Fixed) -> str:
     return f"u_{fixed.name}" if fixed.type == "uuid" else f"x.{fixed.name}"
-
-
-def _unpacker(codes: tuple[str, ...]) -> str:
-    return naming.bound("unpack", codes)

@@ -25,9 +25,14 @@ from generator.plan.model import (
     Text,
 )
 from generator.render import literals, naming
+from generator.render.code import Part, call, code, negated, not_, use
 from generator.render.sections import Form, Section, form_of, section_of
-from generator.render.steps import Assign, Call, Choose, Function, Step
+from generator.render.steps import Assign, Choose, Do, Function, Step
 from generator.spec.model import FIXED_WIDTHS
+
+REFUSED = Do(code("raise {}", use("Refused")))
+MORE = call(use("uvarint_size"), "n + 1")
+"""The bytes of a compact length."""
 
 
 def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
@@ -37,15 +42,15 @@ def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Itera
         yield _section_function(message, struct, layout.ref, section)
     lowering = _Lowering(message, struct, layout.ref)
     body = tuple(lowering.lower(layout.operations))
-    after = (Call("return size"),)
+    after = (Do("return size"),)
     if struct.is_message or layout.ref.version in struct.singles:
         start = (Assign("size", str(lowering.constant)),)
         name = naming.function("size", layout.ref)
         yield Function(name, f"x: {struct.name}", "int", body, before=start, after=after)
     if layout.ref.version in struct.arrays:
-        steps = (Call(f"size += {lowering.constant}"), *body)
+        steps = (Do(f"size += {lowering.constant}"), *body)
         name = naming.function_all("size", layout.ref)
-        parameters = f"items: Iterable[{struct.name}]"
+        parameters = code("items: {}[{}]", use("Iterable"), struct.name)
         yield Function(
             name, parameters, "int", steps, before=(Assign("size", "0"),), loop="for x in items", after=after
         )
@@ -66,7 +71,7 @@ class _Lowering:
     def lower(self, operations: Iterable[Operation]) -> list[Step]:
         for operation in operations:
             if isinstance(operation, NoSection):
-                self.steps.append(Choose((("x.unknown_tagged_fields", (Call("raise Refused"),)),)))
+                self.steps.append(Choose((("x.unknown_tagged_fields", (REFUSED,)),)))
             elif isinstance(operation, TagSection | OptionalBuffer):
                 self.section(operation)
             elif not isinstance(operation, Default):
@@ -77,16 +82,16 @@ class _Lowering:
         if isinstance(operation, FixedRun):
             self.constant += operation.width
         elif isinstance(operation, Packed):
-            self.steps.append(Call(f"size += len({literals.packed(operation, f'x.{operation.name}')})"))
+            self.steps.append(_add(call("len", literals.packed(operation, f"x.{operation.name}"))))
         elif isinstance(operation, Text):
-            self.counted(operation, f"string_length(len(x.{operation.name}.encode()))", 2)
+            self.counted(operation, call(use("string_length"), f"len(x.{operation.name}.encode())"), 2)
         elif isinstance(operation, Blob):
             self.counted(operation, f"len(x.{operation.name})", 4)
         elif isinstance(operation, Array):
             self.array(operation)
         else:
             self.constant += operation.nullable
-            step = Call(f"size += {naming.function('size', operation.layout)}(x.{operation.name})")
+            step = _add(call(naming.function("size", operation.layout), f"x.{operation.name}"))
             self.unless_null(operation.name, operation.nullable, (step,))
 
     def unless_null(self, name: str, nullable: bool, steps: tuple[Step, ...]) -> None:
@@ -94,24 +99,25 @@ class _Lowering:
             self.steps.append(Choose(((f"x.{name} is not None", steps),)))
             return
         if self.struct.field(name).nullable and not self.is_present:
-            self.steps.append(Choose(((f"x.{name} is None", (Call("raise Refused"),)),)))
+            self.steps.append(Choose(((f"x.{name} is None", (REFUSED,)),)))
         self.steps += steps
 
-    def counted(self, operation: Text | Blob, length: str, prefix: int) -> None:
+    def counted(self, operation: Text | Blob, length: Part, prefix: int) -> None:
         if operation.compact:
             self.constant += 1  # the first byte of the length, which null has too
-            steps = (Assign("n", length), Call("size += n if n < 127 else n + uvarint_size(n + 1) - 1"))
+            size = code("n if n < 127 else n + {} - 1", MORE)
+            steps = (Assign("n", length), _add(size))
             self.unless_null(operation.name, operation.nullable, steps)
         else:
             self.constant += prefix
-            self.unless_null(operation.name, operation.nullable, (Call(f"size += {length}"),))
+            self.unless_null(operation.name, operation.nullable, (_add(length),))
 
     def array(self, operation: Array) -> None:
         value = f"x.{operation.name}"
         self.constant += 1 if operation.compact else 4
-        steps: list[Step] = [Call(f"size += {_elements_size(operation, value)}")]
+        steps: list[Step] = [_add(_elements_size(operation, value))]
         if operation.compact:
-            steps += [Assign("n", f"len({value})"), Choose((("n > 126", (Call("size += uvarint_size(n + 1) - 1"),)),))]
+            steps += [Assign("n", f"len({value})"), Choose((("n > 126", (_add(code("{} - 1", MORE)),)),))]
         self.unless_null(operation.name, operation.nullable, tuple(steps))
 
     def section(self, section: Section) -> None:
@@ -124,11 +130,11 @@ class _Lowering:
         ]
         form = form_of(section)
         if not tests:
-            step = Call(f"size += {form.size}(0, 0, x.unknown_tagged_fields) - 1")
+            step = _add(code("{} - 1", call(use(form.size), "0", "0", "x.unknown_tagged_fields")))
             self.steps.append(Choose((("x.unknown_tagged_fields", (step,)),)))
             return
-        step = Call(f"size += {naming.function(f'size_{form.function}', self.ref)}(x) - 1")
-        self.steps.append(Choose(((f"not ({' and '.join([*tests, 'not x.unknown_tagged_fields'])})", (step,)),)))
+        step = _add(code("{} - 1", call(naming.function(f"size_{form.function}", self.ref), "x")))
+        self.steps.append(Choose(((negated([*tests, not_("x.unknown_tagged_fields")]), (step,)),)))
 
 
 def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
@@ -139,7 +145,7 @@ def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, 
         "int",
         tuple(_tagged(message, struct, ref, tagged, form) for tagged in section.fields),
         before=(Assign("count", "0"), Assign("total", "0")),
-        after=(Call(f"return {form.size}(count, total, x.unknown_tagged_fields)"),),
+        after=(Do(code("return {}", call(use(form.size), "count", "total", "x.unknown_tagged_fields"))),),
     )
 
 
@@ -151,20 +157,24 @@ def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Ta
     body = (
         Assign("size", str(lowering.constant)),
         *lowering.steps,
-        Call("count += 1"),
-        Call(f"total += {form.field_size}({tagged.tag}, size)"),
+        Do("count += 1"),
+        Do(code("total += {}", call(use(form.field_size), str(tagged.tag), "size"))),
     )
-    return Choose(((literals.negated(tests), body),))
+    return Choose(((negated(tests), body),))
 
 
-def _elements_size(operation: Array, value: str) -> str:
+def _add(value: Part) -> Step:
+    return Do(code("size += {}", value))
+
+
+def _elements_size(operation: Array, value: str) -> Part:
     element = operation.element
     if isinstance(element, LayoutRef):
-        return f"{naming.function_all('size', element)}({value})"
+        return call(naming.function_all("size", element), value)
     if isinstance(element, PackedElement):
-        return f"len({element}_elements({value}))"
+        return call("len", call(use(f"{element}_elements"), value))
     if element in FIXED_WIDTHS:
         width = FIXED_WIDTHS[element]
         return f"len({value}) * {width}" if width > 1 else f"len({value})"
     compact = "compact_" if operation.compact else ""
-    return f"{compact}{'string' if element == 'string' else 'bytes'}_array_size({value})"
+    return call(use(f"{compact}{'string' if element == 'string' else 'bytes'}_array_size"), value)

@@ -27,21 +27,22 @@ from generator.plan.model import (
     Text,
 )
 from generator.render import literals, naming
+from generator.render.code import Code, Part, bound, call, code, equal, is_, is_not, joined, negated, not_, use
 from generator.render.sections import Form, Section, form_of, section_of
-from generator.render.steps import Assign, Call, Choose, Function, Step
+from generator.render.steps import Assign, Choose, Do, Function, Step
 from generator.rules.defaults import Empty
 
 SHORT_TABLES = {"int8": "PACK_B", "int16": "PACK_H", "int32": "PACK_I", "int64": "PACK_Q"}
-ELEMENTS = {
-    "bool": "bool_elements({})",
-    "float64": 'fixed_elements({}, "d")',
-    "uuid": "uuid_elements({})",
-    "string": "string_elements({})",
-    "bytes": "bytes_elements({})",
-    "compact string": "compact_string_elements({})",
-    "compact bytes": "compact_bytes_elements({})",
-} | {name: f'fixed_elements({{}}, "{naming.CODES[name]}")' for name in literals.INTEGER_CODES}
-"""Expressions for the bytes of an array's elements."""
+FIXED_ELEMENTS = ("float64", *literals.INTEGER_CODES)
+"""Elements whose bytes the struct of their format makes; all others have a helper of their own."""
+REFUSE = Do(code("raise {}", use("Refused")))
+
+
+def _put(value: Part) -> Do:
+    return Do(call("out.append", value))
+
+
+COMPACT_LENGTH = _put(code("{}[n + 1]", use("VARINTS")))
 
 
 def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
@@ -53,7 +54,7 @@ def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Itera
     if struct.is_message or layout.ref.version in struct.singles:
         yield Function(naming.function("write", layout.ref), f"out: list[bytes], x: {struct.name}", "None", body)
     if layout.ref.version in struct.arrays:
-        parameters = f"out: list[bytes], items: Iterable[{struct.name}]"
+        parameters = code("out: list[bytes], items: {}[{}]", use("Iterable"), struct.name)
         yield Function(naming.function_all("write", layout.ref), parameters, "None", body, loop="for x in items")
 
 
@@ -77,7 +78,7 @@ class _Lowering:
             if isinstance(operation, Default) and operation.refuse:
                 self.refuse(operation)
             elif isinstance(operation, NoSection):
-                self.steps.append(Choose((("x.unknown_tagged_fields", (Call("raise Refused"),)),)))
+                self.steps.append(Choose((("x.unknown_tagged_fields", (REFUSE,)),)))
         written = [operation for operation in operations if not isinstance(operation, Default | NoSection)]
         for operation, following in zip(written, [*written, None][1:], strict=True):
             if isinstance(operation, FixedRun):
@@ -95,17 +96,17 @@ class _Lowering:
         field_plan = self.struct.field(operation.name)
         value = f"x.{literals.slot(self.struct, field_plan)}"
         tests = literals.tagged_tests(self.message, self.struct, field_plan, value)
-        self.steps.append(Choose(((literals.negated(tests), (Call("raise Refused"),)),)))
+        self.steps.append(Choose(((negated(tests), (REFUSE,)),)))
 
-    def prefix(self, code: str, value: str) -> None:
-        """Write the waiting fields, and with them ``value`` as struct format ``code``."""
-        arguments = [_argument(fixed) for fixed in self.waiting] + ([value] if code else [])
-        codes = tuple(_code(fixed) for fixed in self.waiting) + ((code,) if code else ())
+    def prefix(self, letter: str, value: Part) -> None:
+        """Write the waiting fields, and with them ``value`` as struct format ``letter``."""
+        arguments = [_argument(fixed) for fixed in self.waiting] + ([value] if letter else [])
+        codes = tuple(_letter(fixed) for fixed in self.waiting) + ((letter,) if letter else ())
         self.waiting = ()
         if codes:
-            self.steps.append(_put(f"{naming.bound('pack', codes)}({', '.join(arguments)})"))
+            self.steps.append(_put(call(bound("pack", codes), *arguments)))
 
-    def prefix_or(self, test: str, value: str, otherwise: tuple[Step, ...], then: tuple[Step, ...] = ()) -> None:
+    def prefix_or(self, test: Part, value: str, otherwise: tuple[Step, ...], then: tuple[Step, ...] = ()) -> None:
         """The waiting fields, one byte ``value`` and ``then`` if ``test`` holds, else the fields and ``otherwise``."""
         waiting = self.waiting
         fused = self.separately("B", value)
@@ -113,18 +114,18 @@ class _Lowering:
         plain = self.separately("", "")
         self.steps.append(Choose(((test, (*fused, *then)), ("", (*plain, *otherwise)))))
 
-    def separately(self, code: str, value: str) -> list[Step]:
+    def separately(self, letter: str, value: Part) -> list[Step]:
         """What ``prefix`` would add, handed back instead."""
         steps, self.steps = self.steps, []
-        self.prefix(code, value)
+        self.prefix(letter, value)
         added, self.steps = self.steps, steps
         return added
 
-    def length(self, compact: bool, code: str, is_text: bool = False) -> None:
+    def length(self, compact: bool, letter: str, is_text: bool = False) -> None:
         """The length ``n`` (-1 for null) in front of a value."""
-        length = _put("TEXT_LENGTHS[n + 1]" if is_text else "VARINTS[n + 1]")
+        length = _put(code("{}[n + 1]", use("TEXT_LENGTHS"))) if is_text else COMPACT_LENGTH
         if not compact:
-            self.prefix(code, "n")
+            self.prefix(letter, "n")
         elif self.waiting:
             self.prefix_or("n < 127", "n + 1", (length,))
         else:
@@ -156,7 +157,7 @@ class _Lowering:
     def refuse_null(self, operation: Text | Blob | Array | Single) -> None:
         """The attribute may be None for the sake of other versions; this one has no null."""
         if self.struct.field(operation.name).nullable and not operation.nullable and operation != self.known_present:
-            self.steps.append(Choose(((f"x.{operation.name} is None", (Call("raise Refused"),)),)))
+            self.steps.append(Choose(((is_(f"x.{operation.name}", None), (REFUSE,)),)))
 
     def measured(self, operation: Text | Blob, convert: str) -> None:
         """The bytes ``s`` of a value and their number ``n``, -1 for null."""
@@ -164,7 +165,7 @@ class _Lowering:
         steps: tuple[Step, ...] = (Assign("s", f"{value}{convert}"), Assign("n", "len(s)"))
         if operation.nullable:
             null = (Assign("s", 'b""'), Assign("n", "-1"))
-            self.steps.append(Choose(((f"{value} is None", null), ("", steps))))
+            self.steps.append(Choose(((is_(value, None), null), ("", steps))))
         else:
             self.steps += steps
 
@@ -191,25 +192,25 @@ class _Lowering:
         if first is not None:
             same = (_length_again(operation), _put("s"))
             different = (count, *self.counted(operation, _put))
-            self.steps.append(Choose(((f"{value} == x.{first.name}", same), ("", different))))
+            self.steps.append(Choose(((equal(value, f"x.{first.name}"), same), ("", different))))
         elif self.next_is_twin:
             self.twin = operation
             self.steps += [count, *self.counted(operation, lambda bytes_: Assign("s", bytes_)), _put("s")]
         else:
             self.steps += [count, *self.counted(operation, _put)]
 
-    def counted(self, operation: Array, use: Callable[[str], Step]) -> list[Step]:
+    def counted(self, operation: Array, done: Callable[[Part], Step]) -> list[Step]:
         """The count ``n`` in front of integers, and what is done with their bytes; nothing for no bytes."""
         element, value = str(operation.element), f"x.{operation.name}"
         table = SHORT_TABLES.get(element)
-        many = use(ELEMENTS[element].format(value))
-        few = use(f"{table}[n](*{value})") if table else many
-        is_put = isinstance(few, Call)
+        many = done(_elements_of(element, value))
+        few = done(code("{}[n](*{})", use(table), value)) if table else many
+        is_put = isinstance(few, Do)
         if not operation.compact:
             prefix = self.separately("i", "n")
             body: Step = Choose((("n < 16", (few,)), ("", (many,))) if table else (("n", (many,)),))
             return [*prefix, Choose((("n", (body,)),)) if is_put and table else body]
-        length = _put("VARINTS[n + 1]")
+        length = COMPACT_LENGTH
         if self.waiting:
             waiting = self.waiting
             fused = self.separately("B", "n + 1")
@@ -217,15 +218,15 @@ class _Lowering:
             some: Step = Choose((("n", (few,)),)) if is_put else few
             return [Choose((("n < 16", (*fused, some)), ("", (*self.separately("", ""), length, many))))]
         branches = [("n < 16", (length, few)), ("", (length, many))] if table else [("", (length, many))]
-        none = ("not n", (_put('b"\\1"'),) if is_put else (_put('b"\\1"'), use('b""')))
+        none = ("not n", (_put('b"\\1"'),) if is_put else (_put('b"\\1"'), done('b""')))
         return [Choose((none, *branches))]
 
-    def single(self, operation: Single, code: str, null: str, present: str) -> None:
+    def single(self, operation: Single, letter: str, null: str, present: str) -> None:
         value = f"x.{operation.name}"
-        write = Call(f"{naming.function('write', operation.layout)}(out, {value})")
+        write = Do(call(naming.function("write", operation.layout), "out", value))
         if operation.nullable:
-            self.prefix(code, f"{null} if {value} is None else {present}")
-            self.steps.append(Choose(((f"{value} is not None", (write,)),)))
+            self.prefix(letter, code("{} if {} else {}", null, is_(value, None), present))
+            self.steps.append(Choose(((is_not(value, None), (write,)),)))
         else:
             self.prefix("", "")
             self.steps.append(write)
@@ -240,10 +241,10 @@ class _Lowering:
             tests += literals.tagged_tests(self.message, self.struct, plan, value)
         form = form_of(section)
         if section.fields:
-            write = Call(f"{naming.function(f'write_{form.function}', self.ref)}(out, x)")
+            write = Do(call(naming.function(f"write_{form.function}", self.ref), "out", "x"))
         else:
-            write = _put(_joined(form, "{}", section))
-        test = " and ".join([*tests, "not x.unknown_tagged_fields"])
+            write = _put(_section_bytes(form, "{}", section))
+        test = joined(" and ", [*tests, not_("x.unknown_tagged_fields")])
         if self.waiting:
             self.prefix_or(test, "0", (write,))
         else:
@@ -277,16 +278,16 @@ def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, 
         "None",
         steps,
         before=(Assign("known: dict[int, bytes]", "{}"), Assign("out: list[bytes]", "[]")),
-        after=(Call(f"parent.append({_joined(form, 'known', section)})"),),
+        after=(Do(call("parent.append", _section_bytes(form, "known", section))),),
     )
 
 
-def _joined(form: Form, known: str, section: Section) -> str:
+def _section_bytes(form: Form, known: str, section: Section) -> Code:
     """The bytes of a section; the tags of the definition are not free for unknown fields."""
     absent = section.absent if isinstance(section, TagSection) else ()
     reserved = sorted([*(tagged.tag for tagged in section.fields), *absent])
-    taken = f", ({', '.join(map(str, reserved))},)" if reserved else ""
-    return f"{form.join}({known}, x.unknown_tagged_fields{taken})"
+    taken = (f"({', '.join(map(str, reserved))},)",) if reserved else ()
+    return call(use(form.join), known, "x.unknown_tagged_fields", *taken)
 
 
 def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool) -> Step:
@@ -294,7 +295,7 @@ def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Ta
     tests = literals.tagged_tests(message, struct, field_plan, f"x.{literals.slot(struct, field_plan)}")
     payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None, is_optional)
     body = (Assign("out", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
-    return Choose(((literals.negated(tests), body),))
+    return Choose(((negated(tests), body),))
 
 
 def _are_twins(operation: Operation, following: Operation | None) -> bool:
@@ -306,28 +307,33 @@ def _are_twins(operation: Operation, following: Operation | None) -> bool:
     return operation.element == following.element and operation.element in SHORT_TABLES
 
 
-def _length_again(operation: Array) -> Call:
-    return _put("VARINTS[n + 1]" if operation.compact else f"{naming.bound('pack', ('i',))}(n)")
-
-
-def _put(value: str) -> Call:
-    return Call(f"out.append({value})")
+def _length_again(operation: Array) -> Do:
+    return COMPACT_LENGTH if operation.compact else _put(call(bound("pack", ("i",)), "n"))
 
 
 def _elements(operation: Array) -> Step:
     value = f"x.{operation.name}"
     if isinstance(operation.element, LayoutRef):
-        return Call(f"{naming.function_all('write', operation.element)}(out, {value})")
+        return Do(call(naming.function_all("write", operation.element), "out", value))
     if isinstance(operation.element, PackedElement):
-        return _put(f"{operation.element}_elements({value})")
+        return _put(call(use(f"{operation.element}_elements"), value))
     is_compact = operation.compact and operation.element in ("string", "bytes")
-    return _put(ELEMENTS[("compact " if is_compact else "") + operation.element].format(value))
+    return _put(_elements_of(f"compact_{operation.element}" if is_compact else operation.element, value))
 
 
-def _code(fixed: Fixed) -> str:
+def _elements_of(element: str, value: str) -> Code:
+    """The bytes of an array's elements."""
+    if element in FIXED_ELEMENTS:
+        return call(use("fixed_elements"), value, f'"{naming.CODES[element]}"')
+    return call(use(f"{element}_elements"), value)
+
+
+def _letter(fixed: Fixed) -> str:
     return "B" if fixed.type == "bool" else naming.CODES[fixed.type]
 
 
-def _argument(fixed: Fixed) -> str:
+def _argument(fixed: Fixed) -> Part:
     value = f"x.{fixed.name}"
-    return {"bool": f"TRUTH[{value}]", "uuid": f'{value}.int.to_bytes(16, "big")'}.get(fixed.type, value)
+    if fixed.type == "bool":
+        return code("{}[{}]", use("TRUTH"), value)
+    return f'{value}.int.to_bytes(16, "big")' if fixed.type == "uuid" else value

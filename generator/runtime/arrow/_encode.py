@@ -6,12 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import _types as types
-from .._encodings import TwosComplement
-from .._facts import FieldFacts
-from .._sections import InterleavedTagSection, OptionalFieldBuffer, Section
-from .._types import MAX_STRING_LENGTH, ArrayOf, Blob, Fixed, Text, Type, VarInt
-from ..schema import NullableStruct, Schema, TaggedStruct
+from ..schema import NullableStruct, Schema, TaggedStruct, types
+from ..schema.encodings import TwosComplement
+from ..schema.facts import FieldFacts
+from ..schema.sections import InterleavedTagSection, OptionalFieldBuffer, Section
+from ..schema.types import MAX_STRING_LENGTH, ArrayOf, Blob, Fixed, Text, Type, VarInt
 from ._decode import NUMBERS
 from ._lanes import Bools, Bytes, Ints
 from ._pieces import Piece, chosen, constant, grouped, joined, number, runs, uvarint

@@ -8,11 +8,10 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from .. import _types as types
-from .._encodings import TwosComplement
-from .._sections import InterleavedTagSection, OptionalFieldBuffer, Section
-from .._types import ArrayOf, Blob, Text, Type, VarInt
-from ..schema import NullableStruct, Schema, TaggedStruct
+from ..schema import NullableStruct, Schema, TaggedStruct, types
+from ..schema.encodings import TwosComplement
+from ..schema.sections import InterleavedTagSection, OptionalFieldBuffer, Section
+from ..schema.types import ArrayOf, Blob, Text, Type, VarInt
 from ._lanes import FEW, Bools, Ints, Lanes, Source
 
 WIDTHS: dict[int, int] = {

@@ -12,20 +12,21 @@ Nothing here does I/O. The tables are those of the definitions this package was 
 
 from __future__ import annotations
 
-from .._tables import ApiKey, ErrorCode
 from ._apis import Api, Versions, api, apis, is_retriable
 from ._codec import (
     Request,
     Response,
+    UnsupportedRequestError,
     decode_request,
     decode_response,
     encode_request,
     encode_response,
     read_request_header,
 )
-from ._errors import FramingError, UnknownApiError, UnsupportedRequestError
+from ._errors import FramingError, UnknownApiError
 from ._framing import MAX_FRAME_SIZE, FrameReader, frame, split_frames
 from ._negotiation import BrokerVersions, negotiate
+from ._tables import ApiKey, ErrorCode
 
 __all__ = [
     "MAX_FRAME_SIZE",

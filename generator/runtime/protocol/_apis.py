@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._message import Message
-from .._prefixed import class_of
-from .._tables import APIS, RETRIABLE, ApiKey, Headers
-from .._value import dataclass
+from .._base.message import Message
+from .._base.prefixed import class_of
+from .._core.value import dataclass
 from ._errors import UnknownApiError
+from ._tables import APIS, RETRIABLE, ApiKey, Headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Api:
     """Kafka's name of the API, such as ``Metadata``."""
     request_name: str
     response_name: str
+    """Empty where a request has no response."""
     valid_versions: Versions
     """Versions of request and response that this package has; empty for a removed API."""
     deprecated_versions: Versions
@@ -55,7 +56,7 @@ class Api:
     request_headers: Headers
     """Header versions of the request as (first API version, header version), ascending."""
     response_headers: Headers
-    """Header versions of the response as (first API version, header version), ascending."""
+    """Header versions of the response as (first API version, header version), ascending; none without a response."""
 
     @property
     def is_removed(self) -> bool:
@@ -75,7 +76,9 @@ class Api:
 
     @property
     def response_class(self) -> type[Message]:
-        """Class of the response, imported on first use. Raises UnknownApiError for a removed API."""
+        """Class of the response, imported on first use. Raises UnknownApiError for a removed API, and for one without."""
+        if not self.response_name:
+            raise UnknownApiError(f"{self.request_name} has no response")
         return self._class(self.response_name)
 
     def _class(self, name: str) -> type[Message]:
@@ -92,7 +95,12 @@ class Api:
         return _header_version(self.request_headers, version)
 
     def response_header_version(self, version: int) -> int:
-        """Version of ResponseHeader before a response of ``version``; always 0 for ApiVersionsResponse (KIP-511)."""
+        """Version of ResponseHeader before a response of ``version``; always 0 for ApiVersionsResponse (KIP-511).
+
+        Raises UnknownApiError where there is no response.
+        """
+        if not self.response_headers:
+            raise UnknownApiError(f"{self.request_name} has no response")
         return _header_version(self.response_headers, version)
 
     def __str__(self) -> str:
@@ -124,7 +132,7 @@ def api(which: ApiKey | int | type[Message] | Api) -> Api:
     if not isinstance(which, type):
         raise TypeError(f"an API key or a message class is needed, not {which!r}")
     if not _keys:
-        _keys.update({name: row[0] for row in APIS for name in row[1:3]})
+        _keys.update({name: row[0] for row in APIS for name in row[1:3] if name})
     name: str = getattr(which, "NAME", which.__name__)
     key = _keys.get(name)
     if key is None:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._message import Message, unsupported
-from .._prefixed import class_of, read_rest
-from .._tables import ApiKey
-from .._value import dataclass
-from .._wire import as_bytes
-from ..errors import DecodeError, EncodeError
+from .._base.message import Message, unsupported
+from .._base.prefixed import class_of, read_rest
+from .._core.value import dataclass
+from .._core.wire import as_bytes
+from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of
-from ._errors import UnknownApiError, UnsupportedRequestError
+from ._errors import UnknownApiError
 from ._framing import framed as join_framed
+from ._tables import ApiKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Generic, TypeVar, overload
 
-    from .._wire import BytesLike
+    from .._core.wire import BytesLike
     from ._shapes import RequestHeader, ResponseHeader
 
     M = TypeVar("M", bound=Message)
@@ -38,8 +38,22 @@ else:
 
 _essential = Struct(">hhi")
 _peek = Struct(">hh").unpack_from
-_API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+
+
+class UnsupportedRequestError(UnsupportedVersionError):
+    """A request for a version that its API does not have; its body was not read.
+
+    ``api`` is the API and ``header`` the header of the request: what a broker needs for its answer.
+    """
+
+    def __init__(self, reason: str, api: Api, header: RequestHeader) -> None:
+        super().__init__(reason, api, header)
+        self.api = api
+        self.header = header
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +204,12 @@ def decode_response(data: BytesLike, api: type[Message] | ApiKey | int | Api, ve
     if isinstance(api, type) and which.response_name != api.NAME:
         raise UnknownApiError(f"{api.NAME} is a request; the response is {which.response_name}")
     message = which.response_class
-    if which.key != _API_VERSIONS and version not in which.valid_versions:
+    may_fall_back = which.response_name == "ApiVersionsResponse"
+    if not may_fall_back and version not in which.valid_versions:
         raise unsupported(message, version)
     reader: Any = class_of("ResponseHeader")
     header, body = reader.read_from(data, 0, which.response_header_version(version))
-    if which.key == _API_VERSIONS and data.startswith(_UNSUPPORTED_VERSION, body):
+    if may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
         try:
             return Response(header, which, 0, read_rest(message, data, body, 0))
         except DecodeError:  # perhaps from a broker that does answer in the version it was asked for

@@ -1,12 +1,11 @@
-"""What can go wrong around a message: its frame, its API, a request that cannot be served."""
+"""What can go wrong around a message: its frame, its API."""
 
 from __future__ import annotations
 
-from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
+from ..errors import DecodeError, KafkaMessageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._apis import Api
     from ._shapes import RequestHeader
 
 
@@ -24,18 +23,3 @@ class UnknownApiError(KafkaMessageError, ValueError):
     def __init__(self, reason: str, header: RequestHeader | None = None) -> None:
         super().__init__(reason)
         self.header = header
-
-
-class UnsupportedRequestError(UnsupportedVersionError):
-    """A request for a version that its API does not have; its body was not read.
-
-    ``api`` is the API and ``header`` the header of the request: what a broker needs for its answer.
-    """
-
-    def __init__(self, reason: str, api: Api, header: RequestHeader) -> None:
-        super().__init__(reason, api, header)
-        self.api = api
-        self.header = header
-
-    def __str__(self) -> str:
-        return str(self.args[0])

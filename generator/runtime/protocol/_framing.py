@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from .._wire import as_bytes
+from .._core.wire import as_bytes
 from ..errors import EncodeError
 from ._errors import FramingError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .._wire import BytesLike
+    from .._core.wire import BytesLike
 
 _size = Struct(">i")
 _LONGEST = 2**31 - 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .._message import Message
-from .._tables import ApiKey
-from .._value import dataclass
+from .._base.message import Message
+from .._core.value import dataclass
 from ..errors import UnsupportedVersionError
 from ._apis import Api, Versions
 from ._apis import api as api_of
+from ._tables import ApiKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

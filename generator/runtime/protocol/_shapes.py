@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from .._wire import RawTaggedFields
+from .._core.wire import RawTaggedFields
 
 
 class RequestHeader(Protocol):

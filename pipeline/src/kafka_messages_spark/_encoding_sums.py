@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from kafka_messages import arrow
-from kafka_messages._facts import FieldFacts, MessageFacts, facts_of
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
+from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
 
 from ._messages import message_of, names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafka_messages.arrow.batch_headers import read_batch_headers
+from kafka_messages.segments.batch_headers import read_batch_headers
 from pyarrow.fs import LocalFileSystem
 
 from .sources._files import open_filesystem

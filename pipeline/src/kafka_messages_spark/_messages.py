@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import cast
 
 import kafka_messages
-from kafka_messages._message import Message, unsupported
+from kafka_messages._base.message import Message, unsupported
 
 from ._errors import near, wrong
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from kafka_messages.arrow._segment_names import topic_of
+from kafka_messages.segments.names import topic_of
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ._errors import wrong

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from kafka_messages import arrow
-from kafka_messages._tables import RECORD_TYPES
 from kafka_messages.errors import KafkaMessageError
 from kafka_messages.records import (
     FRAME_VERSION,
@@ -20,6 +19,7 @@ from kafka_messages.records import (
     read_coordinator_record,
     read_metadata_record,
 )
+from kafka_messages.records._tables import RECORD_TYPES
 from kafka_messages.secrets import secrets_of
 
 from ._messages import message_of

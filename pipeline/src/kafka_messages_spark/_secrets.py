@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from kafka_messages import arrow
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
 from kafka_messages.secrets import HIDDEN, marks
 
 from ._errors import wrong

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from kafka_messages.arrow._segment_names import topic_of
-from kafka_messages.arrow.batch_headers import read_batch_headers
-from kafka_messages.arrow.segments import SegmentReport, read_segments
+from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.names import topic_of
+from kafka_messages.segments.reader import SegmentReport, read_segments
 from pyarrow.fs import LocalFileSystem
 
 from ._sequences import Producers

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from kafka_messages._facts import FieldFacts, facts_of
-from kafka_messages._message import Message
+from kafka_messages._base.message import Message
+from kafka_messages.schema.facts import FieldFacts, facts_of
 from pyspark.sql import types as spark
 
 from ._errors import near, wrong

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from kafka_messages.arrow.batch_headers import read_batch_headers
+from kafka_messages.segments.batch_headers import read_batch_headers
 from pyarrow.fs import LocalFileSystem
 from pyspark.sql import functions as F
 
@@ -58,7 +58,7 @@ def read_batches(
     """The record batches of segment files, one row each; nothing is decompressed.
 
     ``paths`` are files, folders or patterns as ``kafka_log`` takes them. Columns are those of
-    ``kafka_messages.arrow.batch_headers.read_batch_headers``. A corrupt place is a row with the struct ``corrupt``
+    ``kafka_messages.segments.batch_headers.read_batch_headers``. A corrupt place is a row with the struct ``corrupt``
     (position, size, reason), and so is a file that cannot be read: nothing ends the query but a path that is not there.
     """
     files = ranges(

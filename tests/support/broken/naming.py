@@ -251,12 +251,13 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "request without response",
         {"a.json": request()},
-        "a.json:1: $.apiKey: request AskRequest with apiKey 1 has no response",
+        "a.json:1: $.apiKey: request AskRequest with apiKey 1 has no response; define AskResponse with the same apiKey, "
+        "or list AskRequest under one-way, below [protocol] in package.toml",
     ),
     Case(
         "response without request",
         {"a.json": response()},
-        "a.json:1: $.apiKey: response AskResponse with apiKey 1 has no request",
+        "a.json:1: $.apiKey: response AskResponse with apiKey 1 has no request; define AskRequest with the same apiKey",
     ),
     Case(
         "request suffix",

@@ -42,7 +42,7 @@ READER: tuple[Case, ...] = (
     Case(
         "type unknown",
         text(type="Data"),
-        "1: $.type: unknown type 'Data'; use one of request, response, header, metadata, data, coordinator-key, coordinator-value",
+        "1: $.type: unknown type 'Data'; did you mean data?",
     ),
     Case(
         "message name",
@@ -264,6 +264,6 @@ READER: tuple[Case, ...] = (
     Case(
         "entityType unknown",
         text(field("A", "string", entityType="topicname")),
-        "2: $.fields[0].entityType: unknown entityType 'topicname'; use one of unknown, transactionalId, producerId, groupId, topicName, brokerId",
+        "2: $.fields[0].entityType: unknown entityType 'topicname'; did you mean topicName?",
     ),
 )

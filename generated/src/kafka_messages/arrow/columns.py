@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._message import Message, unsupported
-from .._types import shown
+from .._base.message import Message, unsupported
+from .._core.shown import shown
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
 from ._conform import conformed

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -196,7 +196,8 @@ _AddOffsetsToTxnRequestConstants._codecs = {
 _AddOffsetsToTxnRequestConstants._facts = (
     '{"name":"AddOffsetsToTxnRequest","type":"request","validVersions":"0-4","flexibleVersions"'
     ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
-    'ons":"0+"},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+"},{"nam'
-    'e":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+"},{"name":"group_'
-    'id","json":"groupId","type":"string","versions":"0+"}]}'
+    'ons":"0+","entityType":"transactionalId"},{"name":"producer_id","json":"producerId","type"'
+    ':"int64","versions":"0+","entityType":"producerId"},{"name":"producer_epoch","json":"produ'
+    'cerEpoch","type":"int16","versions":"0+"},{"name":"group_id","json":"groupId","type":"stri'
+    'ng","versions":"0+","entityType":"groupId"}]}'
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -618,16 +619,17 @@ _AddPartitionsToTxnRequestConstants._facts = (
     '{"name":"AddPartitionsToTxnRequest","type":"request","validVersions":"0-5","flexibleVersio'
     'ns":"3+","fields":[{"name":"transactions","json":"transactions","type":"[]AddPartitionsToT'
     'xnTransaction","versions":"4+"},{"name":"v3_and_below_transactional_id","json":"v3AndBelow'
-    'TransactionalId","type":"string","versions":"0-3"},{"name":"v3_and_below_producer_id","jso'
-    'n":"v3AndBelowProducerId","type":"int64","versions":"0-3"},{"name":"v3_and_below_producer_'
-    'epoch","json":"v3AndBelowProducerEpoch","type":"int16","versions":"0-3"},{"name":"v3_and_b'
-    'elow_topics","json":"v3AndBelowTopics","type":"[]AddPartitionsToTxnTopic","versions":"0-3"'
-    '}],"structs":{"AddPartitionsToTxnTopic":[{"name":"name","json":"name","type":"string","ver'
-    'sions":"0+","mapKey":true},{"name":"partitions","json":"partitions","type":"[]int32","vers'
-    'ions":"0+"}],"AddPartitionsToTxnTransaction":[{"name":"transactional_id","json":"transacti'
-    'onalId","type":"string","versions":"4+","mapKey":true},{"name":"producer_id","json":"produ'
-    'cerId","type":"int64","versions":"4+"},{"name":"producer_epoch","json":"producerEpoch","ty'
-    'pe":"int16","versions":"4+"},{"name":"verify_only","json":"verifyOnly","type":"bool","vers'
-    'ions":"4+"},{"name":"topics","json":"topics","type":"[]AddPartitionsToTxnTopic","versions"'
-    ':"4+"}]}}'
+    'TransactionalId","type":"string","versions":"0-3","entityType":"transactionalId"},{"name":'
+    '"v3_and_below_producer_id","json":"v3AndBelowProducerId","type":"int64","versions":"0-3","'
+    'entityType":"producerId"},{"name":"v3_and_below_producer_epoch","json":"v3AndBelowProducer'
+    'Epoch","type":"int16","versions":"0-3"},{"name":"v3_and_below_topics","json":"v3AndBelowTo'
+    'pics","type":"[]AddPartitionsToTxnTopic","versions":"0-3"}],"structs":{"AddPartitionsToTxn'
+    'Topic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicNa'
+    'me","mapKey":true},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0'
+    '+"}],"AddPartitionsToTxnTransaction":[{"name":"transactional_id","json":"transactionalId",'
+    '"type":"string","versions":"4+","entityType":"transactionalId","mapKey":true},{"name":"pro'
+    'ducer_id","json":"producerId","type":"int64","versions":"4+","entityType":"producerId"},{"'
+    'name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"4+"},{"name":"ver'
+    'ify_only","json":"verifyOnly","type":"bool","versions":"4+"},{"name":"topics","json":"topi'
+    'cs","type":"[]AddPartitionsToTxnTopic","versions":"4+"}]}}'
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -687,11 +688,12 @@ _AddPartitionsToTxnResponseConstants._facts = (
     'artitionsToTxnResult","versions":"4+"},{"name":"results_by_topic_v3_and_below","json":"res'
     'ultsByTopicV3AndBelow","type":"[]AddPartitionsToTxnTopicResult","versions":"0-3"}],"struct'
     's":{"AddPartitionsToTxnTopicResult":[{"name":"name","json":"name","type":"string","version'
-    's":"0+","mapKey":true},{"name":"results_by_partition","json":"resultsByPartition","type":"'
-    '[]AddPartitionsToTxnPartitionResult","versions":"0+"}],"AddPartitionsToTxnPartitionResult"'
-    ':[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey'
-    '":true},{"name":"partition_error_code","json":"partitionErrorCode","type":"int16","version'
-    's":"0+"}],"AddPartitionsToTxnResult":[{"name":"transactional_id","json":"transactionalId",'
-    '"type":"string","versions":"4+","mapKey":true},{"name":"topic_results","json":"topicResult'
-    's","type":"[]AddPartitionsToTxnTopicResult","versions":"4+"}]}}'
+    's":"0+","entityType":"topicName","mapKey":true},{"name":"results_by_partition","json":"res'
+    'ultsByPartition","type":"[]AddPartitionsToTxnPartitionResult","versions":"0+"}],"AddPartit'
+    'ionsToTxnPartitionResult":[{"name":"partition_index","json":"partitionIndex","type":"int32'
+    '","versions":"0+","mapKey":true},{"name":"partition_error_code","json":"partitionErrorCode'
+    '","type":"int16","versions":"0+"}],"AddPartitionsToTxnResult":[{"name":"transactional_id",'
+    '"json":"transactionalId","type":"string","versions":"4+","entityType":"transactionalId","m'
+    'apKey":true},{"name":"topic_results","json":"topicResults","type":"[]AddPartitionsToTxnTop'
+    'icResult","versions":"4+"}]}}'
 )

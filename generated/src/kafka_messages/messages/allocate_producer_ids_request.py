@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -93,6 +93,7 @@ _AllocateProducerIdsRequestConstants._codecs = {
 }
 _AllocateProducerIdsRequestConstants._facts = (
     '{"name":"AllocateProducerIdsRequest","type":"request","validVersions":"0","flexibleVersion'
-    's":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{"'
-    'name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1}]}'
+    's":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","en'
+    'tityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions'
+    '":"0+","default":-1}]}'
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_ihqi = Struct(">ihqi").pack
 _pack_ihqiB = Struct(">ihqiB").pack
@@ -105,6 +105,7 @@ _AllocateProducerIdsResponseConstants._facts = (
     '{"name":"AllocateProducerIdsResponse","type":"response","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
     'sions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"nam'
-    'e":"producer_id_start","json":"producerIdStart","type":"int64","versions":"0+"},{"name":"p'
-    'roducer_id_len","json":"producerIdLen","type":"int32","versions":"0+"}]}'
+    'e":"producer_id_start","json":"producerIdStart","type":"int64","versions":"0+","entityType'
+    '":"producerId"},{"name":"producer_id_len","json":"producerIdLen","type":"int32","versions"'
+    ':"0+"}]}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import UNPACK_I, fixed_elements, list_of, long_nullable_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import UNPACK_I, fixed_elements, list_of, long_nullable_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -381,9 +382,9 @@ _AlterPartitionReassignmentsRequestConstants._facts = (
     'ns":"0+","default":60000},{"name":"allow_replication_factor_change","json":"allowReplicati'
     'onFactorChange","type":"bool","versions":"1+","default":true},{"name":"topics","json":"top'
     'ics","type":"[]ReassignableTopic","versions":"0+"}],"structs":{"ReassignableTopic":[{"name'
-    '":"name","json":"name","type":"string","versions":"0+"},{"name":"partitions","json":"parti'
-    'tions","type":"[]ReassignablePartition","versions":"0+"}],"ReassignablePartition":[{"name"'
-    ':"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"replic'
-    'as","json":"replicas","type":"[]int32","versions":"0+","nullableVersions":"0+","default":n'
-    "ull}]}}"
+    '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"'
+    'partitions","json":"partitions","type":"[]ReassignablePartition","versions":"0+"}],"Reassi'
+    'gnablePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versio'
+    'ns":"0+"},{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableV'
+    'ersions":"0+","entityType":"brokerId","default":null}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     TRUTH,
@@ -444,10 +445,10 @@ _AlterPartitionReassignmentsResponseConstants._facts = (
     '_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":"'
     'errorMessage","type":"string","versions":"0+","nullableVersions":"0+"},{"name":"responses"'
     ',"json":"responses","type":"[]ReassignableTopicResponse","versions":"0+"}],"structs":{"Rea'
-    'ssignableTopicResponse":[{"name":"name","json":"name","type":"string","versions":"0+"},{"n'
-    'ame":"partitions","json":"partitions","type":"[]ReassignablePartitionResponse","versions":'
-    '"0+"}],"ReassignablePartitionResponse":[{"name":"partition_index","json":"partitionIndex",'
-    '"type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","ve'
-    'rsions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+'
-    '","nullableVersions":"0+"}]}}'
+    'ssignableTopicResponse":[{"name":"name","json":"name","type":"string","versions":"0+","ent'
+    'ityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]ReassignableParti'
+    'tionResponse","versions":"0+"}],"ReassignablePartitionResponse":[{"name":"partition_index"'
+    ',"json":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"erro'
+    'rCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type'
+    '":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )

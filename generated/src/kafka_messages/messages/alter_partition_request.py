@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     VARINTS,
@@ -552,17 +553,18 @@ _AlterPartitionRequestConstants._codecs = {
 }
 _AlterPartitionRequestConstants._facts = (
     '{"name":"AlterPartitionRequest","type":"request","validVersions":"2-3","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{"nam'
-    'e":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1},{"name'
-    '":"topics","json":"topics","type":"[]TopicData","versions":"0+"}],"structs":{"TopicData":['
-    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+","ignorable":true},{"name'
-    '":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionDa'
-    'ta":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"n'
-    'ame":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"},{"name":"new_isr"'
-    ',"json":"newIsr","type":"[]int32","versions":"0-2"},{"name":"new_isr_with_epochs","json":"'
-    'newIsrWithEpochs","type":"[]BrokerState","versions":"3+"},{"name":"leader_recovery_state",'
-    '"json":"leaderRecoveryState","type":"int8","versions":"1+"},{"name":"partition_epoch","jso'
-    'n":"partitionEpoch","type":"int32","versions":"0+"}],"BrokerState":[{"name":"broker_id","j'
-    'son":"brokerId","type":"int32","versions":"3+"},{"name":"broker_epoch","json":"brokerEpoch'
-    '","type":"int64","versions":"3+","default":-1}]}}'
+    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
+    'yType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"'
+    '0+","default":-1},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+"}],'
+    '"structs":{"TopicData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+",'
+    '"ignorable":true},{"name":"partitions","json":"partitions","type":"[]PartitionData","versi'
+    'ons":"0+"}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int'
+    '32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions"'
+    ':"0+"},{"name":"new_isr","json":"newIsr","type":"[]int32","versions":"0-2","entityType":"b'
+    'rokerId"},{"name":"new_isr_with_epochs","json":"newIsrWithEpochs","type":"[]BrokerState","'
+    'versions":"3+"},{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8"'
+    ',"versions":"1+"},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versio'
+    'ns":"0+"}],"BrokerState":[{"name":"broker_id","json":"brokerId","type":"int32","versions":'
+    '"3+","entityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","'
+    'versions":"3+","default":-1}]}}'
 )

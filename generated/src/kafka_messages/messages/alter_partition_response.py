@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     VARINTS,
     ZERO_UUID,
@@ -341,9 +342,9 @@ _AlterPartitionResponseConstants._facts = (
     '"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionData'
     '":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"nam'
     'e":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"leader_id","js'
-    'on":"leaderId","type":"int32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch"'
-    ',"type":"int32","versions":"0+"},{"name":"isr","json":"isr","type":"[]int32","versions":"0'
-    '+"},{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":'
-    '"1+","ignorable":true},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","v'
-    'ersions":"0+"}]}}'
+    'on":"leaderId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"leader_epo'
+    'ch","json":"leaderEpoch","type":"int32","versions":"0+"},{"name":"isr","json":"isr","type"'
+    ':"[]int32","versions":"0+","entityType":"brokerId"},{"name":"leader_recovery_state","json"'
+    ':"leaderRecoveryState","type":"int8","versions":"1+","ignorable":true},{"name":"partition_'
+    'epoch","json":"partitionEpoch","type":"int32","versions":"0+"}]}}'
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -494,6 +495,6 @@ _AlterReplicaLogDirsRequestConstants._facts = (
     '"0+"}],"structs":{"AlterReplicaLogDir":[{"name":"path","json":"path","type":"string","vers'
     'ions":"0+","mapKey":true},{"name":"topics","json":"topics","type":"[]AlterReplicaLogDirTop'
     'ic","versions":"0+"}],"AlterReplicaLogDirTopic":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"0+","mapKey":true},{"name":"partitions","json":"partitions","type":"[]int3'
-    '2","versions":"0+"}]}}'
+    'ng","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"p'
+    'artitions","type":"[]int32","versions":"0+"}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -426,8 +427,9 @@ _AlterReplicaLogDirsResponseConstants._facts = (
     'sions":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
     'ersions":"0+"},{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult"'
     ',"versions":"0+"}],"structs":{"AlterReplicaLogDirTopicResult":[{"name":"topic_name","json"'
-    ':"topicName","type":"string","versions":"0+"},{"name":"partitions","json":"partitions","ty'
-    'pe":"[]AlterReplicaLogDirPartitionResult","versions":"0+"}],"AlterReplicaLogDirPartitionRe'
-    'sult":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{'
-    '"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    ':"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions'
+    '","json":"partitions","type":"[]AlterReplicaLogDirPartitionResult","versions":"0+"}],"Alte'
+    'rReplicaLogDirPartitionResult":[{"name":"partition_index","json":"partitionIndex","type":"'
+    'int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":'
+    '"0+"}]}}'
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -331,12 +332,12 @@ _AlterShareGroupOffsetsRequestConstants._codecs = {
 }
 _AlterShareGroupOffsetsRequestConstants._facts = (
     '{"name":"AlterShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVers'
-    'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},'
-    '{"name":"topics","json":"topics","type":"[]AlterShareGroupOffsetsRequestTopic","versions":'
-    '"0+"}],"structs":{"AlterShareGroupOffsetsRequestTopic":[{"name":"topic_name","json":"topic'
-    'Name","type":"string","versions":"0+","mapKey":true},{"name":"partitions","json":"partitio'
-    'ns","type":"[]AlterShareGroupOffsetsRequestPartition","versions":"0+"}],"AlterShareGroupOf'
-    'fsetsRequestPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","'
-    'versions":"0+"},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+"'
-    "}]}}"
+    'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","'
+    'entityType":"groupId"},{"name":"topics","json":"topics","type":"[]AlterShareGroupOffsetsRe'
+    'questTopic","versions":"0+"}],"structs":{"AlterShareGroupOffsetsRequestTopic":[{"name":"to'
+    'pic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","map'
+    'Key":true},{"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsReques'
+    'tPartition","versions":"0+"}],"AlterShareGroupOffsetsRequestPartition":[{"name":"partition'
+    '_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"start_offset","js'
+    'on":"startOffset","type":"int64","versions":"0+"}]}}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -403,11 +404,11 @@ _AlterShareGroupOffsetsResponseConstants._facts = (
     'name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersi'
     'ons":"0+","default":null},{"name":"responses","json":"responses","type":"[]AlterShareGroup'
     'OffsetsResponseTopic","versions":"0+"}],"structs":{"AlterShareGroupOffsetsResponseTopic":['
-    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","mapKey":true},{"n'
-    'ame":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json'
-    '":"partitions","type":"[]AlterShareGroupOffsetsResponsePartition","versions":"0+"}],"Alter'
-    'ShareGroupOffsetsResponsePartition":[{"name":"partition_index","json":"partitionIndex","ty'
-    'pe":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","'
-    'nullableVersions":"0+","default":null}]}}'
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topi'
+    'cName","mapKey":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{'
+    '"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsResponsePartition"'
+    ',"versions":"0+"}],"AlterShareGroupOffsetsResponsePartition":[{"name":"partition_index","j'
+    'son":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCo'
+    'de","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"'
+    'string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )

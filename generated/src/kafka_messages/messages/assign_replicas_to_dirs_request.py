@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     VARINTS,
     ZERO_UUID,
@@ -364,12 +365,12 @@ _AssignReplicasToDirsRequestConstants._codecs = {
 }
 _AssignReplicasToDirsRequestConstants._facts = (
     '{"name":"AssignReplicasToDirsRequest","type":"request","validVersions":"0","flexibleVersio'
-    'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{'
-    '"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1},{"'
-    'name":"directories","json":"directories","type":"[]DirectoryData","versions":"0+"}],"struc'
-    'ts":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","versions":"0+"},{"name":"top'
-    'ics","json":"topics","type":"[]TopicData","versions":"0+"}],"TopicData":[{"name":"topic_id'
-    '","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions"'
-    ',"type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"name":"partition_index","js'
-    'on":"partitionIndex","type":"int32","versions":"0+"}]}}'
+    'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
+    'ntityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","version'
+    's":"0+","default":-1},{"name":"directories","json":"directories","type":"[]DirectoryData",'
+    '"versions":"0+"}],"structs":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","vers'
+    'ions":"0+"},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+"}],"Topic'
+    'Data":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partiti'
+    'ons","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"nam'
+    'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )

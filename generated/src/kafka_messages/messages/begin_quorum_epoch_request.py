@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -606,15 +607,16 @@ _BeginQuorumEpochRequestConstants._facts = (
     '{"name":"BeginQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions'
     '":"1+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","'
     'nullableVersions":"0+","default":null},{"name":"voter_id","json":"voterId","type":"int32",'
-    '"versions":"1+","ignorable":true,"default":-1},{"name":"topics","json":"topics","type":"[]'
-    'TopicData","versions":"0+"},{"name":"leader_endpoints","json":"leaderEndpoints","type":"[]'
-    'LeaderEndpoint","versions":"1+","ignorable":true}],"structs":{"TopicData":[{"name":"topic_'
-    'name","json":"topicName","type":"string","versions":"0+"},{"name":"partitions","json":"par'
-    'titions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"name":"partition_in'
-    'dex","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"voter_directory_id",'
-    '"json":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true},{"name":"leader_'
-    'id","json":"leaderId","type":"int32","versions":"0+"},{"name":"leader_epoch","json":"leade'
-    'rEpoch","type":"int32","versions":"0+"}],"LeaderEndpoint":[{"name":"name","json":"name","t'
-    'ype":"string","versions":"1+","mapKey":true},{"name":"host","json":"host","type":"string",'
-    '"versions":"1+"},{"name":"port","json":"port","type":"uint16","versions":"1+"}]}}'
+    '"versions":"1+","entityType":"brokerId","ignorable":true,"default":-1},{"name":"topics","j'
+    'son":"topics","type":"[]TopicData","versions":"0+"},{"name":"leader_endpoints","json":"lea'
+    'derEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable":true}],"structs":{"Top'
+    'icData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityTy'
+    'pe":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versio'
+    'ns":"0+"}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int3'
+    '2","versions":"0+"},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","'
+    'versions":"1+","ignorable":true},{"name":"leader_id","json":"leaderId","type":"int32","ver'
+    'sions":"0+","entityType":"brokerId"},{"name":"leader_epoch","json":"leaderEpoch","type":"i'
+    'nt32","versions":"0+"}],"LeaderEndpoint":[{"name":"name","json":"name","type":"string","ve'
+    'rsions":"1+","mapKey":true},{"name":"host","json":"host","type":"string","versions":"1+"},'
+    '{"name":"port","json":"port","type":"uint16","versions":"1+"}]}}'
 )

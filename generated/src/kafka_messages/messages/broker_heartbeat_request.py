@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import uuid_array, uuid_elements
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import uuid_array, uuid_elements
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -412,12 +412,12 @@ _BrokerHeartbeatRequestConstants._codecs = {
 }
 _BrokerHeartbeatRequestConstants._facts = (
     '{"name":"BrokerHeartbeatRequest","type":"request","validVersions":"0-2","flexibleVersions"'
-    ':"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{"na'
-    'me":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1},{"nam'
-    'e":"current_metadata_offset","json":"currentMetadataOffset","type":"int64","versions":"0+"'
-    '},{"name":"want_fence","json":"wantFence","type":"bool","versions":"0+"},{"name":"want_shu'
-    't_down","json":"wantShutDown","type":"bool","versions":"0+"},{"name":"offline_log_dirs","j'
-    'son":"offlineLogDirs","type":"[]uuid","versions":"1+","tag":0,"taggedVersions":"1+"},{"nam'
-    'e":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","versions":"2+","nullableV'
-    'ersions":"2+","tag":1,"taggedVersions":"2+","default":null}]}'
+    ':"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","enti'
+    'tyType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":'
+    '"0+","default":-1},{"name":"current_metadata_offset","json":"currentMetadataOffset","type"'
+    ':"int64","versions":"0+"},{"name":"want_fence","json":"wantFence","type":"bool","versions"'
+    ':"0+"},{"name":"want_shut_down","json":"wantShutDown","type":"bool","versions":"0+"},{"nam'
+    'e":"offline_log_dirs","json":"offlineLogDirs","type":"[]uuid","versions":"1+","tag":0,"tag'
+    'gedVersions":"1+"},{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","v'
+    'ersions":"2+","nullableVersions":"2+","tag":1,"taggedVersions":"2+","default":null}]}'
 )

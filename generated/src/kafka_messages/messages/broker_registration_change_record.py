@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import uuid_array, uuid_elements
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import uuid_array, uuid_elements
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -600,11 +600,11 @@ _BrokerRegistrationChangeRecordConstants._codecs = {
 _BrokerRegistrationChangeRecordConstants._facts = (
     '{"name":"BrokerRegistrationChangeRecord","type":"metadata","validVersions":"0-3","flexible'
     'Versions":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"'
-    '0+"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+"},{"name":"'
-    'fenced","json":"fenced","type":"int8","versions":"0+","tag":0,"taggedVersions":"0+"},{"nam'
-    'e":"in_controlled_shutdown","json":"inControlledShutdown","type":"int8","versions":"1+","t'
-    'ag":1,"taggedVersions":"1+"},{"name":"log_dirs","json":"logDirs","type":"[]uuid","versions'
-    '":"2+","tag":2,"taggedVersions":"2+"},{"name":"cordoned_log_dirs","json":"cordonedLogDirs"'
-    ',"type":"[]uuid","versions":"3+","nullableVersions":"3+","tag":3,"taggedVersions":"3+","de'
-    'fault":null}]}'
+    '0+","entityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","v'
+    'ersions":"0+"},{"name":"fenced","json":"fenced","type":"int8","versions":"0+","tag":0,"tag'
+    'gedVersions":"0+"},{"name":"in_controlled_shutdown","json":"inControlledShutdown","type":"'
+    'int8","versions":"1+","tag":1,"taggedVersions":"1+"},{"name":"log_dirs","json":"logDirs","'
+    'type":"[]uuid","versions":"2+","tag":2,"taggedVersions":"2+"},{"name":"cordoned_log_dirs",'
+    '"json":"cordonedLogDirs","type":"[]uuid","versions":"3+","nullableVersions":"3+","tag":3,"'
+    'taggedVersions":"3+","default":null}]}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of, uuid_array, uuid_elements
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of, uuid_array, uuid_elements
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -809,20 +810,20 @@ _BrokerRegistrationRequestConstants._codecs = {
 }
 _BrokerRegistrationRequestConstants._facts = (
     '{"name":"BrokerRegistrationRequest","type":"request","validVersions":"0-4","flexibleVersio'
-    'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{'
-    '"name":"cluster_id","json":"clusterId","type":"string","versions":"0+"},{"name":"incarnati'
-    'on_id","json":"incarnationId","type":"uuid","versions":"0+"},{"name":"listeners","json":"l'
-    'isteners","type":"[]Listener","versions":"0+"},{"name":"features","json":"features","type"'
-    ':"[]Feature","versions":"0+"},{"name":"rack","json":"rack","type":"string","versions":"0+"'
-    ',"nullableVersions":"0+"},{"name":"is_migrating_zk_broker","json":"isMigratingZkBroker","t'
-    'ype":"bool","versions":"1+"},{"name":"log_dirs","json":"logDirs","type":"[]uuid","versions'
-    '":"2+","ignorable":true},{"name":"previous_broker_epoch","json":"previousBrokerEpoch","typ'
-    'e":"int64","versions":"3+","ignorable":true,"default":-1}],"structs":{"Listener":[{"name":'
-    '"name","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"host","json":'
-    '"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","vers'
-    'ions":"0+"},{"name":"security_protocol","json":"securityProtocol","type":"int16","versions'
-    '":"0+"}],"Feature":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":'
-    'true},{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","version'
-    's":"0+"},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","vers'
-    'ions":"0+"}]}}'
+    'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
+    'ntityType":"brokerId"},{"name":"cluster_id","json":"clusterId","type":"string","versions":'
+    '"0+"},{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+"},{"nam'
+    'e":"listeners","json":"listeners","type":"[]Listener","versions":"0+"},{"name":"features",'
+    '"json":"features","type":"[]Feature","versions":"0+"},{"name":"rack","json":"rack","type":'
+    '"string","versions":"0+","nullableVersions":"0+"},{"name":"is_migrating_zk_broker","json":'
+    '"isMigratingZkBroker","type":"bool","versions":"1+"},{"name":"log_dirs","json":"logDirs","'
+    'type":"[]uuid","versions":"2+","ignorable":true},{"name":"previous_broker_epoch","json":"p'
+    'reviousBrokerEpoch","type":"int64","versions":"3+","ignorable":true,"default":-1}],"struct'
+    's":{"Listener":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true'
+    '},{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port","json":"por'
+    't","type":"uint16","versions":"0+"},{"name":"security_protocol","json":"securityProtocol",'
+    '"type":"int16","versions":"0+"}],"Feature":[{"name":"name","json":"name","type":"string","'
+    'versions":"0+","mapKey":true},{"name":"min_supported_version","json":"minSupportedVersion"'
+    ',"type":"int16","versions":"0+"},{"name":"max_supported_version","json":"maxSupportedVersi'
+    'on","type":"int16","versions":"0+"}]}}'
 )

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     long_string,
@@ -99,5 +99,6 @@ _ClearElrRecordConstants._codecs = {
 }
 _ClearElrRecordConstants._facts = (
     '{"name":"ClearElrRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fi'
-    'elds":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+"}]}'
+    'elds":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType'
+    '":"topicName"}]}'
 )

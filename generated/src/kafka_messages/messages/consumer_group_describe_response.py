@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     compact_string_array,
@@ -17,9 +18,9 @@ from .._arrays import (
     list_of,
     long_fixed_array,
 )
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -1096,28 +1097,28 @@ _ConsumerGroupDescribeResponseConstants._facts = (
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
     '"versions":"0+"},{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+'
     '"}],"structs":{"TopicPartitions":[{"name":"topic_id","json":"topicId","type":"uuid","versi'
-    'ons":"0+"},{"name":"topic_name","json":"topicName","type":"string","versions":"0+"},{"name'
-    '":"partitions","json":"partitions","type":"[]int32","versions":"0+"}],"Assignment":[{"name'
-    '":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+"}]'
-    ',"DescribedGroup":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}'
-    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVe'
-    'rsions":"0+","default":null},{"name":"group_id","json":"groupId","type":"string","versions'
-    '":"0+"},{"name":"group_state","json":"groupState","type":"string","versions":"0+"},{"name"'
-    ':"group_epoch","json":"groupEpoch","type":"int32","versions":"0+"},{"name":"assignment_epo'
-    'ch","json":"assignmentEpoch","type":"int32","versions":"0+"},{"name":"assignor_name","json'
-    '":"assignorName","type":"string","versions":"0+"},{"name":"members","json":"members","type'
-    '":"[]Member","versions":"0+"},{"name":"authorized_operations","json":"authorizedOperations'
-    '","type":"int32","versions":"0+","default":-2147483648}],"Member":[{"name":"member_id","js'
-    'on":"memberId","type":"string","versions":"0+"},{"name":"instance_id","json":"instanceId",'
-    '"type":"string","versions":"0+","nullableVersions":"0+","default":null},{"name":"rack_id",'
-    '"json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null},{"'
-    'name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+"},{"name":"client_'
-    'id","json":"clientId","type":"string","versions":"0+"},{"name":"client_host","json":"clien'
-    'tHost","type":"string","versions":"0+"},{"name":"subscribed_topic_names","json":"subscribe'
-    'dTopicNames","type":"[]string","versions":"0+"},{"name":"subscribed_topic_regex","json":"s'
-    'ubscribedTopicRegex","type":"string","versions":"0+","nullableVersions":"0+","default":nul'
-    'l},{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+"},{"name":"'
-    'target_assignment","json":"targetAssignment","type":"Assignment","versions":"0+"},{"name":'
-    '"member_type","json":"memberType","type":"int8","versions":"1+","ignorable":true,"default"'
-    ":-1}]}}"
+    'ons":"0+"},{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entity'
+    'Type":"topicName"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0'
+    '+"}],"Assignment":[{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPart'
+    'itions","versions":"0+"}],"DescribedGroup":[{"name":"error_code","json":"errorCode","type"'
+    ':"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","v'
+    'ersions":"0+","nullableVersions":"0+","default":null},{"name":"group_id","json":"groupId",'
+    '"type":"string","versions":"0+","entityType":"groupId"},{"name":"group_state","json":"grou'
+    'pState","type":"string","versions":"0+"},{"name":"group_epoch","json":"groupEpoch","type":'
+    '"int32","versions":"0+"},{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32'
+    '","versions":"0+"},{"name":"assignor_name","json":"assignorName","type":"string","versions'
+    '":"0+"},{"name":"members","json":"members","type":"[]Member","versions":"0+"},{"name":"aut'
+    'horized_operations","json":"authorizedOperations","type":"int32","versions":"0+","default"'
+    ':-2147483648}],"Member":[{"name":"member_id","json":"memberId","type":"string","versions":'
+    '"0+"},{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableV'
+    'ersions":"0+","default":null},{"name":"rack_id","json":"rackId","type":"string","versions"'
+    ':"0+","nullableVersions":"0+","default":null},{"name":"member_epoch","json":"memberEpoch",'
+    '"type":"int32","versions":"0+"},{"name":"client_id","json":"clientId","type":"string","ver'
+    'sions":"0+"},{"name":"client_host","json":"clientHost","type":"string","versions":"0+"},{"'
+    'name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":'
+    '"0+","entityType":"topicName"},{"name":"subscribed_topic_regex","json":"subscribedTopicReg'
+    'ex","type":"string","versions":"0+","nullableVersions":"0+","default":null},{"name":"assig'
+    'nment","json":"assignment","type":"Assignment","versions":"0+"},{"name":"target_assignment'
+    '","json":"targetAssignment","type":"Assignment","versions":"0+"},{"name":"member_type","js'
+    'on":"memberType","type":"int8","versions":"1+","ignorable":true,"default":-1}]}}'
 )

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     compact_string_array,
@@ -17,9 +18,9 @@ from .._arrays import (
     list_of,
     long_fixed_array,
 )
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -611,18 +612,18 @@ _ConsumerGroupHeartbeatRequestConstants._codecs = {
 _ConsumerGroupHeartbeatRequestConstants._facts = (
     '{"name":"ConsumerGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVe'
     'rsions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"'
-    '},{"name":"member_id","json":"memberId","type":"string","versions":"0+"},{"name":"member_e'
-    'poch","json":"memberEpoch","type":"int32","versions":"0+"},{"name":"instance_id","json":"i'
-    'nstanceId","type":"string","versions":"0+","nullableVersions":"0+","default":null},{"name"'
-    ':"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","defaul'
-    't":null},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versio'
-    'ns":"0+","default":-1},{"name":"subscribed_topic_names","json":"subscribedTopicNames","typ'
-    'e":"[]string","versions":"0+","nullableVersions":"0+","default":null},{"name":"subscribed_'
-    'topic_regex","json":"subscribedTopicRegex","type":"string","versions":"1+","nullableVersio'
-    'ns":"1+","default":null},{"name":"server_assignor","json":"serverAssignor","type":"string"'
-    ',"versions":"0+","nullableVersions":"0+","default":null},{"name":"topic_partitions","json"'
-    ':"topicPartitions","type":"[]TopicPartitions","versions":"0+","nullableVersions":"0+","def'
-    'ault":null}],"structs":{"TopicPartitions":[{"name":"topic_id","json":"topicId","type":"uui'
-    'd","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"'
-    '0+"}]}}'
+    ',"entityType":"groupId"},{"name":"member_id","json":"memberId","type":"string","versions":'
+    '"0+"},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+"},{"name":'
+    '"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+",'
+    '"default":null},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullabl'
+    'eVersions":"0+","default":null},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs"'
+    ',"type":"int32","versions":"0+","default":-1},{"name":"subscribed_topic_names","json":"sub'
+    'scribedTopicNames","type":"[]string","versions":"0+","nullableVersions":"0+","entityType":'
+    '"topicName","default":null},{"name":"subscribed_topic_regex","json":"subscribedTopicRegex"'
+    ',"type":"string","versions":"1+","nullableVersions":"1+","default":null},{"name":"server_a'
+    'ssignor","json":"serverAssignor","type":"string","versions":"0+","nullableVersions":"0+","'
+    'default":null},{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitio'
+    'ns","versions":"0+","nullableVersions":"0+","default":null}],"structs":{"TopicPartitions":'
+    '[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","'
+    'json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )

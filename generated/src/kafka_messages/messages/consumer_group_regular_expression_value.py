@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._base.message import Message
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.dataclass import dataclass, field
+from .._core.wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_qq = Struct(">qq").pack
 _pack_qqB = Struct(">qqB").pack

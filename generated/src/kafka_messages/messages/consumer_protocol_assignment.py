@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -243,6 +244,6 @@ _ConsumerProtocolAssignmentConstants._facts = (
     '":"none","fields":[{"name":"assigned_partitions","json":"assignedPartitions","type":"[]Top'
     'icPartition","versions":"0+"},{"name":"user_data","json":"userData","type":"bytes","versio'
     'ns":"0+","nullableVersions":"0+","default":null}],"structs":{"TopicPartition":[{"name":"to'
-    'pic","json":"topic","type":"string","versions":"0+","mapKey":true},{"name":"partitions","j'
-    'son":"partitions","type":"[]int32","versions":"0+"}]}}'
+    'pic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
+    '},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     fixed_array,
@@ -16,10 +17,10 @@ from .._arrays import (
     string_array_size,
     string_elements,
 )
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -474,6 +475,6 @@ _ConsumerProtocolSubscriptionConstants._facts = (
     'e":"int32","versions":"2+","ignorable":true,"default":-1},{"name":"rack_id","json":"rackId'
     '","type":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null}'
     '],"structs":{"TopicPartition":[{"name":"topic","json":"topic","type":"string","versions":"'
-    '1+","mapKey":true},{"name":"partitions","json":"partitions","type":"[]int32","versions":"1'
-    '+"}]}}'
+    '1+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitions","type'
+    '":"[]int32","versions":"1+"}]}}'
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -487,9 +488,9 @@ _CreatePartitionsRequestConstants._facts = (
     '":"2+","fields":[{"name":"topics","json":"topics","type":"[]CreatePartitionsTopic","versio'
     'ns":"0+"},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+"},{"name":'
     '"validate_only","json":"validateOnly","type":"bool","versions":"0+"}],"structs":{"CreatePa'
-    'rtitionsTopic":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true'
-    '},{"name":"count","json":"count","type":"int32","versions":"0+"},{"name":"assignments","js'
-    'on":"assignments","type":"[]CreatePartitionsAssignment","versions":"0+","nullableVersions"'
-    ':"0+"}],"CreatePartitionsAssignment":[{"name":"broker_ids","json":"brokerIds","type":"[]in'
-    't32","versions":"0+"}]}}'
+    'rtitionsTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":'
+    '"topicName","mapKey":true},{"name":"count","json":"count","type":"int32","versions":"0+"},'
+    '{"name":"assignments","json":"assignments","type":"[]CreatePartitionsAssignment","versions'
+    '":"0+","nullableVersions":"0+"}],"CreatePartitionsAssignment":[{"name":"broker_ids","json"'
+    ':"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId"}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -335,7 +336,7 @@ _CreatePartitionsResponseConstants._facts = (
     'ns":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+"},{"name":"results","json":"results","type":"[]CreatePartitionsTopicResult","ver'
     'sions":"0+"}],"structs":{"CreatePartitionsTopicResult":[{"name":"name","json":"name","type'
-    '":"string","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versio'
-    'ns":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","n'
-    'ullableVersions":"0+","default":null}]}}'
+    '":"string","versions":"0+","entityType":"topicName"},{"name":"error_code","json":"errorCod'
+    'e","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"s'
+    'tring","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )

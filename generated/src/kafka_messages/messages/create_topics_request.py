@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -716,14 +717,14 @@ _CreateTopicsRequestConstants._facts = (
     '+","fields":[{"name":"topics","json":"topics","type":"[]CreatableTopic","versions":"0+"},{'
     '"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000},{"n'
     'ame":"validate_only","json":"validateOnly","type":"bool","versions":"1+"}],"structs":{"Cre'
-    'atableTopic":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true},'
-    '{"name":"num_partitions","json":"numPartitions","type":"int32","versions":"0+"},{"name":"r'
-    'eplication_factor","json":"replicationFactor","type":"int16","versions":"0+"},{"name":"ass'
-    'ignments","json":"assignments","type":"[]CreatableReplicaAssignment","versions":"0+"},{"na'
-    'me":"configs","json":"configs","type":"[]CreatableTopicConfig","versions":"0+"}],"Creatabl'
-    'eReplicaAssignment":[{"name":"partition_index","json":"partitionIndex","type":"int32","ver'
-    'sions":"0+","mapKey":true},{"name":"broker_ids","json":"brokerIds","type":"[]int32","versi'
-    'ons":"0+"}],"CreatableTopicConfig":[{"name":"name","json":"name","type":"string","versions'
-    '":"0+","mapKey":true},{"name":"value","json":"value","type":"string","versions":"0+","null'
-    'ableVersions":"0+"}]}}'
+    'atableTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"t'
+    'opicName","mapKey":true},{"name":"num_partitions","json":"numPartitions","type":"int32","v'
+    'ersions":"0+"},{"name":"replication_factor","json":"replicationFactor","type":"int16","ver'
+    'sions":"0+"},{"name":"assignments","json":"assignments","type":"[]CreatableReplicaAssignme'
+    'nt","versions":"0+"},{"name":"configs","json":"configs","type":"[]CreatableTopicConfig","v'
+    'ersions":"0+"}],"CreatableReplicaAssignment":[{"name":"partition_index","json":"partitionI'
+    'ndex","type":"int32","versions":"0+","mapKey":true},{"name":"broker_ids","json":"brokerIds'
+    '","type":"[]int32","versions":"0+","entityType":"brokerId"}],"CreatableTopicConfig":[{"nam'
+    'e":"name","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"value","js'
+    'on":"value","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -768,18 +769,19 @@ _CreateTopicsResponseConstants._facts = (
     '"5+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"2+","ignorable":true},{"name":"topics","json":"topics","type":"[]CreatableTopicResult",'
     '"versions":"0+"}],"structs":{"CreatableTopicResult":[{"name":"name","json":"name","type":"'
-    'string","versions":"0+","mapKey":true},{"name":"topic_id","json":"topicId","type":"uuid","'
-    'versions":"7+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"1'
-    '+","nullableVersions":"0+","ignorable":true},{"name":"topic_config_error_code","json":"top'
-    'icConfigErrorCode","type":"int16","versions":"5+","tag":0,"taggedVersions":"5+","ignorable'
-    '":true},{"name":"num_partitions","json":"numPartitions","type":"int32","versions":"5+","ig'
-    'norable":true,"default":-1},{"name":"replication_factor","json":"replicationFactor","type"'
-    ':"int16","versions":"5+","ignorable":true,"default":-1},{"name":"configs","json":"configs"'
-    ',"type":"[]CreatableTopicConfigs","versions":"5+","nullableVersions":"5+","ignorable":true'
-    '}],"CreatableTopicConfigs":[{"name":"name","json":"name","type":"string","versions":"5+"},'
-    '{"name":"value","json":"value","type":"string","versions":"5+","nullableVersions":"5+"},{"'
-    'name":"read_only","json":"readOnly","type":"bool","versions":"5+"},{"name":"config_source"'
-    ',"json":"configSource","type":"int8","versions":"5+","ignorable":true,"default":-1},{"name'
-    '":"is_sensitive","json":"isSensitive","type":"bool","versions":"5+"}]}}'
+    'string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"topic_id","json":'
+    '"topicId","type":"uuid","versions":"7+","ignorable":true},{"name":"error_code","json":"err'
+    'orCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","typ'
+    'e":"string","versions":"1+","nullableVersions":"0+","ignorable":true},{"name":"topic_confi'
+    'g_error_code","json":"topicConfigErrorCode","type":"int16","versions":"5+","tag":0,"tagged'
+    'Versions":"5+","ignorable":true},{"name":"num_partitions","json":"numPartitions","type":"i'
+    'nt32","versions":"5+","ignorable":true,"default":-1},{"name":"replication_factor","json":"'
+    'replicationFactor","type":"int16","versions":"5+","ignorable":true,"default":-1},{"name":"'
+    'configs","json":"configs","type":"[]CreatableTopicConfigs","versions":"5+","nullableVersio'
+    'ns":"5+","ignorable":true}],"CreatableTopicConfigs":[{"name":"name","json":"name","type":"'
+    'string","versions":"5+"},{"name":"value","json":"value","type":"string","versions":"5+","n'
+    'ullableVersions":"5+"},{"name":"read_only","json":"readOnly","type":"bool","versions":"5+"'
+    '},{"name":"config_source","json":"configSource","type":"int8","versions":"5+","ignorable":'
+    'true,"default":-1},{"name":"is_sensitive","json":"isSensitive","type":"bool","versions":"5'
+    '+"}]}}'
 )

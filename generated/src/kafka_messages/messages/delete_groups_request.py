@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
@@ -15,9 +16,8 @@ from .._arrays import (
     string_array_size,
     string_elements,
 )
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -150,5 +150,5 @@ _DeleteGroupsRequestConstants._codecs = {
 _DeleteGroupsRequestConstants._facts = (
     '{"name":"DeleteGroupsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"groups_names","json":"groupsNames","type":"[]string","versions":"0+"'
-    "}]}"
+    ',"entityType":"groupId"}]}'
 )

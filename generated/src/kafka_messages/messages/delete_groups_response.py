@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -428,7 +429,7 @@ _DeleteGroupsResponseConstants._facts = (
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+"},{"name":"results","json":"results","type":"[]DeletableGroupResult","versions":"0+"'
     '}],"structs":{"DeletableGroupResult":[{"name":"group_id","json":"groupId","type":"string",'
-    '"versions":"0+","mapKey":true},{"name":"error_code","json":"errorCode","type":"int16","ver'
-    'sions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"3+"'
-    ',"nullableVersions":"3+","ignorable":true,"default":null}]}}'
+    '"versions":"0+","entityType":"groupId","mapKey":true},{"name":"error_code","json":"errorCo'
+    'de","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"'
+    'string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -398,8 +399,9 @@ _DeleteRecordsRequestConstants._facts = (
     '{"name":"DeleteRecordsRequest","type":"request","validVersions":"0-2","flexibleVersions":"'
     '2+","fields":[{"name":"topics","json":"topics","type":"[]DeleteRecordsTopic","versions":"0'
     '+"},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+"}],"structs":{"D'
-    'eleteRecordsTopic":[{"name":"name","json":"name","type":"string","versions":"0+"},{"name":'
-    '"partitions","json":"partitions","type":"[]DeleteRecordsPartition","versions":"0+"}],"Dele'
-    'teRecordsPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","ver'
-    'sions":"0+"},{"name":"offset","json":"offset","type":"int64","versions":"0+"}]}}'
+    'eleteRecordsTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityTy'
+    'pe":"topicName"},{"name":"partitions","json":"partitions","type":"[]DeleteRecordsPartition'
+    '","versions":"0+"}],"DeleteRecordsPartition":[{"name":"partition_index","json":"partitionI'
+    'ndex","type":"int32","versions":"0+"},{"name":"offset","json":"offset","type":"int64","ver'
+    'sions":"0+"}]}}'
 )

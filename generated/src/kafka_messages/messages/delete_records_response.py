@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -461,9 +462,9 @@ _DeleteRecordsResponseConstants._facts = (
     ':"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"0+"},{"name":"topics","json":"topics","type":"[]DeleteRecordsTopicResult","versions":"'
     '0+"}],"structs":{"DeleteRecordsTopicResult":[{"name":"name","json":"name","type":"string",'
-    '"versions":"0+","mapKey":true},{"name":"partitions","json":"partitions","type":"[]DeleteRe'
-    'cordsPartitionResult","versions":"0+"}],"DeleteRecordsPartitionResult":[{"name":"partition'
-    '_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true},{"name":"low'
-    '_watermark","json":"lowWatermark","type":"int64","versions":"0+"},{"name":"error_code","js'
-    'on":"errorCode","type":"int16","versions":"0+"}]}}'
+    '"versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"parti'
+    'tions","type":"[]DeleteRecordsPartitionResult","versions":"0+"}],"DeleteRecordsPartitionRe'
+    'sult":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","m'
+    'apKey":true},{"name":"low_watermark","json":"lowWatermark","type":"int64","versions":"0+"}'
+    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -205,8 +206,9 @@ _DeleteShareGroupOffsetsRequestConstants._codecs = {
 }
 _DeleteShareGroupOffsetsRequestConstants._facts = (
     '{"name":"DeleteShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVer'
-    'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"}'
-    ',{"name":"topics","json":"topics","type":"[]DeleteShareGroupOffsetsRequestTopic","versions'
-    '":"0+"}],"structs":{"DeleteShareGroupOffsetsRequestTopic":[{"name":"topic_name","json":"to'
-    'picName","type":"string","versions":"0+"}]}}'
+    'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
+    '"entityType":"groupId"},{"name":"topics","json":"topics","type":"[]DeleteShareGroupOffsets'
+    'RequestTopic","versions":"0+"}],"structs":{"DeleteShareGroupOffsetsRequestTopic":[{"name":'
+    '"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"}]'
+    "}}"
 )

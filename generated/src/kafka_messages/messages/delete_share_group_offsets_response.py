@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -291,8 +292,8 @@ _DeleteShareGroupOffsetsResponseConstants._facts = (
     '"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVers'
     'ions":"0+","default":null},{"name":"responses","json":"responses","type":"[]DeleteShareGro'
     'upOffsetsResponseTopic","versions":"0+"}],"structs":{"DeleteShareGroupOffsetsResponseTopic'
-    '":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+"},{"name":"topic'
-    '_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"error_code","json":"errorCod'
-    'e","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"s'
-    'tring","versions":"0+","nullableVersions":"0+","default":null}]}}'
+    '":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"t'
+    'opicName"},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"err'
+    'or_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json"'
+    ':"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
@@ -16,9 +17,9 @@ from .._arrays import (
     string_array_size,
     string_elements,
 )
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -313,9 +314,9 @@ _DeleteTopicsRequestConstants._codecs = {
 _DeleteTopicsRequestConstants._facts = (
     '{"name":"DeleteTopicsRequest","type":"request","validVersions":"1-6","flexibleVersions":"4'
     '+","fields":[{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+"}'
-    ',{"name":"topic_names","json":"topicNames","type":"[]string","versions":"0-5","ignorable":'
-    'true},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+"}],"structs":{'
-    '"DeleteTopicState":[{"name":"name","json":"name","type":"string","versions":"6+","nullable'
-    'Versions":"6+","default":null},{"name":"topic_id","json":"topicId","type":"uuid","versions'
-    '":"6+"}]}}'
+    ',{"name":"topic_names","json":"topicNames","type":"[]string","versions":"0-5","entityType"'
+    ':"topicName","ignorable":true},{"name":"timeout_ms","json":"timeoutMs","type":"int32","ver'
+    'sions":"0+"}],"structs":{"DeleteTopicState":[{"name":"name","json":"name","type":"string",'
+    '"versions":"6+","nullableVersions":"6+","entityType":"topicName","default":null},{"name":"'
+    'topic_id","json":"topicId","type":"uuid","versions":"6+"}]}}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -580,9 +581,9 @@ _DeleteTopicsResponseConstants._facts = (
     '"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"1+","ignorable":true},{"name":"responses","json":"responses","type":"[]DeletableTopicRe'
     'sult","versions":"0+"}],"structs":{"DeletableTopicResult":[{"name":"name","json":"name","t'
-    'ype":"string","versions":"0+","nullableVersions":"6+","mapKey":true},{"name":"topic_id","j'
-    'son":"topicId","type":"uuid","versions":"6+","ignorable":true},{"name":"error_code","json"'
-    ':"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage"'
-    ',"type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null}]'
-    "}}"
+    'ype":"string","versions":"0+","nullableVersions":"6+","entityType":"topicName","mapKey":tr'
+    'ue},{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true},{"'
+    'name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_messa'
+    'ge","json":"errorMessage","type":"string","versions":"5+","nullableVersions":"5+","ignorab'
+    'le":true,"default":null}]}}'
 )

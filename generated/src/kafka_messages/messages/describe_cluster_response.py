@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -618,13 +619,13 @@ _DescribeClusterResponseConstants._facts = (
     ':"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":'
     '"0+","default":null},{"name":"endpoint_type","json":"endpointType","type":"int8","versions'
     '":"1+","default":1},{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+'
-    '"},{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","default":'
-    '-1},{"name":"brokers","json":"brokers","type":"[]DescribeClusterBroker","versions":"0+"},{'
-    '"name":"cluster_authorized_operations","json":"clusterAuthorizedOperations","type":"int32"'
-    ',"versions":"0+","default":-2147483648}],"structs":{"DescribeClusterBroker":[{"name":"brok'
-    'er_id","json":"brokerId","type":"int32","versions":"0+","mapKey":true},{"name":"host","jso'
-    'n":"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"int32","ve'
-    'rsions":"0+"},{"name":"rack","json":"rack","type":"string","versions":"0+","nullableVersio'
-    'ns":"0+","default":null},{"name":"is_fenced","json":"isFenced","type":"bool","versions":"2'
-    '+"}]}}'
+    '"},{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityTyp'
+    'e":"brokerId","default":-1},{"name":"brokers","json":"brokers","type":"[]DescribeClusterBr'
+    'oker","versions":"0+"},{"name":"cluster_authorized_operations","json":"clusterAuthorizedOp'
+    'erations","type":"int32","versions":"0+","default":-2147483648}],"structs":{"DescribeClust'
+    'erBroker":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityTyp'
+    'e":"brokerId","mapKey":true},{"name":"host","json":"host","type":"string","versions":"0+"}'
+    ',{"name":"port","json":"port","type":"int32","versions":"0+"},{"name":"rack","json":"rack"'
+    ',"type":"string","versions":"0+","nullableVersions":"0+","default":null},{"name":"is_fence'
+    'd","json":"isFenced","type":"bool","versions":"2+"}]}}'
 )

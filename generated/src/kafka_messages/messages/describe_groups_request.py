@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
@@ -15,9 +16,8 @@ from .._arrays import (
     string_array_size,
     string_elements,
 )
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -199,7 +199,7 @@ _DescribeGroupsRequestConstants._codecs = {
 }
 _DescribeGroupsRequestConstants._facts = (
     '{"name":"DescribeGroupsRequest","type":"request","validVersions":"0-6","flexibleVersions":'
-    '"5+","fields":[{"name":"groups","json":"groups","type":"[]string","versions":"0+"},{"name"'
-    ':"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versi'
-    'ons":"3+"}]}'
+    '"5+","fields":[{"name":"groups","json":"groups","type":"[]string","versions":"0+","entityT'
+    'ype":"groupId"},{"name":"include_authorized_operations","json":"includeAuthorizedOperation'
+    's","type":"bool","versions":"3+"}]}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -1276,16 +1277,16 @@ _DescribeGroupsResponseConstants._facts = (
     'sions":"0+"}],"structs":{"DescribedGroup":[{"name":"error_code","json":"errorCode","type":'
     '"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","ve'
     'rsions":"6+","nullableVersions":"6+","default":null},{"name":"group_id","json":"groupId","'
-    'type":"string","versions":"0+"},{"name":"group_state","json":"groupState","type":"string",'
-    '"versions":"0+"},{"name":"protocol_type","json":"protocolType","type":"string","versions":'
-    '"0+"},{"name":"protocol_data","json":"protocolData","type":"string","versions":"0+"},{"nam'
-    'e":"members","json":"members","type":"[]DescribedGroupMember","versions":"0+"},{"name":"au'
-    'thorized_operations","json":"authorizedOperations","type":"int32","versions":"3+","default'
-    '":-2147483648}],"DescribedGroupMember":[{"name":"member_id","json":"memberId","type":"stri'
-    'ng","versions":"0+"},{"name":"group_instance_id","json":"groupInstanceId","type":"string",'
-    '"versions":"4+","nullableVersions":"4+","ignorable":true,"default":null},{"name":"client_i'
-    'd","json":"clientId","type":"string","versions":"0+"},{"name":"client_host","json":"client'
-    'Host","type":"string","versions":"0+"},{"name":"member_metadata","json":"memberMetadata","'
-    'type":"bytes","versions":"0+"},{"name":"member_assignment","json":"memberAssignment","type'
-    '":"bytes","versions":"0+"}]}}'
+    'type":"string","versions":"0+","entityType":"groupId"},{"name":"group_state","json":"group'
+    'State","type":"string","versions":"0+"},{"name":"protocol_type","json":"protocolType","typ'
+    'e":"string","versions":"0+"},{"name":"protocol_data","json":"protocolData","type":"string"'
+    ',"versions":"0+"},{"name":"members","json":"members","type":"[]DescribedGroupMember","vers'
+    'ions":"0+"},{"name":"authorized_operations","json":"authorizedOperations","type":"int32","'
+    'versions":"3+","default":-2147483648}],"DescribedGroupMember":[{"name":"member_id","json":'
+    '"memberId","type":"string","versions":"0+"},{"name":"group_instance_id","json":"groupInsta'
+    'nceId","type":"string","versions":"4+","nullableVersions":"4+","ignorable":true,"default":'
+    'null},{"name":"client_id","json":"clientId","type":"string","versions":"0+"},{"name":"clie'
+    'nt_host","json":"clientHost","type":"string","versions":"0+"},{"name":"member_metadata","j'
+    'son":"memberMetadata","type":"bytes","versions":"0+"},{"name":"member_assignment","json":"'
+    'memberAssignment","type":"bytes","versions":"0+"}]}}'
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -337,6 +338,6 @@ _DescribeLogDirsRequestConstants._facts = (
     '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"1-5","flexibleVersions"'
     ':"2+","fields":[{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versio'
     'ns":"0+","nullableVersions":"0+"}],"structs":{"DescribableLogDirTopic":[{"name":"topic","j'
-    'son":"topic","type":"string","versions":"0+","mapKey":true},{"name":"partitions","json":"p'
-    'artitions","type":"[]int32","versions":"0+"}]}}'
+    'son":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"nam'
+    'e":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )

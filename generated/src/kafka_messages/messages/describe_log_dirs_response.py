@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -883,10 +884,10 @@ _DescribeLogDirsResponseConstants._facts = (
     't":-1},{"name":"usable_bytes","json":"usableBytes","type":"int64","versions":"4+","ignorab'
     'le":true,"default":-1},{"name":"is_cordoned","json":"isCordoned","type":"bool","versions":'
     '"5+","ignorable":true}],"DescribeLogDirsTopic":[{"name":"name","json":"name","type":"strin'
-    'g","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]DescribeLogDirsPart'
-    'ition","versions":"0+"}],"DescribeLogDirsPartition":[{"name":"partition_index","json":"par'
-    'titionIndex","type":"int32","versions":"0+"},{"name":"partition_size","json":"partitionSiz'
-    'e","type":"int64","versions":"0+"},{"name":"offset_lag","json":"offsetLag","type":"int64",'
-    '"versions":"0+"},{"name":"is_future_key","json":"isFutureKey","type":"bool","versions":"0+'
-    '"}]}}'
+    'g","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","typ'
+    'e":"[]DescribeLogDirsPartition","versions":"0+"}],"DescribeLogDirsPartition":[{"name":"par'
+    'tition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"partition_s'
+    'ize","json":"partitionSize","type":"int64","versions":"0+"},{"name":"offset_lag","json":"o'
+    'ffsetLag","type":"int64","versions":"0+"},{"name":"is_future_key","json":"isFutureKey","ty'
+    'pe":"bool","versions":"0+"}]}}'
 )

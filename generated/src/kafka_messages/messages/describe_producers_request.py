@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -227,6 +228,6 @@ _DescribeProducersRequestConstants._facts = (
     '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions"'
     ':"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+"}]'
     ',"structs":{"TopicRequest":[{"name":"name","json":"name","type":"string","versions":"0+","'
-    'mapKey":true},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","vers'
-    'ions":"0+"}]}}'
+    'entityType":"topicName","mapKey":true},{"name":"partition_indexes","json":"partitionIndexe'
+    's","type":"[]int32","versions":"0+"}]}}'
 )

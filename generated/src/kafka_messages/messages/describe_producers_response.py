@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -456,17 +457,17 @@ _DescribeProducersResponseConstants._facts = (
     '{"name":"DescribeProducersResponse","type":"response","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+"},{"name":"topics","json":"topics","type":"[]TopicResponse","versions":"0+"}],"st'
-    'ructs":{"TopicResponse":[{"name":"name","json":"name","type":"string","versions":"0+"},{"n'
-    'ame":"partitions","json":"partitions","type":"[]PartitionResponse","versions":"0+"}],"Part'
-    'itionResponse":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions'
-    '":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"e'
-    'rror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+'
-    '","default":null},{"name":"active_producers","json":"activeProducers","type":"[]ProducerSt'
-    'ate","versions":"0+"}],"ProducerState":[{"name":"producer_id","json":"producerId","type":"'
-    'int64","versions":"0+"},{"name":"producer_epoch","json":"producerEpoch","type":"int32","ve'
-    'rsions":"0+"},{"name":"last_sequence","json":"lastSequence","type":"int32","versions":"0+"'
-    ',"default":-1},{"name":"last_timestamp","json":"lastTimestamp","type":"int64","versions":"'
-    '0+","default":-1},{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","ve'
-    'rsions":"0+"},{"name":"current_txn_start_offset","json":"currentTxnStartOffset","type":"in'
-    't64","versions":"0+","default":-1}]}}'
+    'ructs":{"TopicResponse":[{"name":"name","json":"name","type":"string","versions":"0+","ent'
+    'ityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionResponse'
+    '","versions":"0+"}],"PartitionResponse":[{"name":"partition_index","json":"partitionIndex"'
+    ',"type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","v'
+    'ersions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0'
+    '+","nullableVersions":"0+","default":null},{"name":"active_producers","json":"activeProduc'
+    'ers","type":"[]ProducerState","versions":"0+"}],"ProducerState":[{"name":"producer_id","js'
+    'on":"producerId","type":"int64","versions":"0+","entityType":"producerId"},{"name":"produc'
+    'er_epoch","json":"producerEpoch","type":"int32","versions":"0+"},{"name":"last_sequence","'
+    'json":"lastSequence","type":"int32","versions":"0+","default":-1},{"name":"last_timestamp"'
+    ',"json":"lastTimestamp","type":"int64","versions":"0+","default":-1},{"name":"coordinator_'
+    'epoch","json":"coordinatorEpoch","type":"int32","versions":"0+"},{"name":"current_txn_star'
+    't_offset","json":"currentTxnStartOffset","type":"int64","versions":"0+","default":-1}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -265,7 +266,7 @@ _DescribeQuorumRequestConstants._facts = (
     '{"name":"DescribeQuorumRequest","type":"request","validVersions":"0-2","flexibleVersions":'
     '"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+"}],"st'
     'ructs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0'
-    '+"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}],"P'
-    'artitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions"'
-    ':"0+"}]}}'
+    '+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionD'
+    'ata","versions":"0+"}],"PartitionData":[{"name":"partition_index","json":"partitionIndex",'
+    '"type":"int32","versions":"0+"}]}}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -1204,24 +1205,25 @@ _DescribeQuorumResponseConstants._facts = (
     '"name":"error_message","json":"errorMessage","type":"string","versions":"2+","nullableVers'
     'ions":"2+","ignorable":true},{"name":"topics","json":"topics","type":"[]TopicData","versio'
     'ns":"0+"},{"name":"nodes","json":"nodes","type":"[]Node","versions":"2+"}],"structs":{"Rep'
-    'licaState":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+"},{"name'
-    '":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"2+"},{"name'
-    '":"log_end_offset","json":"logEndOffset","type":"int64","versions":"0+"},{"name":"last_fet'
-    'ch_timestamp","json":"lastFetchTimestamp","type":"int64","versions":"1+","ignorable":true,'
-    '"default":-1},{"name":"last_caught_up_timestamp","json":"lastCaughtUpTimestamp","type":"in'
-    't64","versions":"1+","ignorable":true,"default":-1}],"TopicData":[{"name":"topic_name","js'
-    'on":"topicName","type":"string","versions":"0+"},{"name":"partitions","json":"partitions",'
-    '"type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"name":"partition_index","jso'
-    'n":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode'
-    '","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"st'
-    'ring","versions":"2+","nullableVersions":"2+","ignorable":true},{"name":"leader_id","json"'
-    ':"leaderId","type":"int32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","t'
-    'ype":"int32","versions":"0+"},{"name":"high_watermark","json":"highWatermark","type":"int6'
-    '4","versions":"0+"},{"name":"current_voters","json":"currentVoters","type":"[]ReplicaState'
-    '","versions":"0+"},{"name":"observers","json":"observers","type":"[]ReplicaState","version'
-    's":"0+"}],"Node":[{"name":"node_id","json":"nodeId","type":"int32","versions":"2+","mapKey'
-    '":true},{"name":"listeners","json":"listeners","type":"[]Listener","versions":"2+"}],"List'
-    'ener":[{"name":"name","json":"name","type":"string","versions":"2+","mapKey":true},{"name"'
-    ':"host","json":"host","type":"string","versions":"2+"},{"name":"port","json":"port","type"'
-    ':"uint16","versions":"2+"}]}}'
+    'licaState":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entity'
+    'Type":"brokerId"},{"name":"replica_directory_id","json":"replicaDirectoryId","type":"uuid"'
+    ',"versions":"2+"},{"name":"log_end_offset","json":"logEndOffset","type":"int64","versions"'
+    ':"0+"},{"name":"last_fetch_timestamp","json":"lastFetchTimestamp","type":"int64","versions'
+    '":"1+","ignorable":true,"default":-1},{"name":"last_caught_up_timestamp","json":"lastCaugh'
+    'tUpTimestamp","type":"int64","versions":"1+","ignorable":true,"default":-1}],"TopicData":['
+    '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topi'
+    'cName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}'
+    '],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versi'
+    'ons":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name"'
+    ':"error_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":'
+    '"2+","ignorable":true},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+'
+    '","entityType":"brokerId"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","ver'
+    'sions":"0+"},{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"0+'
+    '"},{"name":"current_voters","json":"currentVoters","type":"[]ReplicaState","versions":"0+"'
+    '},{"name":"observers","json":"observers","type":"[]ReplicaState","versions":"0+"}],"Node":'
+    '[{"name":"node_id","json":"nodeId","type":"int32","versions":"2+","entityType":"brokerId",'
+    '"mapKey":true},{"name":"listeners","json":"listeners","type":"[]Listener","versions":"2+"}'
+    '],"Listener":[{"name":"name","json":"name","type":"string","versions":"2+","mapKey":true},'
+    '{"name":"host","json":"host","type":"string","versions":"2+"},{"name":"port","json":"port"'
+    ',"type":"uint16","versions":"2+"}]}}'
 )

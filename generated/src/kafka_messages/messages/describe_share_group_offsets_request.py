@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -335,9 +336,9 @@ _DescribeShareGroupOffsetsRequestConstants._facts = (
     '{"name":"DescribeShareGroupOffsetsRequest","type":"request","validVersions":"0-1","flexibl'
     'eVersions":"0+","fields":[{"name":"groups","json":"groups","type":"[]DescribeShareGroupOff'
     'setsRequestGroup","versions":"0+"}],"structs":{"DescribeShareGroupOffsetsRequestGroup":[{"'
-    'name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":"topics","json"'
-    ':"topics","type":"[]DescribeShareGroupOffsetsRequestTopic","versions":"0+","nullableVersio'
-    'ns":"0+"}],"DescribeShareGroupOffsetsRequestTopic":[{"name":"topic_name","json":"topicName'
-    '","type":"string","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int3'
-    '2","versions":"0+"}]}}'
+    'name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId"},'
+    '{"name":"topics","json":"topics","type":"[]DescribeShareGroupOffsetsRequestTopic","version'
+    's":"0+","nullableVersions":"0+"}],"DescribeShareGroupOffsetsRequestTopic":[{"name":"topic_'
+    'name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name"'
+    ':"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )

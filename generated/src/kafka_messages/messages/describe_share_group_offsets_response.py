@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -787,18 +788,18 @@ _DescribeShareGroupOffsetsResponseConstants._facts = (
     'bleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int'
     '32","versions":"0+"},{"name":"groups","json":"groups","type":"[]DescribeShareGroupOffsetsR'
     'esponseGroup","versions":"0+"}],"structs":{"DescribeShareGroupOffsetsResponseGroup":[{"nam'
-    'e":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":"topics","json":"t'
-    'opics","type":"[]DescribeShareGroupOffsetsResponseTopic","versions":"0+"},{"name":"error_c'
-    'ode","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":"er'
-    'rorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null}],"Desc'
-    'ribeShareGroupOffsetsResponseTopic":[{"name":"topic_name","json":"topicName","type":"strin'
-    'g","versions":"0+"},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"n'
-    'ame":"partitions","json":"partitions","type":"[]DescribeShareGroupOffsetsResponsePartition'
-    '","versions":"0+"}],"DescribeShareGroupOffsetsResponsePartition":[{"name":"partition_index'
-    '","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"start_offset","json":"s'
-    'tartOffset","type":"int64","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","t'
-    'ype":"int32","versions":"0+"},{"name":"lag","json":"lag","type":"int64","versions":"1+","i'
-    'gnorable":true,"default":-1},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","'
-    'nullableVersions":"0+","default":null}]}}'
+    'e":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId"},{"n'
+    'ame":"topics","json":"topics","type":"[]DescribeShareGroupOffsetsResponseTopic","versions"'
+    ':"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"er'
+    'ror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+"'
+    ',"default":null}],"DescribeShareGroupOffsetsResponseTopic":[{"name":"topic_name","json":"t'
+    'opicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"topic_id","js'
+    'on":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","typ'
+    'e":"[]DescribeShareGroupOffsetsResponsePartition","versions":"0+"}],"DescribeShareGroupOff'
+    'setsResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","'
+    'versions":"0+"},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+"'
+    '},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"},{"name":"lag'
+    '","json":"lag","type":"int64","versions":"1+","ignorable":true,"default":-1},{"name":"erro'
+    'r_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":'
+    '"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )

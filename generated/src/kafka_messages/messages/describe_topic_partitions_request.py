@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -284,7 +285,7 @@ _DescribeTopicPartitionsRequestConstants._facts = (
     '"0+"},{"name":"response_partition_limit","json":"responsePartitionLimit","type":"int32","v'
     'ersions":"0+","default":2000},{"name":"cursor","json":"cursor","type":"Cursor","versions":'
     '"0+","nullableVersions":"0+","default":null}],"structs":{"TopicRequest":[{"name":"name","j'
-    'son":"name","type":"string","versions":"0+"}],"Cursor":[{"name":"topic_name","json":"topic'
-    'Name","type":"string","versions":"0+"},{"name":"partition_index","json":"partitionIndex","'
-    'type":"int32","versions":"0+"}]}}'
+    'son":"name","type":"string","versions":"0+","entityType":"topicName"}],"Cursor":[{"name":"'
+    'topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{'
+    '"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )

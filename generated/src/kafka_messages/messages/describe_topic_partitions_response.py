@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     TRUTH,
@@ -630,21 +631,23 @@ _DescribeTopicPartitionsResponseConstants._facts = (
     ':"Cursor","versions":"0+","nullableVersions":"0+","default":null}],"structs":{"DescribeTop'
     'icPartitionsResponseTopic":[{"name":"error_code","json":"errorCode","type":"int16","versio'
     'ns":"0+"},{"name":"name","json":"name","type":"string","versions":"0+","nullableVersions":'
-    '"0+","mapKey":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","ign'
-    'orable":true},{"name":"is_internal","json":"isInternal","type":"bool","versions":"0+","ign'
-    'orable":true},{"name":"partitions","json":"partitions","type":"[]DescribeTopicPartitionsRe'
-    'sponsePartition","versions":"0+"},{"name":"topic_authorized_operations","json":"topicAutho'
-    'rizedOperations","type":"int32","versions":"0+","default":-2147483648}],"DescribeTopicPart'
-    'itionsResponsePartition":[{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+"},{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},'
-    '{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+"},{"name":"leader_epoc'
-    'h","json":"leaderEpoch","type":"int32","versions":"0+","ignorable":true,"default":-1},{"na'
-    'me":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+"},{"name":"isr_n'
-    'odes","json":"isrNodes","type":"[]int32","versions":"0+"},{"name":"eligible_leader_replica'
-    's","json":"eligibleLeaderReplicas","type":"[]int32","versions":"0+","nullableVersions":"0+'
-    '","default":null},{"name":"last_known_elr","json":"lastKnownElr","type":"[]int32","version'
-    's":"0+","nullableVersions":"0+","default":null},{"name":"offline_replicas","json":"offline'
-    'Replicas","type":"[]int32","versions":"0+","ignorable":true}],"Cursor":[{"name":"topic_nam'
-    'e","json":"topicName","type":"string","versions":"0+"},{"name":"partition_index","json":"p'
-    'artitionIndex","type":"int32","versions":"0+"}]}}'
+    '"0+","entityType":"topicName","mapKey":true},{"name":"topic_id","json":"topicId","type":"u'
+    'uid","versions":"0+","ignorable":true},{"name":"is_internal","json":"isInternal","type":"b'
+    'ool","versions":"0+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]'
+    'DescribeTopicPartitionsResponsePartition","versions":"0+"},{"name":"topic_authorized_opera'
+    'tions","json":"topicAuthorizedOperations","type":"int32","versions":"0+","default":-214748'
+    '3648}],"DescribeTopicPartitionsResponsePartition":[{"name":"error_code","json":"errorCode"'
+    ',"type":"int16","versions":"0+"},{"name":"partition_index","json":"partitionIndex","type":'
+    '"int32","versions":"0+"},{"name":"leader_id","json":"leaderId","type":"int32","versions":"'
+    '0+","entityType":"brokerId"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","v'
+    'ersions":"0+","ignorable":true,"default":-1},{"name":"replica_nodes","json":"replicaNodes"'
+    ',"type":"[]int32","versions":"0+","entityType":"brokerId"},{"name":"isr_nodes","json":"isr'
+    'Nodes","type":"[]int32","versions":"0+","entityType":"brokerId"},{"name":"eligible_leader_'
+    'replicas","json":"eligibleLeaderReplicas","type":"[]int32","versions":"0+","nullableVersio'
+    'ns":"0+","entityType":"brokerId","default":null},{"name":"last_known_elr","json":"lastKnow'
+    'nElr","type":"[]int32","versions":"0+","nullableVersions":"0+","entityType":"brokerId","de'
+    'fault":null},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","version'
+    's":"0+","entityType":"brokerId","ignorable":true}],"Cursor":[{"name":"topic_name","json":"'
+    'topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"partition_in'
+    'dex","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._base.message import Message
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.dataclass import dataclass, field
+from .._core.wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 
 class _DescribeTransactionsRequestConstants(Message):
@@ -104,5 +104,5 @@ _DescribeTransactionsRequestConstants._codecs = {
 _DescribeTransactionsRequestConstants._facts = (
     '{"name":"DescribeTransactionsRequest","type":"request","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"transactional_ids","json":"transactionalIds","type":"[]string"'
-    ',"versions":"0+"}]}'
+    ',"versions":"0+","entityType":"transactionalId"}]}'
 )

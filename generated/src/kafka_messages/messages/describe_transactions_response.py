@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -418,12 +419,13 @@ _DescribeTransactionsResponseConstants._facts = (
     'rsions":"0+"},{"name":"transaction_states","json":"transactionStates","type":"[]Transactio'
     'nState","versions":"0+"}],"structs":{"TransactionState":[{"name":"error_code","json":"erro'
     'rCode","type":"int16","versions":"0+"},{"name":"transactional_id","json":"transactionalId"'
-    ',"type":"string","versions":"0+"},{"name":"transaction_state","json":"transactionState","t'
-    'ype":"string","versions":"0+"},{"name":"transaction_timeout_ms","json":"transactionTimeout'
-    'Ms","type":"int32","versions":"0+"},{"name":"transaction_start_time_ms","json":"transactio'
-    'nStartTimeMs","type":"int64","versions":"0+"},{"name":"producer_id","json":"producerId","t'
-    'ype":"int64","versions":"0+"},{"name":"producer_epoch","json":"producerEpoch","type":"int1'
-    '6","versions":"0+"},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+"}'
-    '],"TopicData":[{"name":"topic","json":"topic","type":"string","versions":"0+","mapKey":tru'
-    'e},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
+    ',"type":"string","versions":"0+","entityType":"transactionalId"},{"name":"transaction_stat'
+    'e","json":"transactionState","type":"string","versions":"0+"},{"name":"transaction_timeout'
+    '_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+"},{"name":"transaction_st'
+    'art_time_ms","json":"transactionStartTimeMs","type":"int64","versions":"0+"},{"name":"prod'
+    'ucer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId"},{"n'
+    'ame":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+"},{"name":"topi'
+    'cs","json":"topics","type":"[]TopicData","versions":"0+"}],"TopicData":[{"name":"topic","j'
+    'son":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"nam'
+    'e":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )

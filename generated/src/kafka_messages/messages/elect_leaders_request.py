@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -399,6 +400,6 @@ _ElectLeadersRequestConstants._facts = (
     '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":'
     '"0+","nullableVersions":"0+"},{"name":"timeout_ms","json":"timeoutMs","type":"int32","vers'
     'ions":"0+","default":60000}],"structs":{"TopicPartitions":[{"name":"topic","json":"topic",'
-    '"type":"string","versions":"0+","mapKey":true},{"name":"partitions","json":"partitions","t'
-    'ype":"[]int32","versions":"0+"}]}}'
+    '"type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partition'
+    's","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -491,9 +492,9 @@ _ElectLeadersResponseConstants._facts = (
     '":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"1+"},{"name":"r'
     'eplica_election_results","json":"replicaElectionResults","type":"[]ReplicaElectionResult",'
     '"versions":"0+"}],"structs":{"ReplicaElectionResult":[{"name":"topic","json":"topic","type'
-    '":"string","versions":"0+"},{"name":"partition_result","json":"partitionResult","type":"[]'
-    'PartitionResult","versions":"0+"}],"PartitionResult":[{"name":"partition_id","json":"parti'
-    'tionId","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"in'
-    't16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versi'
-    'ons":"0+","nullableVersions":"0+"}]}}'
+    '":"string","versions":"0+","entityType":"topicName"},{"name":"partition_result","json":"pa'
+    'rtitionResult","type":"[]PartitionResult","versions":"0+"}],"PartitionResult":[{"name":"pa'
+    'rtition_id","json":"partitionId","type":"int32","versions":"0+"},{"name":"error_code","jso'
+    'n":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessag'
+    'e","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )

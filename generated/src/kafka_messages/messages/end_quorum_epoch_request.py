@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -702,16 +703,17 @@ _EndQuorumEpochRequestConstants._facts = (
     'llableVersions":"0+","default":null},{"name":"topics","json":"topics","type":"[]TopicData"'
     ',"versions":"0+"},{"name":"leader_endpoints","json":"leaderEndpoints","type":"[]LeaderEndp'
     'oint","versions":"1+","ignorable":true}],"structs":{"TopicData":[{"name":"topic_name","jso'
-    'n":"topicName","type":"string","versions":"0+"},{"name":"partitions","json":"partitions","'
-    'type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"name":"partition_index","json'
-    '":"partitionIndex","type":"int32","versions":"0+"},{"name":"leader_id","json":"leaderId","'
-    'type":"int32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32",'
-    '"versions":"0+"},{"name":"preferred_successors","json":"preferredSuccessors","type":"[]int'
-    '32","versions":"0","ignorable":true},{"name":"preferred_candidates","json":"preferredCandi'
-    'dates","type":"[]ReplicaInfo","versions":"1+","ignorable":true}],"ReplicaInfo":[{"name":"c'
-    'andidate_id","json":"candidateId","type":"int32","versions":"1+"},{"name":"candidate_direc'
-    'tory_id","json":"candidateDirectoryId","type":"uuid","versions":"1+"}],"LeaderEndpoint":[{'
-    '"name":"name","json":"name","type":"string","versions":"1+","mapKey":true},{"name":"host",'
-    '"json":"host","type":"string","versions":"1+"},{"name":"port","json":"port","type":"uint16'
-    '","versions":"1+"}]}}'
+    'n":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitio'
+    'ns","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"name'
+    '":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"leade'
+    'r_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"l'
+    'eader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"},{"name":"preferred_succe'
+    'ssors","json":"preferredSuccessors","type":"[]int32","versions":"0","ignorable":true},{"na'
+    'me":"preferred_candidates","json":"preferredCandidates","type":"[]ReplicaInfo","versions":'
+    '"1+","ignorable":true}],"ReplicaInfo":[{"name":"candidate_id","json":"candidateId","type":'
+    '"int32","versions":"1+","entityType":"brokerId"},{"name":"candidate_directory_id","json":"'
+    'candidateDirectoryId","type":"uuid","versions":"1+"}],"LeaderEndpoint":[{"name":"name","js'
+    'on":"name","type":"string","versions":"1+","mapKey":true},{"name":"host","json":"host","ty'
+    'pe":"string","versions":"1+"},{"name":"port","json":"port","type":"uint16","versions":"1+"'
+    "}]}}"
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -587,12 +588,12 @@ _EndQuorumEpochResponseConstants._facts = (
     '"name":"topics","json":"topics","type":"[]TopicData","versions":"0+"},{"name":"node_endpoi'
     'nts","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersion'
     's":"1+"}],"structs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"string",'
-    '"versions":"0+"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versio'
-    'ns":"0+"}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int3'
-    '2","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"'
-    '},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+"},{"name":"leader_ep'
-    'och","json":"leaderEpoch","type":"int32","versions":"0+"}],"NodeEndpoint":[{"name":"node_i'
-    'd","json":"nodeId","type":"int32","versions":"1+","mapKey":true},{"name":"host","json":"ho'
-    'st","type":"string","versions":"1+"},{"name":"port","json":"port","type":"uint16","version'
-    's":"1+"}]}}'
+    '"versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":'
+    '"[]PartitionData","versions":"0+"}],"PartitionData":[{"name":"partition_index","json":"par'
+    'titionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type'
+    '":"int16","versions":"0+"},{"name":"leader_id","json":"leaderId","type":"int32","versions"'
+    ':"0+","entityType":"brokerId"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32",'
+    '"versions":"0+"}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versio'
+    'ns":"1+","entityType":"brokerId","mapKey":true},{"name":"host","json":"host","type":"strin'
+    'g","versions":"1+"},{"name":"port","json":"port","type":"uint16","versions":"1+"}]}}'
 )

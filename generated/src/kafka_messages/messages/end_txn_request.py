@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -169,7 +169,8 @@ _EndTxnRequestConstants._codecs = {
 _EndTxnRequestConstants._facts = (
     '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fi'
     'elds":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+"'
-    '},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+"},{"name":"produ'
-    'cer_epoch","json":"producerEpoch","type":"int16","versions":"0+"},{"name":"committed","jso'
-    'n":"committed","type":"bool","versions":"0+"}]}'
+    ',"entityType":"transactionalId"},{"name":"producer_id","json":"producerId","type":"int64",'
+    '"versions":"0+","entityType":"producerId"},{"name":"producer_epoch","json":"producerEpoch"'
+    ',"type":"int16","versions":"0+"},{"name":"committed","json":"committed","type":"bool","ver'
+    'sions":"0+"}]}'
 )

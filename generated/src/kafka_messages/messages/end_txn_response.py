@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -163,7 +163,7 @@ _EndTxnResponseConstants._facts = (
     '{"name":"EndTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","'
     'fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+"'
     '},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"produce'
-    'r_id","json":"producerId","type":"int64","versions":"5+","ignorable":true,"default":-1},{"'
-    'name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"5+","ignorable":t'
-    'rue,"default":-1}]}'
+    'r_id","json":"producerId","type":"int64","versions":"5+","entityType":"producerId","ignora'
+    'ble":true,"default":-1},{"name":"producer_epoch","json":"producerEpoch","type":"int16","ve'
+    'rsions":"5+","ignorable":true,"default":-1}]}'
 )

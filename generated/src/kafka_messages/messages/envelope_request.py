@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import (
     RawTaggedFields,
     VARINTS,
     long_bytes,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -91,6 +91,6 @@ _FenceBrokerRecordConstants._codecs = {
 }
 _FenceBrokerRecordConstants._facts = (
     '{"name":"FenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"id","json":"id","type":"int32","versions":"0+"},{"name":"epoch","json":'
-    '"epoch","type":"int64","versions":"0+"}]}'
+    '"fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId"}'
+    ',{"name":"epoch","json":"epoch","type":"int64","versions":"0+"}]}'
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -2559,34 +2560,35 @@ _FetchRequestConstants._facts = (
     '{"name":"FetchRequest","type":"request","validVersions":"4-18","flexibleVersions":"12+","f'
     'ields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"12+","nullable'
     'Versions":"12+","tag":0,"taggedVersions":"12+","ignorable":true,"default":null},{"name":"r'
-    'eplica_id","json":"replicaId","type":"int32","versions":"0-14","default":-1},{"name":"repl'
-    'ica_state","json":"replicaState","type":"ReplicaState","versions":"15+","tag":1,"taggedVer'
-    'sions":"15+"},{"name":"max_wait_ms","json":"maxWaitMs","type":"int32","versions":"0+"},{"n'
-    'ame":"min_bytes","json":"minBytes","type":"int32","versions":"0+"},{"name":"max_bytes","js'
-    'on":"maxBytes","type":"int32","versions":"3+","ignorable":true,"default":2147483647},{"nam'
-    'e":"isolation_level","json":"isolationLevel","type":"int8","versions":"4+","ignorable":tru'
-    'e},{"name":"session_id","json":"sessionId","type":"int32","versions":"7+","ignorable":true'
-    '},{"name":"session_epoch","json":"sessionEpoch","type":"int32","versions":"7+","ignorable"'
-    ':true,"default":-1},{"name":"topics","json":"topics","type":"[]FetchTopic","versions":"0+"'
-    '},{"name":"forgotten_topics_data","json":"forgottenTopicsData","type":"[]ForgottenTopic","'
-    'versions":"7+"},{"name":"rack_id","json":"rackId","type":"string","versions":"11+","ignora'
-    'ble":true}],"structs":{"ReplicaState":[{"name":"replica_id","json":"replicaId","type":"int'
-    '32","versions":"15+","default":-1},{"name":"replica_epoch","json":"replicaEpoch","type":"i'
-    'nt64","versions":"15+","default":-1}],"FetchTopic":[{"name":"topic","json":"topic","type":'
-    '"string","versions":"0-12","ignorable":true},{"name":"topic_id","json":"topicId","type":"u'
-    'uid","versions":"13+","ignorable":true},{"name":"partitions","json":"partitions","type":"['
-    ']FetchPartition","versions":"0+"}],"FetchPartition":[{"name":"partition","json":"partition'
-    '","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json":"currentLeaderEpoc'
-    'h","type":"int32","versions":"9+","ignorable":true,"default":-1},{"name":"fetch_offset","j'
-    'son":"fetchOffset","type":"int64","versions":"0+"},{"name":"last_fetched_epoch","json":"la'
-    'stFetchedEpoch","type":"int32","versions":"12+","default":-1},{"name":"log_start_offset","'
-    'json":"logStartOffset","type":"int64","versions":"5+","ignorable":true,"default":-1},{"nam'
-    'e":"partition_max_bytes","json":"partitionMaxBytes","type":"int32","versions":"0+"},{"name'
-    '":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"17+","tag":'
-    '0,"taggedVersions":"17+","ignorable":true},{"name":"high_watermark","json":"highWatermark"'
-    ',"type":"int64","versions":"18+","tag":1,"taggedVersions":"18+","ignorable":true,"default"'
-    ':9223372036854775807}],"ForgottenTopic":[{"name":"topic","json":"topic","type":"string","v'
-    'ersions":"7-12","ignorable":true},{"name":"topic_id","json":"topicId","type":"uuid","versi'
-    'ons":"13+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]int32","ve'
-    'rsions":"7+"}]}}'
+    'eplica_id","json":"replicaId","type":"int32","versions":"0-14","entityType":"brokerId","de'
+    'fault":-1},{"name":"replica_state","json":"replicaState","type":"ReplicaState","versions":'
+    '"15+","tag":1,"taggedVersions":"15+"},{"name":"max_wait_ms","json":"maxWaitMs","type":"int'
+    '32","versions":"0+"},{"name":"min_bytes","json":"minBytes","type":"int32","versions":"0+"}'
+    ',{"name":"max_bytes","json":"maxBytes","type":"int32","versions":"3+","ignorable":true,"de'
+    'fault":2147483647},{"name":"isolation_level","json":"isolationLevel","type":"int8","versio'
+    'ns":"4+","ignorable":true},{"name":"session_id","json":"sessionId","type":"int32","version'
+    's":"7+","ignorable":true},{"name":"session_epoch","json":"sessionEpoch","type":"int32","ve'
+    'rsions":"7+","ignorable":true,"default":-1},{"name":"topics","json":"topics","type":"[]Fet'
+    'chTopic","versions":"0+"},{"name":"forgotten_topics_data","json":"forgottenTopicsData","ty'
+    'pe":"[]ForgottenTopic","versions":"7+"},{"name":"rack_id","json":"rackId","type":"string",'
+    '"versions":"11+","ignorable":true}],"structs":{"ReplicaState":[{"name":"replica_id","json"'
+    ':"replicaId","type":"int32","versions":"15+","entityType":"brokerId","default":-1},{"name"'
+    ':"replica_epoch","json":"replicaEpoch","type":"int64","versions":"15+","default":-1}],"Fet'
+    'chTopic":[{"name":"topic","json":"topic","type":"string","versions":"0-12","entityType":"t'
+    'opicName","ignorable":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"'
+    '13+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]FetchPartition",'
+    '"versions":"0+"}],"FetchPartition":[{"name":"partition","json":"partition","type":"int32",'
+    '"versions":"0+"},{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32"'
+    ',"versions":"9+","ignorable":true,"default":-1},{"name":"fetch_offset","json":"fetchOffset'
+    '","type":"int64","versions":"0+"},{"name":"last_fetched_epoch","json":"lastFetchedEpoch","'
+    'type":"int32","versions":"12+","default":-1},{"name":"log_start_offset","json":"logStartOf'
+    'fset","type":"int64","versions":"5+","ignorable":true,"default":-1},{"name":"partition_max'
+    '_bytes","json":"partitionMaxBytes","type":"int32","versions":"0+"},{"name":"replica_direct'
+    'ory_id","json":"replicaDirectoryId","type":"uuid","versions":"17+","tag":0,"taggedVersions'
+    '":"17+","ignorable":true},{"name":"high_watermark","json":"highWatermark","type":"int64","'
+    'versions":"18+","tag":1,"taggedVersions":"18+","ignorable":true,"default":9223372036854775'
+    '807}],"ForgottenTopic":[{"name":"topic","json":"topic","type":"string","versions":"7-12","'
+    'entityType":"topicName","ignorable":true},{"name":"topic_id","json":"topicId","type":"uuid'
+    '","versions":"13+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]in'
+    't32","versions":"7+"}]}}'
 )

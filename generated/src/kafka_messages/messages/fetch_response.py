@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -1857,32 +1858,34 @@ _FetchResponseConstants._facts = (
     ',{"name":"responses","json":"responses","type":"[]FetchableTopicResponse","versions":"0+"}'
     ',{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"16+",'
     '"tag":0,"taggedVersions":"16+"}],"structs":{"FetchableTopicResponse":[{"name":"topic","jso'
-    'n":"topic","type":"string","versions":"0-12","ignorable":true},{"name":"topic_id","json":"'
-    'topicId","type":"uuid","versions":"13+","ignorable":true},{"name":"partitions","json":"par'
-    'titions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"name":"partition_in'
-    'dex","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"'
-    'errorCode","type":"int16","versions":"0+"},{"name":"high_watermark","json":"highWatermark"'
-    ',"type":"int64","versions":"0+"},{"name":"last_stable_offset","json":"lastStableOffset","t'
-    'ype":"int64","versions":"4+","ignorable":true,"default":-1},{"name":"log_start_offset","js'
-    'on":"logStartOffset","type":"int64","versions":"5+","ignorable":true,"default":-1},{"name"'
-    ':"diverging_epoch","json":"divergingEpoch","type":"EpochEndOffset","versions":"12+","tag":'
-    '0,"taggedVersions":"12+"},{"name":"current_leader","json":"currentLeader","type":"LeaderId'
-    'AndEpoch","versions":"12+","tag":1,"taggedVersions":"12+"},{"name":"snapshot_id","json":"s'
-    'napshotId","type":"SnapshotId","versions":"12+","tag":2,"taggedVersions":"12+"},{"name":"a'
-    'borted_transactions","json":"abortedTransactions","type":"[]AbortedTransaction","versions"'
-    ':"4+","nullableVersions":"4+","ignorable":true},{"name":"preferred_read_replica","json":"p'
-    'referredReadReplica","type":"int32","versions":"11+","default":-1},{"name":"records","json'
-    '":"records","type":"records","versions":"0+","nullableVersions":"0+","default":null}],"Epo'
-    'chEndOffset":[{"name":"epoch","json":"epoch","type":"int32","versions":"12+","default":-1}'
-    ',{"name":"end_offset","json":"endOffset","type":"int64","versions":"12+","default":-1}],"L'
-    'eaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"int32","versions":"12+","d'
-    'efault":-1},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"12+","d'
-    'efault":-1}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int64","version'
-    's":"0+","default":-1},{"name":"epoch","json":"epoch","type":"int32","versions":"0+","defau'
-    'lt":-1}],"AbortedTransaction":[{"name":"producer_id","json":"producerId","type":"int64","v'
-    'ersions":"4+"},{"name":"first_offset","json":"firstOffset","type":"int64","versions":"4+"}'
-    '],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"16+","mapKe'
-    'y":true},{"name":"host","json":"host","type":"string","versions":"16+"},{"name":"port","js'
-    'on":"port","type":"int32","versions":"16+"},{"name":"rack","json":"rack","type":"string","'
-    'versions":"16+","nullableVersions":"16+","default":null}]}}'
+    'n":"topic","type":"string","versions":"0-12","entityType":"topicName","ignorable":true},{"'
+    'name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true},{"name"'
+    ':"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionDat'
+    'a":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"na'
+    'me":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"high_watermar'
+    'k","json":"highWatermark","type":"int64","versions":"0+"},{"name":"last_stable_offset","js'
+    'on":"lastStableOffset","type":"int64","versions":"4+","ignorable":true,"default":-1},{"nam'
+    'e":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","ignorable":t'
+    'rue,"default":-1},{"name":"diverging_epoch","json":"divergingEpoch","type":"EpochEndOffset'
+    '","versions":"12+","tag":0,"taggedVersions":"12+"},{"name":"current_leader","json":"curren'
+    'tLeader","type":"LeaderIdAndEpoch","versions":"12+","tag":1,"taggedVersions":"12+"},{"name'
+    '":"snapshot_id","json":"snapshotId","type":"SnapshotId","versions":"12+","tag":2,"taggedVe'
+    'rsions":"12+"},{"name":"aborted_transactions","json":"abortedTransactions","type":"[]Abort'
+    'edTransaction","versions":"4+","nullableVersions":"4+","ignorable":true},{"name":"preferre'
+    'd_read_replica","json":"preferredReadReplica","type":"int32","versions":"11+","entityType"'
+    ':"brokerId","default":-1},{"name":"records","json":"records","type":"records","versions":"'
+    '0+","nullableVersions":"0+","default":null}],"EpochEndOffset":[{"name":"epoch","json":"epo'
+    'ch","type":"int32","versions":"12+","default":-1},{"name":"end_offset","json":"endOffset",'
+    '"type":"int64","versions":"12+","default":-1}],"LeaderIdAndEpoch":[{"name":"leader_id","js'
+    'on":"leaderId","type":"int32","versions":"12+","entityType":"brokerId","default":-1},{"nam'
+    'e":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"12+","default":-1}],"Sna'
+    'pshotId":[{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","default"'
+    ':-1},{"name":"epoch","json":"epoch","type":"int32","versions":"0+","default":-1}],"Aborted'
+    'Transaction":[{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","en'
+    'tityType":"producerId"},{"name":"first_offset","json":"firstOffset","type":"int64","versio'
+    'ns":"4+"}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"16'
+    '+","entityType":"brokerId","mapKey":true},{"name":"host","json":"host","type":"string","ve'
+    'rsions":"16+"},{"name":"port","json":"port","type":"int32","versions":"16+"},{"name":"rack'
+    '","json":"rack","type":"string","versions":"16+","nullableVersions":"16+","default":null}]'
+    "}}"
 )

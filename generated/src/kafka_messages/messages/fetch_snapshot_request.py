@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -694,16 +695,16 @@ _FetchSnapshotRequestConstants._facts = (
     '{"name":"FetchSnapshotRequest","type":"request","validVersions":"0-1","flexibleVersions":"'
     '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
     'lableVersions":"0+","tag":0,"taggedVersions":"0+","default":null},{"name":"replica_id","js'
-    'on":"replicaId","type":"int32","versions":"0+","default":-1},{"name":"max_bytes","json":"m'
-    'axBytes","type":"int32","versions":"0+","default":2147483647},{"name":"topics","json":"top'
-    'ics","type":"[]TopicSnapshot","versions":"0+"}],"structs":{"TopicSnapshot":[{"name":"name"'
-    ',"json":"name","type":"string","versions":"0+"},{"name":"partitions","json":"partitions","'
-    'type":"[]PartitionSnapshot","versions":"0+"}],"PartitionSnapshot":[{"name":"partition","js'
-    'on":"partition","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json":"cur'
-    'rentLeaderEpoch","type":"int32","versions":"0+"},{"name":"snapshot_id","json":"snapshotId"'
-    ',"type":"SnapshotId","versions":"0+"},{"name":"position","json":"position","type":"int64",'
-    '"versions":"0+"},{"name":"replica_directory_id","json":"replicaDirectoryId","type":"uuid",'
-    '"versions":"1+","tag":0,"taggedVersions":"1+","ignorable":true}],"SnapshotId":[{"name":"en'
-    'd_offset","json":"endOffset","type":"int64","versions":"0+"},{"name":"epoch","json":"epoch'
-    '","type":"int32","versions":"0+"}]}}'
+    'on":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","default":-1},{"nam'
+    'e":"max_bytes","json":"maxBytes","type":"int32","versions":"0+","default":2147483647},{"na'
+    'me":"topics","json":"topics","type":"[]TopicSnapshot","versions":"0+"}],"structs":{"TopicS'
+    'napshot":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topic'
+    'Name"},{"name":"partitions","json":"partitions","type":"[]PartitionSnapshot","versions":"0'
+    '+"}],"PartitionSnapshot":[{"name":"partition","json":"partition","type":"int32","versions"'
+    ':"0+"},{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions'
+    '":"0+"},{"name":"snapshot_id","json":"snapshotId","type":"SnapshotId","versions":"0+"},{"n'
+    'ame":"position","json":"position","type":"int64","versions":"0+"},{"name":"replica_directo'
+    'ry_id","json":"replicaDirectoryId","type":"uuid","versions":"1+","tag":0,"taggedVersions":'
+    '"1+","ignorable":true}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int6'
+    '4","versions":"0+"},{"name":"epoch","json":"epoch","type":"int32","versions":"0+"}]}}'
 )

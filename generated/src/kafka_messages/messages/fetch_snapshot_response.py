@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -792,18 +793,19 @@ _FetchSnapshotResponseConstants._facts = (
     '":"0+"},{"name":"topics","json":"topics","type":"[]TopicSnapshot","versions":"0+"},{"name"'
     ':"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"'
     'taggedVersions":"1+"}],"structs":{"TopicSnapshot":[{"name":"name","json":"name","type":"st'
-    'ring","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]PartitionSnapsho'
-    't","versions":"0+"}],"PartitionSnapshot":[{"name":"index","json":"index","type":"int32","v'
-    'ersions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"n'
-    'ame":"snapshot_id","json":"snapshotId","type":"SnapshotId","versions":"0+"},{"name":"curre'
-    'nt_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versions":"0+","tag":0,"tagge'
-    'dVersions":"0+"},{"name":"size","json":"size","type":"int64","versions":"0+"},{"name":"pos'
-    'ition","json":"position","type":"int64","versions":"0+"},{"name":"unaligned_records","json'
-    '":"unalignedRecords","type":"records","versions":"0+"}],"SnapshotId":[{"name":"end_offset"'
-    ',"json":"endOffset","type":"int64","versions":"0+"},{"name":"epoch","json":"epoch","type":'
-    '"int32","versions":"0+"}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type"'
-    ':"int32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","vers'
-    'ions":"0+"}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"'
-    '1+","mapKey":true},{"name":"host","json":"host","type":"string","versions":"1+"},{"name":"'
-    'port","json":"port","type":"uint16","versions":"1+"}]}}'
+    'ring","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","'
+    'type":"[]PartitionSnapshot","versions":"0+"}],"PartitionSnapshot":[{"name":"index","json":'
+    '"index","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"in'
+    't16","versions":"0+"},{"name":"snapshot_id","json":"snapshotId","type":"SnapshotId","versi'
+    'ons":"0+"},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","vers'
+    'ions":"0+","tag":0,"taggedVersions":"0+"},{"name":"size","json":"size","type":"int64","ver'
+    'sions":"0+"},{"name":"position","json":"position","type":"int64","versions":"0+"},{"name":'
+    '"unaligned_records","json":"unalignedRecords","type":"records","versions":"0+"}],"Snapshot'
+    'Id":[{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+"},{"name":"epoc'
+    'h","json":"epoch","type":"int32","versions":"0+"}],"LeaderIdAndEpoch":[{"name":"leader_id"'
+    ',"json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"leader'
+    '_epoch","json":"leaderEpoch","type":"int32","versions":"0+"}],"NodeEndpoint":[{"name":"nod'
+    'e_id","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapKey":true'
+    '},{"name":"host","json":"host","type":"string","versions":"1+"},{"name":"port","json":"por'
+    't","type":"uint16","versions":"1+"}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -489,12 +490,13 @@ _FindCoordinatorResponseConstants._facts = (
     'ons":"1+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","versio'
     'ns":"0-3"},{"name":"error_message","json":"errorMessage","type":"string","versions":"1-3",'
     '"nullableVersions":"1-3","ignorable":true},{"name":"node_id","json":"nodeId","type":"int32'
-    '","versions":"0-3"},{"name":"host","json":"host","type":"string","versions":"0-3"},{"name"'
-    ':"port","json":"port","type":"int32","versions":"0-3"},{"name":"coordinators","json":"coor'
-    'dinators","type":"[]Coordinator","versions":"4+"}],"structs":{"Coordinator":[{"name":"key"'
-    ',"json":"key","type":"string","versions":"4+"},{"name":"node_id","json":"nodeId","type":"i'
-    'nt32","versions":"4+"},{"name":"host","json":"host","type":"string","versions":"4+"},{"nam'
-    'e":"port","json":"port","type":"int32","versions":"4+"},{"name":"error_code","json":"error'
-    'Code","type":"int16","versions":"4+"},{"name":"error_message","json":"errorMessage","type"'
-    ':"string","versions":"4+","nullableVersions":"4+","ignorable":true}]}}'
+    '","versions":"0-3","entityType":"brokerId"},{"name":"host","json":"host","type":"string","'
+    'versions":"0-3"},{"name":"port","json":"port","type":"int32","versions":"0-3"},{"name":"co'
+    'ordinators","json":"coordinators","type":"[]Coordinator","versions":"4+"}],"structs":{"Coo'
+    'rdinator":[{"name":"key","json":"key","type":"string","versions":"4+"},{"name":"node_id","'
+    'json":"nodeId","type":"int32","versions":"4+","entityType":"brokerId"},{"name":"host","jso'
+    'n":"host","type":"string","versions":"4+"},{"name":"port","json":"port","type":"int32","ve'
+    'rsions":"4+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"4+"},{"na'
+    'me":"error_message","json":"errorMessage","type":"string","versions":"4+","nullableVersion'
+    's":"4+","ignorable":true}]}}'
 )

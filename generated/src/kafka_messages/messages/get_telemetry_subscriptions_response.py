@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_B,
     UNPACK_B,
     compact_string_array,
@@ -17,9 +18,8 @@ from .._arrays import (
     list_of,
     long_fixed_array,
 )
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     RawTaggedFields,
     TRUTH,
     VARINTS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -281,8 +281,9 @@ _HeartbeatRequestConstants._codecs = {
 }
 _HeartbeatRequestConstants._facts = (
     '{"name":"HeartbeatRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+",'
-    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":"ge'
-    'neration_id","json":"generationId","type":"int32","versions":"0+"},{"name":"member_id","js'
-    'on":"memberId","type":"string","versions":"0+"},{"name":"group_instance_id","json":"groupI'
-    'nstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null}]}'
+    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
+    ':"groupId"},{"name":"generation_id","json":"generationId","type":"int32","versions":"0+"},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+"},{"name":"group_inst'
+    'ance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+",'
+    '"default":null}]}'
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -343,10 +343,10 @@ _InitProducerIdRequestConstants._codecs = {
 _InitProducerIdRequestConstants._facts = (
     '{"name":"InitProducerIdRequest","type":"request","validVersions":"0-6","flexibleVersions":'
     '"2+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versio'
-    'ns":"0+","nullableVersions":"0+"},{"name":"transaction_timeout_ms","json":"transactionTime'
-    'outMs","type":"int32","versions":"0+"},{"name":"producer_id","json":"producerId","type":"i'
-    'nt64","versions":"3+","default":-1},{"name":"producer_epoch","json":"producerEpoch","type"'
-    ':"int16","versions":"3+","default":-1},{"name":"enable2_pc","json":"enable2Pc","type":"boo'
-    'l","versions":"6+"},{"name":"keep_prepared_txn","json":"keepPreparedTxn","type":"bool","ve'
-    'rsions":"6+"}]}'
+    'ns":"0+","nullableVersions":"0+","entityType":"transactionalId"},{"name":"transaction_time'
+    'out_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+"},{"name":"producer_id'
+    '","json":"producerId","type":"int64","versions":"3+","entityType":"producerId","default":-'
+    '1},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"3+","default'
+    '":-1},{"name":"enable2_pc","json":"enable2Pc","type":"bool","versions":"6+"},{"name":"keep'
+    '_prepared_txn","json":"keepPreparedTxn","type":"bool","versions":"6+"}]}'
 )

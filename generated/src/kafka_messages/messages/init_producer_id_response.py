@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 _pack_ihqh = Struct(">ihqh").pack
 _pack_ihqhB = Struct(">ihqhB").pack
@@ -207,9 +207,10 @@ _InitProducerIdResponseConstants._facts = (
     '{"name":"InitProducerIdResponse","type":"response","validVersions":"0-6","flexibleVersions'
     '":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","version'
-    's":"0+"},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","default'
-    '":-1},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+"},{"na'
-    'me":"ongoing_txn_producer_id","json":"ongoingTxnProducerId","type":"int64","versions":"6+"'
-    ',"default":-1},{"name":"ongoing_txn_producer_epoch","json":"ongoingTxnProducerEpoch","type'
-    '":"int16","versions":"6+","default":-1}]}'
+    's":"0+"},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityT'
+    'ype":"producerId","default":-1},{"name":"producer_epoch","json":"producerEpoch","type":"in'
+    't16","versions":"0+"},{"name":"ongoing_txn_producer_id","json":"ongoingTxnProducerId","typ'
+    'e":"int64","versions":"6+","entityType":"producerId","default":-1},{"name":"ongoing_txn_pr'
+    'oducer_epoch","json":"ongoingTxnProducerEpoch","type":"int16","versions":"6+","default":-1'
+    "}]}"
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -769,15 +770,15 @@ _JoinGroupRequestConstants._codecs = {
 }
 _JoinGroupRequestConstants._facts = (
     '{"name":"JoinGroupRequest","type":"request","validVersions":"0-9","flexibleVersions":"6+",'
-    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":"se'
-    'ssion_timeout_ms","json":"sessionTimeoutMs","type":"int32","versions":"0+"},{"name":"rebal'
-    'ance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"1+","ignorable":tr'
-    'ue,"default":-1},{"name":"member_id","json":"memberId","type":"string","versions":"0+"},{"'
-    'name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"5+","nullab'
-    'leVersions":"5+","default":null},{"name":"protocol_type","json":"protocolType","type":"str'
-    'ing","versions":"0+"},{"name":"protocols","json":"protocols","type":"[]JoinGroupRequestPro'
-    'tocol","versions":"0+"},{"name":"reason","json":"reason","type":"string","versions":"8+","'
-    'nullableVersions":"8+","ignorable":true,"default":null}],"structs":{"JoinGroupRequestProto'
-    'col":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true},{"name":'
-    '"metadata","json":"metadata","type":"bytes","versions":"0+"}]}}'
+    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
+    ':"groupId"},{"name":"session_timeout_ms","json":"sessionTimeoutMs","type":"int32","version'
+    's":"0+"},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versio'
+    'ns":"1+","ignorable":true,"default":-1},{"name":"member_id","json":"memberId","type":"stri'
+    'ng","versions":"0+"},{"name":"group_instance_id","json":"groupInstanceId","type":"string",'
+    '"versions":"5+","nullableVersions":"5+","default":null},{"name":"protocol_type","json":"pr'
+    'otocolType","type":"string","versions":"0+"},{"name":"protocols","json":"protocols","type"'
+    ':"[]JoinGroupRequestProtocol","versions":"0+"},{"name":"reason","json":"reason","type":"st'
+    'ring","versions":"8+","nullableVersions":"8+","ignorable":true,"default":null}],"structs":'
+    '{"JoinGroupRequestProtocol":[{"name":"name","json":"name","type":"string","versions":"0+",'
+    '"mapKey":true},{"name":"metadata","json":"metadata","type":"bytes","versions":"0+"}]}}'
 )

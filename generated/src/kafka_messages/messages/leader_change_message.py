@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     VARINTS,
@@ -317,9 +318,9 @@ _LeaderChangeMessageConstants._codecs = {
 _LeaderChangeMessageConstants._facts = (
     '{"name":"LeaderChangeMessage","type":"data","validVersions":"0-1","flexibleVersions":"0+",'
     '"fields":[{"name":"version","json":"version","type":"int16","versions":"0+"},{"name":"lead'
-    'er_id","json":"leaderId","type":"int32","versions":"0+"},{"name":"voters","json":"voters",'
-    '"type":"[]Voter","versions":"0+"},{"name":"granting_voters","json":"grantingVoters","type"'
-    ':"[]Voter","versions":"0+"}],"structs":{"Voter":[{"name":"voter_id","json":"voterId","type'
-    '":"int32","versions":"0+"},{"name":"voter_directory_id","json":"voterDirectoryId","type":"'
-    'uuid","versions":"1+"}]}}'
+    'er_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"'
+    'voters","json":"voters","type":"[]Voter","versions":"0+"},{"name":"granting_voters","json"'
+    ':"grantingVoters","type":"[]Voter","versions":"0+"}],"structs":{"Voter":[{"name":"voter_id'
+    '","json":"voterId","type":"int32","versions":"0+"},{"name":"voter_directory_id","json":"vo'
+    'terDirectoryId","type":"uuid","versions":"1+"}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -544,11 +545,11 @@ _LeaveGroupRequestConstants._codecs = {
 }
 _LeaveGroupRequestConstants._facts = (
     '{"name":"LeaveGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+"'
-    ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":"m'
-    'ember_id","json":"memberId","type":"string","versions":"0-2"},{"name":"members","json":"me'
-    'mbers","type":"[]MemberIdentity","versions":"3+"}],"structs":{"MemberIdentity":[{"name":"m'
-    'ember_id","json":"memberId","type":"string","versions":"3+"},{"name":"group_instance_id","'
-    'json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":'
-    'null},{"name":"reason","json":"reason","type":"string","versions":"5+","nullableVersions":'
-    '"5+","ignorable":true,"default":null}]}}'
+    ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType'
+    '":"groupId"},{"name":"member_id","json":"memberId","type":"string","versions":"0-2"},{"nam'
+    'e":"members","json":"members","type":"[]MemberIdentity","versions":"3+"}],"structs":{"Memb'
+    'erIdentity":[{"name":"member_id","json":"memberId","type":"string","versions":"3+"},{"name'
+    '":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVe'
+    'rsions":"3+","default":null},{"name":"reason","json":"reason","type":"string","versions":"'
+    '5+","nullableVersions":"5+","ignorable":true,"default":null}]}}'
 )

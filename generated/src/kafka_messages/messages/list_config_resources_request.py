@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._arrays import PACK_B, UNPACK_B, fixed_elements, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import RawTaggedFields, Refused, VARINTS, new, tags, tags_size, unknown_tags, uvarint_size
+from .._base.message import Message
+from .._core.arrays import PACK_B, UNPACK_B, fixed_elements, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.wire import RawTaggedFields, Refused, VARINTS, new, tags, tags_size, unknown_tags, uvarint_size
 
 
 class _ListConfigResourcesRequestConstants(Message):

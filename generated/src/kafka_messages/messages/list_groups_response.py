@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -607,8 +608,9 @@ _ListGroupsResponseConstants._facts = (
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"1+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"'
     '0+"},{"name":"groups","json":"groups","type":"[]ListedGroup","versions":"0+"}],"structs":{'
-    '"ListedGroup":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name'
-    '":"protocol_type","json":"protocolType","type":"string","versions":"0+"},{"name":"group_st'
-    'ate","json":"groupState","type":"string","versions":"4+","ignorable":true},{"name":"group_'
-    'type","json":"groupType","type":"string","versions":"5+","ignorable":true}]}}'
+    '"ListedGroup":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entity'
+    'Type":"groupId"},{"name":"protocol_type","json":"protocolType","type":"string","versions":'
+    '"0+"},{"name":"group_state","json":"groupState","type":"string","versions":"4+","ignorable'
+    '":true},{"name":"group_type","json":"groupType","type":"string","versions":"5+","ignorable'
+    '":true}]}}'
 )

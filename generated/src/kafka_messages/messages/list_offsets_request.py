@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -616,14 +617,14 @@ _ListOffsetsRequestConstants._codecs = {
 }
 _ListOffsetsRequestConstants._facts = (
     '{"name":"ListOffsetsRequest","type":"request","validVersions":"1-11","flexibleVersions":"6'
-    '+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+"},{"nam'
-    'e":"isolation_level","json":"isolationLevel","type":"int8","versions":"2+"},{"name":"topic'
-    's","json":"topics","type":"[]ListOffsetsTopic","versions":"0+"},{"name":"timeout_ms","json'
-    '":"timeoutMs","type":"int32","versions":"10+","ignorable":true}],"structs":{"ListOffsetsTo'
-    'pic":[{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"partitions","'
-    'json":"partitions","type":"[]ListOffsetsPartition","versions":"0+"}],"ListOffsetsPartition'
-    '":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"nam'
-    'e":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"4+","igno'
-    'rable":true,"default":-1},{"name":"timestamp","json":"timestamp","type":"int64","versions"'
-    ':"0+"}]}}'
+    '+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entit'
+    'yType":"brokerId"},{"name":"isolation_level","json":"isolationLevel","type":"int8","versio'
+    'ns":"2+"},{"name":"topics","json":"topics","type":"[]ListOffsetsTopic","versions":"0+"},{"'
+    'name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"10+","ignorable":true}],"'
+    'structs":{"ListOffsetsTopic":[{"name":"name","json":"name","type":"string","versions":"0+"'
+    ',"entityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]ListOffsetsP'
+    'artition","versions":"0+"}],"ListOffsetsPartition":[{"name":"partition_index","json":"part'
+    'itionIndex","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json":"current'
+    'LeaderEpoch","type":"int32","versions":"4+","ignorable":true,"default":-1},{"name":"timest'
+    'amp","json":"timestamp","type":"int64","versions":"0+"}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -583,11 +584,11 @@ _ListOffsetsResponseConstants._facts = (
     '"6+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"2+","ignorable":true},{"name":"topics","json":"topics","type":"[]ListOffsetsTopicRespon'
     'se","versions":"0+"}],"structs":{"ListOffsetsTopicResponse":[{"name":"name","json":"name",'
-    '"type":"string","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]ListOf'
-    'fsetsPartitionResponse","versions":"0+"}],"ListOffsetsPartitionResponse":[{"name":"partiti'
-    'on_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","js'
-    'on":"errorCode","type":"int16","versions":"0+"},{"name":"timestamp","json":"timestamp","ty'
-    'pe":"int64","versions":"1+","default":-1},{"name":"offset","json":"offset","type":"int64",'
-    '"versions":"1+","default":-1},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","'
-    'versions":"4+","default":-1}]}}'
+    '"type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"par'
+    'titions","type":"[]ListOffsetsPartitionResponse","versions":"0+"}],"ListOffsetsPartitionRe'
+    'sponse":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}'
+    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"timestam'
+    'p","json":"timestamp","type":"int64","versions":"1+","default":-1},{"name":"offset","json"'
+    ':"offset","type":"int64","versions":"1+","default":-1},{"name":"leader_epoch","json":"lead'
+    'erEpoch","type":"int32","versions":"4+","default":-1}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -243,6 +244,7 @@ _ListPartitionReassignmentsRequestConstants._facts = (
     'Versions":"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions"'
     ':"0+","default":60000},{"name":"topics","json":"topics","type":"[]ListPartitionReassignmen'
     'tsTopics","versions":"0+","nullableVersions":"0+","default":null}],"structs":{"ListPartiti'
-    'onReassignmentsTopics":[{"name":"name","json":"name","type":"string","versions":"0+"},{"na'
-    'me":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+"}]}}'
+    'onReassignmentsTopics":[{"name":"name","json":"name","type":"string","versions":"0+","enti'
+    'tyType":"topicName"},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32'
+    '","versions":"0+"}]}}'
 )

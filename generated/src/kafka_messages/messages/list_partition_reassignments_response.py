@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -412,10 +413,11 @@ _ListPartitionReassignmentsResponseConstants._facts = (
     '},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableV'
     'ersions":"0+"},{"name":"topics","json":"topics","type":"[]OngoingTopicReassignment","versi'
     'ons":"0+"}],"structs":{"OngoingTopicReassignment":[{"name":"name","json":"name","type":"st'
-    'ring","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]OngoingPartition'
-    'Reassignment","versions":"0+"}],"OngoingPartitionReassignment":[{"name":"partition_index",'
-    '"json":"partitionIndex","type":"int32","versions":"0+"},{"name":"replicas","json":"replica'
-    's","type":"[]int32","versions":"0+"},{"name":"adding_replicas","json":"addingReplicas","ty'
-    'pe":"[]int32","versions":"0+"},{"name":"removing_replicas","json":"removingReplicas","type'
-    '":"[]int32","versions":"0+"}]}}'
+    'ring","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","'
+    'type":"[]OngoingPartitionReassignment","versions":"0+"}],"OngoingPartitionReassignment":[{'
+    '"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"'
+    'replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId"},{"na'
+    'me":"adding_replicas","json":"addingReplicas","type":"[]int32","versions":"0+","entityType'
+    '":"brokerId"},{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","vers'
+    'ions":"0+","entityType":"brokerId"}]}}'
 )

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_Q,
     UNPACK_Q,
     compact_string_array,
@@ -16,9 +17,8 @@ from .._arrays import (
     list_of,
     long_fixed_array,
 )
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -326,7 +326,7 @@ _ListTransactionsRequestConstants._facts = (
     '{"name":"ListTransactionsRequest","type":"request","validVersions":"0-2","flexibleVersions'
     '":"0+","fields":[{"name":"state_filters","json":"stateFilters","type":"[]string","versions'
     '":"0+"},{"name":"producer_id_filters","json":"producerIdFilters","type":"[]int64","version'
-    's":"0+"},{"name":"duration_filter","json":"durationFilter","type":"int64","versions":"1+",'
-    '"default":-1},{"name":"transactional_id_pattern","json":"transactionalIdPattern","type":"s'
-    'tring","versions":"2+","nullableVersions":"2+","default":null}]}'
+    's":"0+","entityType":"producerId"},{"name":"duration_filter","json":"durationFilter","type'
+    '":"int64","versions":"1+","default":-1},{"name":"transactional_id_pattern","json":"transac'
+    'tionalIdPattern","type":"string","versions":"2+","nullableVersions":"2+","default":null}]}'
 )

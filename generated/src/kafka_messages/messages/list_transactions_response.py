@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -264,7 +265,7 @@ _ListTransactionsResponseConstants._facts = (
     '":"unknown_state_filters","json":"unknownStateFilters","type":"[]string","versions":"0+"},'
     '{"name":"transaction_states","json":"transactionStates","type":"[]TransactionState","versi'
     'ons":"0+"}],"structs":{"TransactionState":[{"name":"transactional_id","json":"transactiona'
-    'lId","type":"string","versions":"0+"},{"name":"producer_id","json":"producerId","type":"in'
-    't64","versions":"0+"},{"name":"transaction_state","json":"transactionState","type":"string'
-    '","versions":"0+"}]}}'
+    'lId","type":"string","versions":"0+","entityType":"transactionalId"},{"name":"producer_id"'
+    ',"json":"producerId","type":"int64","versions":"0+","entityType":"producerId"},{"name":"tr'
+    'ansaction_state","json":"transactionState","type":"string","versions":"0+"}]}}'
 )

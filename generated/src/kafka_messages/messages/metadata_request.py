@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -648,5 +649,5 @@ _MetadataRequestConstants._facts = (
     'e":"include_topic_authorized_operations","json":"includeTopicAuthorizedOperations","type":'
     '"bool","versions":"8+"}],"structs":{"MetadataRequestTopic":[{"name":"topic_id","json":"top'
     'icId","type":"uuid","versions":"10+","ignorable":true},{"name":"name","json":"name","type"'
-    ':"string","versions":"0+","nullableVersions":"10+"}]}}'
+    ':"string","versions":"0+","nullableVersions":"10+","entityType":"topicName"}]}}'
 )

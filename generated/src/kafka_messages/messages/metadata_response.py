@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -2227,26 +2228,28 @@ _MetadataResponseConstants._facts = (
     '3+","ignorable":true},{"name":"brokers","json":"brokers","type":"[]MetadataResponseBroker"'
     ',"versions":"0+"},{"name":"cluster_id","json":"clusterId","type":"string","versions":"2+",'
     '"nullableVersions":"2+","ignorable":true,"default":null},{"name":"controller_id","json":"c'
-    'ontrollerId","type":"int32","versions":"1+","ignorable":true,"default":-1},{"name":"topics'
-    '","json":"topics","type":"[]MetadataResponseTopic","versions":"0+"},{"name":"cluster_autho'
-    'rized_operations","json":"clusterAuthorizedOperations","type":"int32","versions":"8-10","d'
-    'efault":-2147483648},{"name":"error_code","json":"errorCode","type":"int16","versions":"13'
-    '+","ignorable":true}],"structs":{"MetadataResponseBroker":[{"name":"node_id","json":"nodeI'
-    'd","type":"int32","versions":"0+","mapKey":true},{"name":"host","json":"host","type":"stri'
-    'ng","versions":"0+"},{"name":"port","json":"port","type":"int32","versions":"0+"},{"name":'
-    '"rack","json":"rack","type":"string","versions":"1+","nullableVersions":"1+","ignorable":t'
-    'rue,"default":null}],"MetadataResponseTopic":[{"name":"error_code","json":"errorCode","typ'
-    'e":"int16","versions":"0+"},{"name":"name","json":"name","type":"string","versions":"0+","'
-    'nullableVersions":"12+","mapKey":true},{"name":"topic_id","json":"topicId","type":"uuid","'
-    'versions":"10+","ignorable":true},{"name":"is_internal","json":"isInternal","type":"bool",'
-    '"versions":"1+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]Metad'
-    'ataResponsePartition","versions":"0+"},{"name":"topic_authorized_operations","json":"topic'
-    'AuthorizedOperations","type":"int32","versions":"8+","default":-2147483648}],"MetadataResp'
-    'onsePartition":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"'
-    'name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"l'
-    'eader_id","json":"leaderId","type":"int32","versions":"0+"},{"name":"leader_epoch","json":'
-    '"leaderEpoch","type":"int32","versions":"7+","ignorable":true,"default":-1},{"name":"repli'
-    'ca_nodes","json":"replicaNodes","type":"[]int32","versions":"0+"},{"name":"isr_nodes","jso'
-    'n":"isrNodes","type":"[]int32","versions":"0+"},{"name":"offline_replicas","json":"offline'
-    'Replicas","type":"[]int32","versions":"5+","ignorable":true}]}}'
+    'ontrollerId","type":"int32","versions":"1+","entityType":"brokerId","ignorable":true,"defa'
+    'ult":-1},{"name":"topics","json":"topics","type":"[]MetadataResponseTopic","versions":"0+"'
+    '},{"name":"cluster_authorized_operations","json":"clusterAuthorizedOperations","type":"int'
+    '32","versions":"8-10","default":-2147483648},{"name":"error_code","json":"errorCode","type'
+    '":"int16","versions":"13+","ignorable":true}],"structs":{"MetadataResponseBroker":[{"name"'
+    ':"node_id","json":"nodeId","type":"int32","versions":"0+","entityType":"brokerId","mapKey"'
+    ':true},{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port","json"'
+    ':"port","type":"int32","versions":"0+"},{"name":"rack","json":"rack","type":"string","vers'
+    'ions":"1+","nullableVersions":"1+","ignorable":true,"default":null}],"MetadataResponseTopi'
+    'c":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"name"'
+    ',"json":"name","type":"string","versions":"0+","nullableVersions":"12+","entityType":"topi'
+    'cName","mapKey":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","'
+    'ignorable":true},{"name":"is_internal","json":"isInternal","type":"bool","versions":"1+","'
+    'ignorable":true},{"name":"partitions","json":"partitions","type":"[]MetadataResponsePartit'
+    'ion","versions":"0+"},{"name":"topic_authorized_operations","json":"topicAuthorizedOperati'
+    'ons","type":"int32","versions":"8+","default":-2147483648}],"MetadataResponsePartition":[{'
+    '"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"partition_'
+    'index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"leader_id","json":'
+    '"leaderId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"leader_epoch",'
+    '"json":"leaderEpoch","type":"int32","versions":"7+","ignorable":true,"default":-1},{"name"'
+    ':"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+","entityType":"brok'
+    'erId"},{"name":"isr_nodes","json":"isrNodes","type":"[]int32","versions":"0+","entityType"'
+    ':"brokerId"},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","version'
+    's":"5+","entityType":"brokerId","ignorable":true}]}}'
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -1023,20 +1024,20 @@ _OffsetCommitRequestConstants._codecs = {
 }
 _OffsetCommitRequestConstants._facts = (
     '{"name":"OffsetCommitRequest","type":"request","validVersions":"2-10","flexibleVersions":"'
-    '8+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name"'
-    ':"generation_id_or_member_epoch","json":"generationIdOrMemberEpoch","type":"int32","versio'
-    'ns":"1+","ignorable":true,"default":-1},{"name":"member_id","json":"memberId","type":"stri'
-    'ng","versions":"1+","ignorable":true},{"name":"group_instance_id","json":"groupInstanceId"'
-    ',"type":"string","versions":"7+","nullableVersions":"7+","default":null},{"name":"retentio'
-    'n_time_ms","json":"retentionTimeMs","type":"int64","versions":"2-4","ignorable":true,"defa'
-    'ult":-1},{"name":"topics","json":"topics","type":"[]OffsetCommitRequestTopic","versions":"'
-    '0+"}],"structs":{"OffsetCommitRequestTopic":[{"name":"name","json":"name","type":"string",'
-    '"versions":"0-9","ignorable":true},{"name":"topic_id","json":"topicId","type":"uuid","vers'
-    'ions":"10+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]OffsetCom'
-    'mitRequestPartition","versions":"0+"}],"OffsetCommitRequestPartition":[{"name":"partition_'
-    'index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"committed_offset",'
-    '"json":"committedOffset","type":"int64","versions":"0+"},{"name":"committed_leader_epoch",'
-    '"json":"committedLeaderEpoch","type":"int32","versions":"6+","ignorable":true,"default":-1'
-    '},{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":"0+",'
-    '"nullableVersions":"0+"}]}}'
+    '8+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityT'
+    'ype":"groupId"},{"name":"generation_id_or_member_epoch","json":"generationIdOrMemberEpoch"'
+    ',"type":"int32","versions":"1+","ignorable":true,"default":-1},{"name":"member_id","json":'
+    '"memberId","type":"string","versions":"1+","ignorable":true},{"name":"group_instance_id","'
+    'json":"groupInstanceId","type":"string","versions":"7+","nullableVersions":"7+","default":'
+    'null},{"name":"retention_time_ms","json":"retentionTimeMs","type":"int64","versions":"2-4"'
+    ',"ignorable":true,"default":-1},{"name":"topics","json":"topics","type":"[]OffsetCommitReq'
+    'uestTopic","versions":"0+"}],"structs":{"OffsetCommitRequestTopic":[{"name":"name","json":'
+    '"name","type":"string","versions":"0-9","entityType":"topicName","ignorable":true},{"name"'
+    ':"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true},{"name":"par'
+    'titions","json":"partitions","type":"[]OffsetCommitRequestPartition","versions":"0+"}],"Of'
+    'fsetCommitRequestPartition":[{"name":"partition_index","json":"partitionIndex","type":"int'
+    '32","versions":"0+"},{"name":"committed_offset","json":"committedOffset","type":"int64","v'
+    'ersions":"0+"},{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int3'
+    '2","versions":"6+","ignorable":true,"default":-1},{"name":"committed_metadata","json":"com'
+    'mittedMetadata","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -560,9 +561,10 @@ _OffsetCommitResponseConstants._facts = (
     ':"8+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"3+","ignorable":true},{"name":"topics","json":"topics","type":"[]OffsetCommitResponseT'
     'opic","versions":"0+"}],"structs":{"OffsetCommitResponseTopic":[{"name":"name","json":"nam'
-    'e","type":"string","versions":"0-9","ignorable":true},{"name":"topic_id","json":"topicId",'
-    '"type":"uuid","versions":"10+","ignorable":true},{"name":"partitions","json":"partitions",'
-    '"type":"[]OffsetCommitResponsePartition","versions":"0+"}],"OffsetCommitResponsePartition"'
-    ':[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name'
-    '":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    'e","type":"string","versions":"0-9","entityType":"topicName","ignorable":true},{"name":"to'
+    'pic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true},{"name":"partiti'
+    'ons","json":"partitions","type":"[]OffsetCommitResponsePartition","versions":"0+"}],"Offse'
+    'tCommitResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32'
+    '","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}'
+    "]}}"
 )

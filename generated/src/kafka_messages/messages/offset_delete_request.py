@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -273,10 +274,11 @@ _OffsetDeleteRequestConstants._codecs = {
 }
 _OffsetDeleteRequestConstants._facts = (
     '{"name":"OffsetDeleteRequest","type":"request","validVersions":"0","flexibleVersions":"non'
-    'e","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":'
-    '"topics","json":"topics","type":"[]OffsetDeleteRequestTopic","versions":"0+"}],"structs":{'
-    '"OffsetDeleteRequestTopic":[{"name":"name","json":"name","type":"string","versions":"0+","'
-    'mapKey":true},{"name":"partitions","json":"partitions","type":"[]OffsetDeleteRequestPartit'
-    'ion","versions":"0+"}],"OffsetDeleteRequestPartition":[{"name":"partition_index","json":"p'
-    'artitionIndex","type":"int32","versions":"0+"}]}}'
+    'e","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityTy'
+    'pe":"groupId"},{"name":"topics","json":"topics","type":"[]OffsetDeleteRequestTopic","versi'
+    'ons":"0+"}],"structs":{"OffsetDeleteRequestTopic":[{"name":"name","json":"name","type":"st'
+    'ring","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":'
+    '"partitions","type":"[]OffsetDeleteRequestPartition","versions":"0+"}],"OffsetDeleteReques'
+    'tPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"'
+    '0+"}]}}'
 )

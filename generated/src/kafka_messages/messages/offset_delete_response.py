@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import Malformed, RawTaggedFields, Refused, new, string_length
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_hii = Struct(">hii").pack
@@ -298,8 +299,8 @@ _OffsetDeleteResponseConstants._facts = (
     'ame":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable"'
     ':true},{"name":"topics","json":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0'
     '+"}],"structs":{"OffsetDeleteResponseTopic":[{"name":"name","json":"name","type":"string",'
-    '"versions":"0+","mapKey":true},{"name":"partitions","json":"partitions","type":"[]OffsetDe'
-    'leteResponsePartition","versions":"0+"}],"OffsetDeleteResponsePartition":[{"name":"partiti'
-    'on_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true},{"name":"e'
-    'rror_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    '"versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"parti'
+    'tions","type":"[]OffsetDeleteResponsePartition","versions":"0+"}],"OffsetDeleteResponsePar'
+    'tition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
+    '"mapKey":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -1114,19 +1115,20 @@ _OffsetFetchRequestConstants._codecs = {
 }
 _OffsetFetchRequestConstants._facts = (
     '{"name":"OffsetFetchRequest","type":"request","validVersions":"1-10","flexibleVersions":"6'
-    '+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0-7"},{"name"'
-    ':"topics","json":"topics","type":"[]OffsetFetchRequestTopic","versions":"0-7","nullableVer'
-    'sions":"2-7"},{"name":"groups","json":"groups","type":"[]OffsetFetchRequestGroup","version'
-    's":"8+"},{"name":"require_stable","json":"requireStable","type":"bool","versions":"7+"}],"'
-    'structs":{"OffsetFetchRequestTopic":[{"name":"name","json":"name","type":"string","version'
-    's":"0-7"},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions'
-    '":"0-7"}],"OffsetFetchRequestGroup":[{"name":"group_id","json":"groupId","type":"string","'
-    'versions":"8+"},{"name":"member_id","json":"memberId","type":"string","versions":"9+","nul'
-    'lableVersions":"9+","ignorable":true,"default":null},{"name":"member_epoch","json":"member'
-    'Epoch","type":"int32","versions":"9+","ignorable":true,"default":-1},{"name":"topics","jso'
-    'n":"topics","type":"[]OffsetFetchRequestTopics","versions":"8+","nullableVersions":"8+"}],'
-    '"OffsetFetchRequestTopics":[{"name":"name","json":"name","type":"string","versions":"8-9",'
-    '"ignorable":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","igno'
-    'rable":true},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versi'
-    'ons":"8+"}]}}'
+    '+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0-7","entityT'
+    'ype":"groupId"},{"name":"topics","json":"topics","type":"[]OffsetFetchRequestTopic","versi'
+    'ons":"0-7","nullableVersions":"2-7"},{"name":"groups","json":"groups","type":"[]OffsetFetc'
+    'hRequestGroup","versions":"8+"},{"name":"require_stable","json":"requireStable","type":"bo'
+    'ol","versions":"7+"}],"structs":{"OffsetFetchRequestTopic":[{"name":"name","json":"name","'
+    'type":"string","versions":"0-7","entityType":"topicName"},{"name":"partition_indexes","jso'
+    'n":"partitionIndexes","type":"[]int32","versions":"0-7"}],"OffsetFetchRequestGroup":[{"nam'
+    'e":"group_id","json":"groupId","type":"string","versions":"8+","entityType":"groupId"},{"n'
+    'ame":"member_id","json":"memberId","type":"string","versions":"9+","nullableVersions":"9+"'
+    ',"ignorable":true,"default":null},{"name":"member_epoch","json":"memberEpoch","type":"int3'
+    '2","versions":"9+","ignorable":true,"default":-1},{"name":"topics","json":"topics","type":'
+    '"[]OffsetFetchRequestTopics","versions":"8+","nullableVersions":"8+"}],"OffsetFetchRequest'
+    'Topics":[{"name":"name","json":"name","type":"string","versions":"8-9","entityType":"topic'
+    'Name","ignorable":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+"'
+    ',"ignorable":true},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32",'
+    '"versions":"8+"}]}}'
 )

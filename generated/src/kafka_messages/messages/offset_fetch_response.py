@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -1242,23 +1243,24 @@ _OffsetFetchResponseConstants._facts = (
     'ic","versions":"0-7"},{"name":"error_code","json":"errorCode","type":"int16","versions":"2'
     '-7","ignorable":true},{"name":"groups","json":"groups","type":"[]OffsetFetchResponseGroup"'
     ',"versions":"8+"}],"structs":{"OffsetFetchResponseTopic":[{"name":"name","json":"name","ty'
-    'pe":"string","versions":"0-7"},{"name":"partitions","json":"partitions","type":"[]OffsetFe'
-    'tchResponsePartition","versions":"0-7"}],"OffsetFetchResponsePartition":[{"name":"partitio'
-    'n_index","json":"partitionIndex","type":"int32","versions":"0-7"},{"name":"committed_offse'
-    't","json":"committedOffset","type":"int64","versions":"0-7"},{"name":"committed_leader_epo'
-    'ch","json":"committedLeaderEpoch","type":"int32","versions":"5-7","ignorable":true,"defaul'
-    't":-1},{"name":"metadata","json":"metadata","type":"string","versions":"0-7","nullableVers'
-    'ions":"0-7"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0-7"}],"Of'
-    'fsetFetchResponseGroup":[{"name":"group_id","json":"groupId","type":"string","versions":"8'
-    '+"},{"name":"topics","json":"topics","type":"[]OffsetFetchResponseTopics","versions":"8+"}'
-    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"8+"}],"OffsetFetchResp'
-    'onseTopics":[{"name":"name","json":"name","type":"string","versions":"8-9","ignorable":tru'
-    'e},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true},{"'
-    'name":"partitions","json":"partitions","type":"[]OffsetFetchResponsePartitions","versions"'
-    ':"8+"}],"OffsetFetchResponsePartitions":[{"name":"partition_index","json":"partitionIndex"'
-    ',"type":"int32","versions":"8+"},{"name":"committed_offset","json":"committedOffset","type'
-    '":"int64","versions":"8+"},{"name":"committed_leader_epoch","json":"committedLeaderEpoch",'
-    '"type":"int32","versions":"8+","ignorable":true,"default":-1},{"name":"metadata","json":"m'
-    'etadata","type":"string","versions":"8+","nullableVersions":"8+"},{"name":"error_code","js'
-    'on":"errorCode","type":"int16","versions":"8+"}]}}'
+    'pe":"string","versions":"0-7","entityType":"topicName"},{"name":"partitions","json":"parti'
+    'tions","type":"[]OffsetFetchResponsePartition","versions":"0-7"}],"OffsetFetchResponsePart'
+    'ition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0-7"}'
+    ',{"name":"committed_offset","json":"committedOffset","type":"int64","versions":"0-7"},{"na'
+    'me":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"5-7"'
+    ',"ignorable":true,"default":-1},{"name":"metadata","json":"metadata","type":"string","vers'
+    'ions":"0-7","nullableVersions":"0-7"},{"name":"error_code","json":"errorCode","type":"int1'
+    '6","versions":"0-7"}],"OffsetFetchResponseGroup":[{"name":"group_id","json":"groupId","typ'
+    'e":"string","versions":"8+","entityType":"groupId"},{"name":"topics","json":"topics","type'
+    '":"[]OffsetFetchResponseTopics","versions":"8+"},{"name":"error_code","json":"errorCode","'
+    'type":"int16","versions":"8+"}],"OffsetFetchResponseTopics":[{"name":"name","json":"name",'
+    '"type":"string","versions":"8-9","entityType":"topicName","ignorable":true},{"name":"topic'
+    '_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true},{"name":"partitions'
+    '","json":"partitions","type":"[]OffsetFetchResponsePartitions","versions":"8+"}],"OffsetFe'
+    'tchResponsePartitions":[{"name":"partition_index","json":"partitionIndex","type":"int32","'
+    'versions":"8+"},{"name":"committed_offset","json":"committedOffset","type":"int64","versio'
+    'ns":"8+"},{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","v'
+    'ersions":"8+","ignorable":true,"default":-1},{"name":"metadata","json":"metadata","type":"'
+    'string","versions":"8+","nullableVersions":"8+"},{"name":"error_code","json":"errorCode","'
+    'type":"int16","versions":"8+"}]}}'
 )

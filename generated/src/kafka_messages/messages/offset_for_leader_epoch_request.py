@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -481,11 +482,12 @@ _OffsetForLeaderEpochRequestConstants._codecs = {
 _OffsetForLeaderEpochRequestConstants._facts = (
     '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"2-4","flexibleVers'
     'ions":"4+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+'
-    '","ignorable":true,"default":-2},{"name":"topics","json":"topics","type":"[]OffsetForLeade'
-    'rTopic","versions":"0+"}],"structs":{"OffsetForLeaderTopic":[{"name":"topic","json":"topic'
-    '","type":"string","versions":"0+","mapKey":true},{"name":"partitions","json":"partitions",'
-    '"type":"[]OffsetForLeaderPartition","versions":"0+"}],"OffsetForLeaderPartition":[{"name":'
-    '"partition","json":"partition","type":"int32","versions":"0+"},{"name":"current_leader_epo'
-    'ch","json":"currentLeaderEpoch","type":"int32","versions":"2+","ignorable":true,"default":'
-    '-1},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"}]}}'
+    '","entityType":"brokerId","ignorable":true,"default":-2},{"name":"topics","json":"topics",'
+    '"type":"[]OffsetForLeaderTopic","versions":"0+"}],"structs":{"OffsetForLeaderTopic":[{"nam'
+    'e":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey'
+    '":true},{"name":"partitions","json":"partitions","type":"[]OffsetForLeaderPartition","vers'
+    'ions":"0+"}],"OffsetForLeaderPartition":[{"name":"partition","json":"partition","type":"in'
+    't32","versions":"0+"},{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"i'
+    'nt32","versions":"2+","ignorable":true,"default":-1},{"name":"leader_epoch","json":"leader'
+    'Epoch","type":"int32","versions":"0+"}]}}'
 )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -447,10 +448,10 @@ _OffsetForLeaderEpochResponseConstants._facts = (
     'rsions":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"2+","ignorable":true},{"name":"topics","json":"topics","type":"[]OffsetForLeade'
     'rTopicResult","versions":"0+"}],"structs":{"OffsetForLeaderTopicResult":[{"name":"topic","'
-    'json":"topic","type":"string","versions":"0+","mapKey":true},{"name":"partitions","json":"'
-    'partitions","type":"[]EpochEndOffset","versions":"0+"}],"EpochEndOffset":[{"name":"error_c'
-    'ode","json":"errorCode","type":"int16","versions":"0+"},{"name":"partition","json":"partit'
-    'ion","type":"int32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"i'
-    'nt32","versions":"1+","ignorable":true,"default":-1},{"name":"end_offset","json":"endOffse'
-    't","type":"int64","versions":"0+","default":-1}]}}'
+    'json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"na'
+    'me":"partitions","json":"partitions","type":"[]EpochEndOffset","versions":"0+"}],"EpochEnd'
+    'Offset":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"'
+    'partition","json":"partition","type":"int32","versions":"0+"},{"name":"leader_epoch","json'
+    '":"leaderEpoch","type":"int32","versions":"1+","ignorable":true,"default":-1},{"name":"end'
+    '_offset","json":"endOffset","type":"int64","versions":"0+","default":-1}]}}'
 )

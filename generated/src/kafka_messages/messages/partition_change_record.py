@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, long_nullable_fixed_array, uuid_array, uuid_elements
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, long_nullable_fixed_array, uuid_array, uuid_elements
+from .._core.dataclass import dataclass
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -1046,18 +1046,20 @@ _PartitionChangeRecordConstants._facts = (
     ':"0+","fields":[{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+"'
     ',"default":-1},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":'
     '"isr","json":"isr","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"tagge'
-    'dVersions":"0+","default":null},{"name":"leader","json":"leader","type":"int32","versions"'
-    ':"0+","tag":1,"taggedVersions":"0+","default":-2},{"name":"replicas","json":"replicas","ty'
-    'pe":"[]int32","versions":"0+","nullableVersions":"0+","tag":2,"taggedVersions":"0+","defau'
-    'lt":null},{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","versions'
-    '":"0+","nullableVersions":"0+","tag":3,"taggedVersions":"0+","default":null},{"name":"addi'
-    'ng_replicas","json":"addingReplicas","type":"[]int32","versions":"0+","nullableVersions":"'
-    '0+","tag":4,"taggedVersions":"0+","default":null},{"name":"leader_recovery_state","json":"'
-    'leaderRecoveryState","type":"int8","versions":"0+","tag":5,"taggedVersions":"0+","default"'
-    ':-1},{"name":"directories","json":"directories","type":"[]uuid","versions":"1+","nullableV'
-    'ersions":"1+","tag":8,"taggedVersions":"1+","default":null},{"name":"eligible_leader_repli'
-    'cas","json":"eligibleLeaderReplicas","type":"[]int32","versions":"2+","nullableVersions":"'
-    '2+","tag":6,"taggedVersions":"2+","default":null},{"name":"last_known_elr","json":"lastKno'
-    'wnElr","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":7,"taggedVersions":"'
-    '2+","default":null}]}'
+    'dVersions":"0+","entityType":"brokerId","default":null},{"name":"leader","json":"leader","'
+    'type":"int32","versions":"0+","tag":1,"taggedVersions":"0+","entityType":"brokerId","defau'
+    'lt":-2},{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVer'
+    'sions":"0+","tag":2,"taggedVersions":"0+","entityType":"brokerId","default":null},{"name":'
+    '"removing_replicas","json":"removingReplicas","type":"[]int32","versions":"0+","nullableVe'
+    'rsions":"0+","tag":3,"taggedVersions":"0+","entityType":"brokerId","default":null},{"name"'
+    ':"adding_replicas","json":"addingReplicas","type":"[]int32","versions":"0+","nullableVersi'
+    'ons":"0+","tag":4,"taggedVersions":"0+","entityType":"brokerId","default":null},{"name":"l'
+    'eader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"0+","tag":5,"'
+    'taggedVersions":"0+","default":-1},{"name":"directories","json":"directories","type":"[]uu'
+    'id","versions":"1+","nullableVersions":"1+","tag":8,"taggedVersions":"1+","default":null},'
+    '{"name":"eligible_leader_replicas","json":"eligibleLeaderReplicas","type":"[]int32","versi'
+    'ons":"2+","nullableVersions":"2+","tag":6,"taggedVersions":"2+","entityType":"brokerId","d'
+    'efault":null},{"name":"last_known_elr","json":"lastKnownElr","type":"[]int32","versions":"'
+    '2+","nullableVersions":"2+","tag":7,"taggedVersions":"2+","entityType":"brokerId","default'
+    '":null}]}'
 )

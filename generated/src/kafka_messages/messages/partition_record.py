@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     fixed_elements,
@@ -16,9 +17,8 @@ from .._arrays import (
     uuid_array,
     uuid_elements,
 )
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -826,16 +826,18 @@ _PartitionRecordConstants._facts = (
     '{"name":"PartitionRecord","type":"metadata","validVersions":"0-2","flexibleVersions":"0+",'
     '"fields":[{"name":"partition_id","json":"partitionId","type":"int32","versions":"0+","defa'
     'ult":-1},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"repli'
-    'cas","json":"replicas","type":"[]int32","versions":"0+"},{"name":"isr","json":"isr","type"'
-    ':"[]int32","versions":"0+"},{"name":"removing_replicas","json":"removingReplicas","type":"'
-    '[]int32","versions":"0+"},{"name":"adding_replicas","json":"addingReplicas","type":"[]int3'
-    '2","versions":"0+"},{"name":"leader","json":"leader","type":"int32","versions":"0+","defau'
-    'lt":-1},{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versio'
-    'ns":"0+","tag":0,"taggedVersions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type"'
-    ':"int32","versions":"0+","default":-1},{"name":"partition_epoch","json":"partitionEpoch","'
-    'type":"int32","versions":"0+","default":-1},{"name":"directories","json":"directories","ty'
-    'pe":"[]uuid","versions":"1+"},{"name":"eligible_leader_replicas","json":"eligibleLeaderRep'
-    'licas","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":1,"taggedVersions":"'
-    '2+","default":null},{"name":"last_known_elr","json":"lastKnownElr","type":"[]int32","versi'
-    'ons":"2+","nullableVersions":"2+","tag":2,"taggedVersions":"2+","default":null}]}'
+    'cas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId"},{"name":"'
+    'isr","json":"isr","type":"[]int32","versions":"0+"},{"name":"removing_replicas","json":"re'
+    'movingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId"},{"name":"adding_'
+    'replicas","json":"addingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId"'
+    '},{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId",'
+    '"default":-1},{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","'
+    'versions":"0+","tag":0,"taggedVersions":"0+"},{"name":"leader_epoch","json":"leaderEpoch",'
+    '"type":"int32","versions":"0+","default":-1},{"name":"partition_epoch","json":"partitionEp'
+    'och","type":"int32","versions":"0+","default":-1},{"name":"directories","json":"directorie'
+    's","type":"[]uuid","versions":"1+"},{"name":"eligible_leader_replicas","json":"eligibleLea'
+    'derReplicas","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":1,"taggedVersi'
+    'ons":"2+","entityType":"brokerId","default":null},{"name":"last_known_elr","json":"lastKno'
+    'wnElr","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":2,"taggedVersions":"'
+    '2+","entityType":"brokerId","default":null}]}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -656,13 +657,14 @@ _ProduceRequestConstants._codecs = {
 _ProduceRequestConstants._facts = (
     '{"name":"ProduceRequest","type":"request","validVersions":"3-13","flexibleVersions":"9+","'
     'fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"3'
-    '+","nullableVersions":"3+","default":null},{"name":"acks","json":"acks","type":"int16","ve'
-    'rsions":"0+"},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+"},{"na'
-    'me":"topic_data","json":"topicData","type":"[]TopicProduceData","versions":"0+"}],"structs'
-    '":{"TopicProduceData":[{"name":"name","json":"name","type":"string","versions":"0-12","ign'
-    'orable":true,"mapKey":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"'
-    '13+","ignorable":true,"mapKey":true},{"name":"partition_data","json":"partitionData","type'
-    '":"[]PartitionProduceData","versions":"0+"}],"PartitionProduceData":[{"name":"index","json'
-    '":"index","type":"int32","versions":"0+"},{"name":"records","json":"records","type":"recor'
-    'ds","versions":"0+","nullableVersions":"0+","default":null}]}}'
+    '+","nullableVersions":"3+","entityType":"transactionalId","default":null},{"name":"acks","'
+    'json":"acks","type":"int16","versions":"0+"},{"name":"timeout_ms","json":"timeoutMs","type'
+    '":"int32","versions":"0+"},{"name":"topic_data","json":"topicData","type":"[]TopicProduceD'
+    'ata","versions":"0+"}],"structs":{"TopicProduceData":[{"name":"name","json":"name","type":'
+    '"string","versions":"0-12","entityType":"topicName","ignorable":true,"mapKey":true},{"name'
+    '":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"mapKey":tru'
+    'e},{"name":"partition_data","json":"partitionData","type":"[]PartitionProduceData","versio'
+    'ns":"0+"}],"PartitionProduceData":[{"name":"index","json":"index","type":"int32","versions'
+    '":"0+"},{"name":"records","json":"records","type":"records","versions":"0+","nullableVersi'
+    'ons":"0+","default":null}]}}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -1667,26 +1668,27 @@ _ProduceResponseConstants._facts = (
     's":"0+"},{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+"'
     ',"ignorable":true},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint"'
     ',"versions":"10+","tag":0,"taggedVersions":"10+"}],"structs":{"TopicProduceResponse":[{"na'
-    'me":"name","json":"name","type":"string","versions":"0-12","ignorable":true,"mapKey":true}'
-    ',{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"mapK'
-    'ey":true},{"name":"partition_responses","json":"partitionResponses","type":"[]PartitionPro'
-    'duceResponse","versions":"0+"}],"PartitionProduceResponse":[{"name":"index","json":"index"'
-    ',"type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"0+"},{"name":"base_offset","json":"baseOffset","type":"int64","versions":"0+"},{'
-    '"name":"log_append_time_ms","json":"logAppendTimeMs","type":"int64","versions":"2+","ignor'
-    'able":true,"default":-1},{"name":"log_start_offset","json":"logStartOffset","type":"int64"'
-    ',"versions":"5+","ignorable":true,"default":-1},{"name":"record_errors","json":"recordErro'
-    'rs","type":"[]BatchIndexAndErrorMessage","versions":"8+","ignorable":true},{"name":"error_'
-    'message","json":"errorMessage","type":"string","versions":"8+","nullableVersions":"8+","ig'
-    'norable":true,"default":null},{"name":"current_leader","json":"currentLeader","type":"Lead'
-    'erIdAndEpoch","versions":"10+","tag":0,"taggedVersions":"10+"}],"BatchIndexAndErrorMessage'
-    '":[{"name":"batch_index","json":"batchIndex","type":"int32","versions":"8+"},{"name":"batc'
-    'h_index_error_message","json":"batchIndexErrorMessage","type":"string","versions":"8+","nu'
-    'llableVersions":"8+","default":null}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"lead'
-    'erId","type":"int32","versions":"10+","default":-1},{"name":"leader_epoch","json":"leaderE'
-    'poch","type":"int32","versions":"10+","default":-1}],"NodeEndpoint":[{"name":"node_id","js'
-    'on":"nodeId","type":"int32","versions":"10+","mapKey":true},{"name":"host","json":"host","'
-    'type":"string","versions":"10+"},{"name":"port","json":"port","type":"int32","versions":"1'
-    '0+"},{"name":"rack","json":"rack","type":"string","versions":"10+","nullableVersions":"10+'
-    '","default":null}]}}'
+    'me":"name","json":"name","type":"string","versions":"0-12","entityType":"topicName","ignor'
+    'able":true,"mapKey":true},{"name":"topic_id","json":"topicId","type":"uuid","versions":"13'
+    '+","ignorable":true,"mapKey":true},{"name":"partition_responses","json":"partitionResponse'
+    's","type":"[]PartitionProduceResponse","versions":"0+"}],"PartitionProduceResponse":[{"nam'
+    'e":"index","json":"index","type":"int32","versions":"0+"},{"name":"error_code","json":"err'
+    'orCode","type":"int16","versions":"0+"},{"name":"base_offset","json":"baseOffset","type":"'
+    'int64","versions":"0+"},{"name":"log_append_time_ms","json":"logAppendTimeMs","type":"int6'
+    '4","versions":"2+","ignorable":true,"default":-1},{"name":"log_start_offset","json":"logSt'
+    'artOffset","type":"int64","versions":"5+","ignorable":true,"default":-1},{"name":"record_e'
+    'rrors","json":"recordErrors","type":"[]BatchIndexAndErrorMessage","versions":"8+","ignorab'
+    'le":true},{"name":"error_message","json":"errorMessage","type":"string","versions":"8+","n'
+    'ullableVersions":"8+","ignorable":true,"default":null},{"name":"current_leader","json":"cu'
+    'rrentLeader","type":"LeaderIdAndEpoch","versions":"10+","tag":0,"taggedVersions":"10+"}],"'
+    'BatchIndexAndErrorMessage":[{"name":"batch_index","json":"batchIndex","type":"int32","vers'
+    'ions":"8+"},{"name":"batch_index_error_message","json":"batchIndexErrorMessage","type":"st'
+    'ring","versions":"8+","nullableVersions":"8+","default":null}],"LeaderIdAndEpoch":[{"name"'
+    ':"leader_id","json":"leaderId","type":"int32","versions":"10+","entityType":"brokerId","de'
+    'fault":-1},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"10+","de'
+    'fault":-1}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"1'
+    '0+","entityType":"brokerId","mapKey":true},{"name":"host","json":"host","type":"string","v'
+    'ersions":"10+"},{"name":"port","json":"port","type":"int32","versions":"10+"},{"name":"rac'
+    'k","json":"rack","type":"string","versions":"10+","nullableVersions":"10+","default":null}'
+    "]}}"
 )

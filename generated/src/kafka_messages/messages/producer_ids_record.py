@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iqq = Struct(">iqq").pack
 _pack_iqqB = Struct(">iqqB").pack
@@ -94,7 +94,8 @@ _ProducerIdsRecordConstants._codecs = {
 }
 _ProducerIdsRecordConstants._facts = (
     '{"name":"ProducerIdsRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{"name":"b'
-    'roker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1},{"name":"ne'
-    'xt_producer_id","json":"nextProducerId","type":"int64","versions":"0+"}]}'
+    '"fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType'
+    '":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","'
+    'default":-1},{"name":"next_producer_id","json":"nextProducerId","type":"int64","versions":'
+    '"0+"}]}'
 )

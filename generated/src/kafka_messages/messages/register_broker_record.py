@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of, uuid_array, uuid_elements
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of, uuid_array, uuid_elements
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -1101,22 +1102,23 @@ _RegisterBrokerRecordConstants._codecs = {
 }
 _RegisterBrokerRecordConstants._facts = (
     '{"name":"RegisterBrokerRecord","type":"metadata","validVersions":"0-4","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{"nam'
-    'e":"is_migrating_zk_broker","json":"isMigratingZkBroker","type":"bool","versions":"2+"},{"'
-    'name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+"},{"name":"brok'
-    'er_epoch","json":"brokerEpoch","type":"int64","versions":"0+"},{"name":"end_points","json"'
-    ':"endPoints","type":"[]BrokerEndpoint","versions":"0+"},{"name":"features","json":"feature'
-    's","type":"[]BrokerFeature","versions":"0+"},{"name":"rack","json":"rack","type":"string",'
-    '"versions":"0+","nullableVersions":"0+"},{"name":"fenced","json":"fenced","type":"bool","v'
-    'ersions":"0+","default":true},{"name":"in_controlled_shutdown","json":"inControlledShutdow'
-    'n","type":"bool","versions":"1+"},{"name":"log_dirs","json":"logDirs","type":"[]uuid","ver'
-    'sions":"3+","tag":0,"taggedVersions":"3+"},{"name":"cordoned_log_dirs","json":"cordonedLog'
-    'Dirs","type":"[]uuid","versions":"4+","nullableVersions":"4+","tag":1,"taggedVersions":"4+'
-    '","default":null}],"structs":{"BrokerEndpoint":[{"name":"name","json":"name","type":"strin'
-    'g","versions":"0+","mapKey":true},{"name":"host","json":"host","type":"string","versions":'
-    '"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"},{"name":"security_prot'
-    'ocol","json":"securityProtocol","type":"int16","versions":"0+"}],"BrokerFeature":[{"name":'
-    '"name","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"min_supported'
-    '_version","json":"minSupportedVersion","type":"int16","versions":"0+"},{"name":"max_suppor'
-    'ted_version","json":"maxSupportedVersion","type":"int16","versions":"0+"}]}}'
+    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
+    'yType":"brokerId"},{"name":"is_migrating_zk_broker","json":"isMigratingZkBroker","type":"b'
+    'ool","versions":"2+"},{"name":"incarnation_id","json":"incarnationId","type":"uuid","versi'
+    'ons":"0+"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+"},{"n'
+    'ame":"end_points","json":"endPoints","type":"[]BrokerEndpoint","versions":"0+"},{"name":"f'
+    'eatures","json":"features","type":"[]BrokerFeature","versions":"0+"},{"name":"rack","json"'
+    ':"rack","type":"string","versions":"0+","nullableVersions":"0+"},{"name":"fenced","json":"'
+    'fenced","type":"bool","versions":"0+","default":true},{"name":"in_controlled_shutdown","js'
+    'on":"inControlledShutdown","type":"bool","versions":"1+"},{"name":"log_dirs","json":"logDi'
+    'rs","type":"[]uuid","versions":"3+","tag":0,"taggedVersions":"3+"},{"name":"cordoned_log_d'
+    'irs","json":"cordonedLogDirs","type":"[]uuid","versions":"4+","nullableVersions":"4+","tag'
+    '":1,"taggedVersions":"4+","default":null}],"structs":{"BrokerEndpoint":[{"name":"name","js'
+    'on":"name","type":"string","versions":"0+","mapKey":true},{"name":"host","json":"host","ty'
+    'pe":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"'
+    '},{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"0+"}],"'
+    'BrokerFeature":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true'
+    '},{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"'
+    '0+"},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions'
+    '":"0+"}]}}'
 )

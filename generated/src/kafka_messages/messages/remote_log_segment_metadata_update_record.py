@@ -6,9 +6,10 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,

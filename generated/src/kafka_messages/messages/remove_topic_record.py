@@ -6,9 +6,9 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, ZERO_UUID, new, tags, tags_size, unknown_tags, uuid_from
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, ZERO_UUID, new, tags, tags_size, unknown_tags, uuid_from
 
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack

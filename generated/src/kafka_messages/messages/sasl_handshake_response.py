@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of, string_array, string_array_size, string_elements
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import Malformed, RawTaggedFields, Refused, new
+from .._base.message import Message
+from .._core.arrays import list_of, string_array, string_array_size, string_elements
+from .._core.dataclass import dataclass, field
+from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
 _pack_hi = Struct(">hi").pack
 _unpack_hi = Struct(">hi").unpack_from

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_B, UNPACK_B, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_B, UNPACK_B, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -586,16 +587,17 @@ _ShareAcknowledgeRequestConstants._codecs = {
 _ShareAcknowledgeRequestConstants._facts = (
     '{"name":"ShareAcknowledgeRequest","type":"request","validVersions":"1-2","flexibleVersions'
     '":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","null'
-    'ableVersions":"0+","default":null},{"name":"member_id","json":"memberId","type":"string","'
-    'versions":"0+","nullableVersions":"0+"},{"name":"share_session_epoch","json":"shareSession'
-    'Epoch","type":"int32","versions":"0+"},{"name":"is_renew_ack","json":"isRenewAck","type":"'
-    'bool","versions":"2+"},{"name":"topics","json":"topics","type":"[]AcknowledgeTopic","versi'
-    'ons":"0+"}],"structs":{"AcknowledgeTopic":[{"name":"topic_id","json":"topicId","type":"uui'
-    'd","versions":"0+","mapKey":true},{"name":"partitions","json":"partitions","type":"[]Ackno'
-    'wledgePartition","versions":"0+"}],"AcknowledgePartition":[{"name":"partition_index","json'
-    '":"partitionIndex","type":"int32","versions":"0+","mapKey":true},{"name":"acknowledgement_'
-    'batches","json":"acknowledgementBatches","type":"[]AcknowledgementBatch","versions":"0+"}]'
-    ',"AcknowledgementBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","versi'
-    'ons":"0+"},{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+"},{"nam'
-    'e":"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","versions":"0+"}]}}'
+    'ableVersions":"0+","entityType":"groupId","default":null},{"name":"member_id","json":"memb'
+    'erId","type":"string","versions":"0+","nullableVersions":"0+"},{"name":"share_session_epoc'
+    'h","json":"shareSessionEpoch","type":"int32","versions":"0+"},{"name":"is_renew_ack","json'
+    '":"isRenewAck","type":"bool","versions":"2+"},{"name":"topics","json":"topics","type":"[]A'
+    'cknowledgeTopic","versions":"0+"}],"structs":{"AcknowledgeTopic":[{"name":"topic_id","json'
+    '":"topicId","type":"uuid","versions":"0+","mapKey":true},{"name":"partitions","json":"part'
+    'itions","type":"[]AcknowledgePartition","versions":"0+"}],"AcknowledgePartition":[{"name":'
+    '"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true},{"'
+    'name":"acknowledgement_batches","json":"acknowledgementBatches","type":"[]AcknowledgementB'
+    'atch","versions":"0+"}],"AcknowledgementBatch":[{"name":"first_offset","json":"firstOffset'
+    '","type":"int64","versions":"0+"},{"name":"last_offset","json":"lastOffset","type":"int64"'
+    ',"versions":"0+"},{"name":"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","v'
+    'ersions":"0+"}]}}'
 )

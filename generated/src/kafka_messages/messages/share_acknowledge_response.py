@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -700,8 +701,8 @@ _ShareAcknowledgeResponseConstants._facts = (
     '","default":null},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch'
     '","versions":"0+"}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"int3'
     '2","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":'
-    '"0+"}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"0+","m'
-    'apKey":true},{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port",'
-    '"json":"port","type":"int32","versions":"0+"},{"name":"rack","json":"rack","type":"string"'
-    ',"versions":"0+","nullableVersions":"0+","default":null}]}}'
+    '"0+"}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"0+","e'
+    'ntityType":"brokerId","mapKey":true},{"name":"host","json":"host","type":"string","version'
+    's":"0+"},{"name":"port","json":"port","type":"int32","versions":"0+"},{"name":"rack","json'
+    '":"rack","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -808,25 +809,26 @@ _ShareFetchRequestConstants._codecs = {
 _ShareFetchRequestConstants._facts = (
     '{"name":"ShareFetchRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+"'
     ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","nullableVe'
-    'rsions":"0+","default":null},{"name":"member_id","json":"memberId","type":"string","versio'
-    'ns":"0+","nullableVersions":"0+"},{"name":"share_session_epoch","json":"shareSessionEpoch"'
-    ',"type":"int32","versions":"0+"},{"name":"max_wait_ms","json":"maxWaitMs","type":"int32","'
-    'versions":"0+"},{"name":"min_bytes","json":"minBytes","type":"int32","versions":"0+"},{"na'
-    'me":"max_bytes","json":"maxBytes","type":"int32","versions":"0+","default":2147483647},{"n'
-    'ame":"max_records","json":"maxRecords","type":"int32","versions":"1+"},{"name":"batch_size'
-    '","json":"batchSize","type":"int32","versions":"1+"},{"name":"share_acquire_mode","json":"'
-    'shareAcquireMode","type":"int8","versions":"2+","ignorable":true},{"name":"is_renew_ack","'
-    'json":"isRenewAck","type":"bool","versions":"2+"},{"name":"topics","json":"topics","type":'
-    '"[]FetchTopic","versions":"0+"},{"name":"forgotten_topics_data","json":"forgottenTopicsDat'
-    'a","type":"[]ForgottenTopic","versions":"0+"}],"structs":{"FetchTopic":[{"name":"topic_id"'
-    ',"json":"topicId","type":"uuid","versions":"0+","mapKey":true},{"name":"partitions","json"'
-    ':"partitions","type":"[]FetchPartition","versions":"0+"}],"FetchPartition":[{"name":"parti'
-    'tion_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true},{"name":'
-    '"partition_max_bytes","json":"partitionMaxBytes","type":"int32","versions":"0"},{"name":"a'
-    'cknowledgement_batches","json":"acknowledgementBatches","type":"[]AcknowledgementBatch","v'
-    'ersions":"0+"}],"AcknowledgementBatch":[{"name":"first_offset","json":"firstOffset","type"'
-    ':"int64","versions":"0+"},{"name":"last_offset","json":"lastOffset","type":"int64","versio'
-    'ns":"0+"},{"name":"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","versions"'
-    ':"0+"}],"ForgottenTopic":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+'
-    '"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
+    'rsions":"0+","entityType":"groupId","default":null},{"name":"member_id","json":"memberId",'
+    '"type":"string","versions":"0+","nullableVersions":"0+"},{"name":"share_session_epoch","js'
+    'on":"shareSessionEpoch","type":"int32","versions":"0+"},{"name":"max_wait_ms","json":"maxW'
+    'aitMs","type":"int32","versions":"0+"},{"name":"min_bytes","json":"minBytes","type":"int32'
+    '","versions":"0+"},{"name":"max_bytes","json":"maxBytes","type":"int32","versions":"0+","d'
+    'efault":2147483647},{"name":"max_records","json":"maxRecords","type":"int32","versions":"1'
+    '+"},{"name":"batch_size","json":"batchSize","type":"int32","versions":"1+"},{"name":"share'
+    '_acquire_mode","json":"shareAcquireMode","type":"int8","versions":"2+","ignorable":true},{'
+    '"name":"is_renew_ack","json":"isRenewAck","type":"bool","versions":"2+"},{"name":"topics",'
+    '"json":"topics","type":"[]FetchTopic","versions":"0+"},{"name":"forgotten_topics_data","js'
+    'on":"forgottenTopicsData","type":"[]ForgottenTopic","versions":"0+"}],"structs":{"FetchTop'
+    'ic":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true},{"na'
+    'me":"partitions","json":"partitions","type":"[]FetchPartition","versions":"0+"}],"FetchPar'
+    'tition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
+    '"mapKey":true},{"name":"partition_max_bytes","json":"partitionMaxBytes","type":"int32","ve'
+    'rsions":"0"},{"name":"acknowledgement_batches","json":"acknowledgementBatches","type":"[]A'
+    'cknowledgementBatch","versions":"0+"}],"AcknowledgementBatch":[{"name":"first_offset","jso'
+    'n":"firstOffset","type":"int64","versions":"0+"},{"name":"last_offset","json":"lastOffset"'
+    ',"type":"int64","versions":"0+"},{"name":"acknowledge_types","json":"acknowledgeTypes","ty'
+    'pe":"[]int8","versions":"0+"}],"ForgottenTopic":[{"name":"topic_id","json":"topicId","type'
+    '":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versi'
+    'ons":"0+"}]}}'
 )

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -794,7 +795,8 @@ _ShareFetchResponseConstants._facts = (
     'n":"firstOffset","type":"int64","versions":"0+"},{"name":"last_offset","json":"lastOffset"'
     ',"type":"int64","versions":"0+"},{"name":"delivery_count","json":"deliveryCount","type":"i'
     'nt16","versions":"0+"}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","'
-    'versions":"0+","mapKey":true},{"name":"host","json":"host","type":"string","versions":"0+"'
-    '},{"name":"port","json":"port","type":"int32","versions":"0+"},{"name":"rack","json":"rack'
-    '","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
+    'versions":"0+","entityType":"brokerId","mapKey":true},{"name":"host","json":"host","type":'
+    '"string","versions":"0+"},{"name":"port","json":"port","type":"int32","versions":"0+"},{"n'
+    'ame":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default'
+    '":null}]}}'
 )

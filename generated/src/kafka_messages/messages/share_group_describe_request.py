@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import RawTaggedFields, TRUTH, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+from .._base.message import Message
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.dataclass import dataclass, field
+from .._core.wire import RawTaggedFields, TRUTH, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -110,7 +110,7 @@ _ShareGroupDescribeRequestConstants._codecs = {
 }
 _ShareGroupDescribeRequestConstants._facts = (
     '{"name":"ShareGroupDescribeRequest","type":"request","validVersions":"1","flexibleVersions'
-    '":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+"},'
-    '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool"'
-    ',"versions":"0+"}]}'
+    '":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","'
+    'entityType":"groupId"},{"name":"include_authorized_operations","json":"includeAuthorizedOp'
+    'erations","type":"bool","versions":"0+"}]}'
 )

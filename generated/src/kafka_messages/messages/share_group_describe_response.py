@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     compact_string_array,
@@ -17,9 +18,9 @@ from .._arrays import (
     list_of,
     long_fixed_array,
 )
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -698,23 +699,23 @@ _ShareGroupDescribeResponseConstants._facts = (
     'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+"},{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+"}],"'
     'structs":{"TopicPartitions":[{"name":"topic_id","json":"topicId","type":"uuid","versions":'
-    '"0+"},{"name":"topic_name","json":"topicName","type":"string","versions":"0+"},{"name":"pa'
-    'rtitions","json":"partitions","type":"[]int32","versions":"0+"}],"Assignment":[{"name":"to'
-    'pic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+"}],"Des'
-    'cribedGroup":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"na'
-    'me":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersion'
-    's":"0+","default":null},{"name":"group_id","json":"groupId","type":"string","versions":"0+'
-    '"},{"name":"group_state","json":"groupState","type":"string","versions":"0+"},{"name":"gro'
-    'up_epoch","json":"groupEpoch","type":"int32","versions":"0+"},{"name":"assignment_epoch","'
-    'json":"assignmentEpoch","type":"int32","versions":"0+"},{"name":"assignor_name","json":"as'
-    'signorName","type":"string","versions":"0+"},{"name":"members","json":"members","type":"[]'
-    'Member","versions":"0+"},{"name":"authorized_operations","json":"authorizedOperations","ty'
-    'pe":"int32","versions":"0+","default":-2147483648}],"Member":[{"name":"member_id","json":"'
-    'memberId","type":"string","versions":"0+"},{"name":"rack_id","json":"rackId","type":"strin'
-    'g","versions":"0+","nullableVersions":"0+","default":null},{"name":"member_epoch","json":"'
-    'memberEpoch","type":"int32","versions":"0+"},{"name":"client_id","json":"clientId","type":'
-    '"string","versions":"0+"},{"name":"client_host","json":"clientHost","type":"string","versi'
-    'ons":"0+"},{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string'
-    '","versions":"0+"},{"name":"assignment","json":"assignment","type":"Assignment","versions"'
-    ':"0+"}]}}'
+    '"0+"},{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType"'
+    ':"topicName"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"}],'
+    '"Assignment":[{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartition'
+    's","versions":"0+"}],"DescribedGroup":[{"name":"error_code","json":"errorCode","type":"int'
+    '16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versio'
+    'ns":"0+","nullableVersions":"0+","default":null},{"name":"group_id","json":"groupId","type'
+    '":"string","versions":"0+","entityType":"groupId"},{"name":"group_state","json":"groupStat'
+    'e","type":"string","versions":"0+"},{"name":"group_epoch","json":"groupEpoch","type":"int3'
+    '2","versions":"0+"},{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","ve'
+    'rsions":"0+"},{"name":"assignor_name","json":"assignorName","type":"string","versions":"0+'
+    '"},{"name":"members","json":"members","type":"[]Member","versions":"0+"},{"name":"authoriz'
+    'ed_operations","json":"authorizedOperations","type":"int32","versions":"0+","default":-214'
+    '7483648}],"Member":[{"name":"member_id","json":"memberId","type":"string","versions":"0+"}'
+    ',{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+"'
+    ',"default":null},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+'
+    '"},{"name":"client_id","json":"clientId","type":"string","versions":"0+"},{"name":"client_'
+    'host","json":"clientHost","type":"string","versions":"0+"},{"name":"subscribed_topic_names'
+    '","json":"subscribedTopicNames","type":"[]string","versions":"0+","entityType":"topicName"'
+    '},{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+"}]}}'
 )

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.dataclass import dataclass
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -205,10 +205,10 @@ _ShareGroupHeartbeatRequestConstants._codecs = {
 }
 _ShareGroupHeartbeatRequestConstants._facts = (
     '{"name":"ShareGroupHeartbeatRequest","type":"request","validVersions":"1","flexibleVersion'
-    's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"n'
-    'ame":"member_id","json":"memberId","type":"string","versions":"0+"},{"name":"member_epoch"'
-    ',"json":"memberEpoch","type":"int32","versions":"0+"},{"name":"rack_id","json":"rackId","t'
-    'ype":"string","versions":"0+","nullableVersions":"0+","default":null},{"name":"subscribed_'
-    'topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","nullableVers'
-    'ions":"0+","default":null}]}'
+    's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","ent'
+    'ityType":"groupId"},{"name":"member_id","json":"memberId","type":"string","versions":"0+"}'
+    ',{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+"},{"name":"rack'
+    '_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":nul'
+    'l},{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versi'
+    'ons":"0+","nullableVersions":"0+","entityType":"topicName","default":null}]}'
 )

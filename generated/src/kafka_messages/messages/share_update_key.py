@@ -6,9 +6,9 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
 
 _pack_h = Struct(">h").pack
 _pack_ui = Struct(">16si").pack

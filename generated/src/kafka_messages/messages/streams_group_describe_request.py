@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.dataclass import dataclass, field
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TRUTH,
@@ -179,7 +179,7 @@ _StreamsGroupDescribeRequestConstants._codecs = {
 _StreamsGroupDescribeRequestConstants._facts = (
     '{"name":"StreamsGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVers'
     'ions":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0'
-    '+"},{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"b'
-    'ool","versions":"0+"},{"name":"include_topology_description","json":"includeTopologyDescri'
-    'ption","type":"bool","versions":"1+"}]}'
+    '+","entityType":"groupId"},{"name":"include_authorized_operations","json":"includeAuthoriz'
+    'edOperations","type":"bool","versions":"0+"},{"name":"include_topology_description","json"'
+    ':"includeTopologyDescription","type":"bool","versions":"1+"}]}'
 )

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_H,
     PACK_I,
     UNPACK_H,
@@ -18,9 +19,9 @@ from .._arrays import (
     list_of,
     long_fixed_array,
 )
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     TRUTH,
@@ -1407,49 +1408,50 @@ _StreamsGroupHeartbeatRequestConstants._codecs = {
 }
 _StreamsGroupHeartbeatRequestConstants._facts = (
     '{"name":"StreamsGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVer'
-    'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"}'
-    ',{"name":"member_id","json":"memberId","type":"string","versions":"0+"},{"name":"member_ep'
-    'och","json":"memberEpoch","type":"int32","versions":"0+"},{"name":"endpoint_information_ep'
-    'och","json":"endpointInformationEpoch","type":"int32","versions":"0+"},{"name":"instance_i'
-    'd","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","default":n'
-    'ull},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":'
-    '"0+","default":null},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"in'
-    't32","versions":"0+","default":-1},{"name":"topology","json":"topology","type":"Topology",'
-    '"versions":"0+","nullableVersions":"0+","default":null},{"name":"active_tasks","json":"act'
-    'iveTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null},{"nam'
-    'e":"standby_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","nullableVersi'
-    'ons":"0+","default":null},{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","'
-    'versions":"0+","nullableVersions":"0+","default":null},{"name":"process_id","json":"proces'
-    'sId","type":"string","versions":"0+","nullableVersions":"0+","default":null},{"name":"user'
-    '_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullableVersions":"0+"'
-    ',"default":null},{"name":"client_tags","json":"clientTags","type":"[]KeyValue","versions":'
-    '"0+","nullableVersions":"0+","default":null},{"name":"task_offsets","json":"taskOffsets","'
-    'type":"[]TaskOffset","versions":"0+","nullableVersions":"0+","default":null},{"name":"task'
-    '_end_offsets","json":"taskEndOffsets","type":"[]TaskOffset","versions":"0+","nullableVersi'
-    'ons":"0+","default":null},{"name":"shutdown_application","json":"shutdownApplication","typ'
-    'e":"bool","versions":"0+"}],"structs":{"KeyValue":[{"name":"key","json":"key","type":"stri'
-    'ng","versions":"0+"},{"name":"value","json":"value","type":"string","versions":"0+"}],"Top'
-    'icInfo":[{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"partitions'
-    '","json":"partitions","type":"int32","versions":"0+"},{"name":"replication_factor","json":'
-    '"replicationFactor","type":"int16","versions":"0+"},{"name":"topic_configs","json":"topicC'
-    'onfigs","type":"[]KeyValue","versions":"0+"}],"Endpoint":[{"name":"host","json":"host","ty'
-    'pe":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"'
-    '}],"TaskOffset":[{"name":"subtopology_id","json":"subtopologyId","type":"string","versions'
-    '":"0+"},{"name":"partition","json":"partition","type":"int32","versions":"0+"},{"name":"of'
-    'fset","json":"offset","type":"int64","versions":"0+"}],"TaskIds":[{"name":"subtopology_id"'
-    ',"json":"subtopologyId","type":"string","versions":"0+"},{"name":"partitions","json":"part'
-    'itions","type":"[]int32","versions":"0+"}],"Topology":[{"name":"epoch","json":"epoch","typ'
-    'e":"int32","versions":"0+"},{"name":"subtopologies","json":"subtopologies","type":"[]Subto'
-    'pology","versions":"0+"}],"Subtopology":[{"name":"subtopology_id","json":"subtopologyId","'
-    'type":"string","versions":"0+"},{"name":"source_topics","json":"sourceTopics","type":"[]st'
-    'ring","versions":"0+"},{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]st'
-    'ring","versions":"0+"},{"name":"state_changelog_topics","json":"stateChangelogTopics","typ'
-    'e":"[]TopicInfo","versions":"0+"},{"name":"repartition_sink_topics","json":"repartitionSin'
-    'kTopics","type":"[]string","versions":"0+"},{"name":"repartition_source_topics","json":"re'
-    'partitionSourceTopics","type":"[]TopicInfo","versions":"0+"},{"name":"copartition_groups",'
-    '"json":"copartitionGroups","type":"[]CopartitionGroup","versions":"0+"}],"CopartitionGroup'
-    '":[{"name":"source_topics","json":"sourceTopics","type":"[]int16","versions":"0+"},{"name"'
-    ':"source_topic_regex","json":"sourceTopicRegex","type":"[]int16","versions":"0+"},{"name":'
-    '"repartition_source_topics","json":"repartitionSourceTopics","type":"[]int16","versions":"'
-    '0+"}]}}'
+    'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
+    '"entityType":"groupId"},{"name":"member_id","json":"memberId","type":"string","versions":"'
+    '0+"},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+"},{"name":"'
+    'endpoint_information_epoch","json":"endpointInformationEpoch","type":"int32","versions":"0'
+    '+"},{"name":"instance_id","json":"instanceId","type":"string","versions":"0+","nullableVer'
+    'sions":"0+","default":null},{"name":"rack_id","json":"rackId","type":"string","versions":"'
+    '0+","nullableVersions":"0+","default":null},{"name":"rebalance_timeout_ms","json":"rebalan'
+    'ceTimeoutMs","type":"int32","versions":"0+","default":-1},{"name":"topology","json":"topol'
+    'ogy","type":"Topology","versions":"0+","nullableVersions":"0+","default":null},{"name":"ac'
+    'tive_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+'
+    '","default":null},{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskIds","versio'
+    'ns":"0+","nullableVersions":"0+","default":null},{"name":"warmup_tasks","json":"warmupTask'
+    's","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null},{"name":"pro'
+    'cess_id","json":"processId","type":"string","versions":"0+","nullableVersions":"0+","defau'
+    'lt":null},{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+",'
+    '"nullableVersions":"0+","default":null},{"name":"client_tags","json":"clientTags","type":"'
+    '[]KeyValue","versions":"0+","nullableVersions":"0+","default":null},{"name":"task_offsets"'
+    ',"json":"taskOffsets","type":"[]TaskOffset","versions":"0+","nullableVersions":"0+","defau'
+    'lt":null},{"name":"task_end_offsets","json":"taskEndOffsets","type":"[]TaskOffset","versio'
+    'ns":"0+","nullableVersions":"0+","default":null},{"name":"shutdown_application","json":"sh'
+    'utdownApplication","type":"bool","versions":"0+"}],"structs":{"KeyValue":[{"name":"key","j'
+    'son":"key","type":"string","versions":"0+"},{"name":"value","json":"value","type":"string"'
+    ',"versions":"0+"}],"TopicInfo":[{"name":"name","json":"name","type":"string","versions":"0'
+    '+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":"int32","vers'
+    'ions":"0+"},{"name":"replication_factor","json":"replicationFactor","type":"int16","versio'
+    'ns":"0+"},{"name":"topic_configs","json":"topicConfigs","type":"[]KeyValue","versions":"0+'
+    '"}],"Endpoint":[{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"por'
+    't","json":"port","type":"uint16","versions":"0+"}],"TaskOffset":[{"name":"subtopology_id",'
+    '"json":"subtopologyId","type":"string","versions":"0+"},{"name":"partition","json":"partit'
+    'ion","type":"int32","versions":"0+"},{"name":"offset","json":"offset","type":"int64","vers'
+    'ions":"0+"}],"TaskIds":[{"name":"subtopology_id","json":"subtopologyId","type":"string","v'
+    'ersions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]'
+    ',"Topology":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+"},{"name":"subto'
+    'pologies","json":"subtopologies","type":"[]Subtopology","versions":"0+"}],"Subtopology":[{'
+    '"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+"},{"name":"s'
+    'ource_topics","json":"sourceTopics","type":"[]string","versions":"0+","entityType":"topicN'
+    'ame"},{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]string","versions":'
+    '"0+"},{"name":"state_changelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo",'
+    '"versions":"0+"},{"name":"repartition_sink_topics","json":"repartitionSinkTopics","type":"'
+    '[]string","versions":"0+","entityType":"topicName"},{"name":"repartition_source_topics","j'
+    'son":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+"},{"name":"copartition_'
+    'groups","json":"copartitionGroups","type":"[]CopartitionGroup","versions":"0+"}],"Copartit'
+    'ionGroup":[{"name":"source_topics","json":"sourceTopics","type":"[]int16","versions":"0+"}'
+    ',{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]int16","versions":"0+"},'
+    '{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]int16","ver'
+    'sions":"0+"}]}}'
 )

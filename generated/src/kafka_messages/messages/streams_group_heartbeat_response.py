@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -1075,13 +1076,13 @@ _StreamsGroupHeartbeatResponseConstants._facts = (
     'tToPartitions","versions":"0+","nullableVersions":"0+","default":null}],"structs":{"Status'
     '":[{"name":"status_code","json":"statusCode","type":"int8","versions":"0+"},{"name":"statu'
     's_detail","json":"statusDetail","type":"string","versions":"0+"}],"TopicPartition":[{"name'
-    '":"topic","json":"topic","type":"string","versions":"0+"},{"name":"partitions","json":"par'
-    'titions","type":"[]int32","versions":"0+"}],"TaskIds":[{"name":"subtopology_id","json":"su'
-    'btopologyId","type":"string","versions":"0+"},{"name":"partitions","json":"partitions","ty'
-    'pe":"[]int32","versions":"0+"}],"Endpoint":[{"name":"host","json":"host","type":"string","'
-    'versions":"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"}],"EndpointTo'
-    'Partitions":[{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0'
-    '+"},{"name":"active_partitions","json":"activePartitions","type":"[]TopicPartition","versi'
-    'ons":"0+"},{"name":"standby_partitions","json":"standbyPartitions","type":"[]TopicPartitio'
-    'n","versions":"0+"}]}}'
+    '":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName"},{"name"'
+    ':"partitions","json":"partitions","type":"[]int32","versions":"0+"}],"TaskIds":[{"name":"s'
+    'ubtopology_id","json":"subtopologyId","type":"string","versions":"0+"},{"name":"partitions'
+    '","json":"partitions","type":"[]int32","versions":"0+"}],"Endpoint":[{"name":"host","json"'
+    ':"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","ver'
+    'sions":"0+"}],"EndpointToPartitions":[{"name":"user_endpoint","json":"userEndpoint","type"'
+    ':"Endpoint","versions":"0+"},{"name":"active_partitions","json":"activePartitions","type":'
+    '"[]TopicPartition","versions":"0+"},{"name":"standby_partitions","json":"standbyPartitions'
+    '","type":"[]TopicPartition","versions":"0+"}]}}'
 )

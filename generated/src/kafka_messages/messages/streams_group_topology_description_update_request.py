@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -704,20 +705,21 @@ _StreamsGroupTopologyDescriptionUpdateRequestConstants._codecs = {
 _StreamsGroupTopologyDescriptionUpdateRequestConstants._facts = (
     '{"name":"StreamsGroupTopologyDescriptionUpdateRequest","type":"request","validVersions":"0'
     '","flexibleVersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","v'
-    'ersions":"0+"},{"name":"member_id","json":"memberId","type":"string","versions":"0+"},{"na'
-    'me":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+"},{"name":"topol'
-    'ogy_description","json":"topologyDescription","type":"TopologyDescription","versions":"0+"'
-    '}],"structs":{"TopologyDescription":[{"name":"subtopologies","json":"subtopologies","type"'
-    ':"[]TopologyDescriptionSubtopology","versions":"0+"},{"name":"global_stores","json":"globa'
-    'lStores","type":"[]TopologyDescriptionGlobalStore","versions":"0+"}],"TopologyDescriptionS'
-    'ubtopology":[{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0'
-    '+"},{"name":"nodes","json":"nodes","type":"[]TopologyDescriptionNode","versions":"0+"}],"T'
-    'opologyDescriptionNode":[{"name":"name","json":"name","type":"string","versions":"0+"},{"n'
-    'ame":"node_type","json":"nodeType","type":"int8","versions":"0+"},{"name":"source_topics",'
-    '"json":"sourceTopics","type":"[]string","versions":"0+"},{"name":"sink_topic","json":"sink'
-    'Topic","type":"string","versions":"0+","nullableVersions":"0+","default":null},{"name":"st'
-    'ores","json":"stores","type":"[]string","versions":"0+"},{"name":"successors","json":"succ'
-    'essors","type":"[]string","versions":"0+"}],"TopologyDescriptionGlobalStore":[{"name":"sou'
-    'rce","json":"source","type":"TopologyDescriptionNode","versions":"0+"},{"name":"processor"'
-    ',"json":"processor","type":"TopologyDescriptionNode","versions":"0+"}]}}'
+    'ersions":"0+","entityType":"groupId"},{"name":"member_id","json":"memberId","type":"string'
+    '","versions":"0+"},{"name":"topology_epoch","json":"topologyEpoch","type":"int32","version'
+    's":"0+"},{"name":"topology_description","json":"topologyDescription","type":"TopologyDescr'
+    'iption","versions":"0+"}],"structs":{"TopologyDescription":[{"name":"subtopologies","json"'
+    ':"subtopologies","type":"[]TopologyDescriptionSubtopology","versions":"0+"},{"name":"globa'
+    'l_stores","json":"globalStores","type":"[]TopologyDescriptionGlobalStore","versions":"0+"}'
+    '],"TopologyDescriptionSubtopology":[{"name":"subtopology_id","json":"subtopologyId","type"'
+    ':"string","versions":"0+"},{"name":"nodes","json":"nodes","type":"[]TopologyDescriptionNod'
+    'e","versions":"0+"}],"TopologyDescriptionNode":[{"name":"name","json":"name","type":"strin'
+    'g","versions":"0+"},{"name":"node_type","json":"nodeType","type":"int8","versions":"0+"},{'
+    '"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","entityType'
+    '":"topicName"},{"name":"sink_topic","json":"sinkTopic","type":"string","versions":"0+","nu'
+    'llableVersions":"0+","entityType":"topicName","default":null},{"name":"stores","json":"sto'
+    'res","type":"[]string","versions":"0+"},{"name":"successors","json":"successors","type":"['
+    ']string","versions":"0+"}],"TopologyDescriptionGlobalStore":[{"name":"source","json":"sour'
+    'ce","type":"TopologyDescriptionNode","versions":"0+"},{"name":"processor","json":"processo'
+    'r","type":"TopologyDescriptionNode","versions":"0+"}]}}'
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
 
 _pack_b = Struct(">b").pack
 _pack_bi = Struct(">bi").pack

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -639,15 +640,15 @@ _SyncGroupRequestConstants._codecs = {
 }
 _SyncGroupRequestConstants._facts = (
     '{"name":"SyncGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+",'
-    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":"ge'
-    'neration_id","json":"generationId","type":"int32","versions":"0+"},{"name":"member_id","js'
-    'on":"memberId","type":"string","versions":"0+"},{"name":"group_instance_id","json":"groupI'
-    'nstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null},{"name"'
-    ':"protocol_type","json":"protocolType","type":"string","versions":"5+","nullableVersions":'
-    '"5+","ignorable":true,"default":null},{"name":"protocol_name","json":"protocolName","type"'
-    ':"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null},{"name"'
-    ':"assignments","json":"assignments","type":"[]SyncGroupRequestAssignment","versions":"0+"}'
-    '],"structs":{"SyncGroupRequestAssignment":[{"name":"member_id","json":"memberId","type":"s'
-    'tring","versions":"0+"},{"name":"assignment","json":"assignment","type":"bytes","versions"'
-    ':"0+"}]}}'
+    '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
+    ':"groupId"},{"name":"generation_id","json":"generationId","type":"int32","versions":"0+"},'
+    '{"name":"member_id","json":"memberId","type":"string","versions":"0+"},{"name":"group_inst'
+    'ance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+",'
+    '"default":null},{"name":"protocol_type","json":"protocolType","type":"string","versions":"'
+    '5+","nullableVersions":"5+","ignorable":true,"default":null},{"name":"protocol_name","json'
+    '":"protocolName","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,'
+    '"default":null},{"name":"assignments","json":"assignments","type":"[]SyncGroupRequestAssig'
+    'nment","versions":"0+"}],"structs":{"SyncGroupRequestAssignment":[{"name":"member_id","jso'
+    'n":"memberId","type":"string","versions":"0+"},{"name":"assignment","json":"assignment","t'
+    'ype":"bytes","versions":"0+"}]}}'
 )

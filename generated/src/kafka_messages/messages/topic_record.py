@@ -6,9 +6,9 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     ZERO_UUID,
@@ -117,6 +117,6 @@ _TopicRecordConstants._codecs = {
 }
 _TopicRecordConstants._facts = (
     '{"name":"TopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","field'
-    's":[{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"topic_id","json'
-    '":"topicId","type":"uuid","versions":"0+"}]}'
+    's":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"}'
+    ',{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"}]}'
 )

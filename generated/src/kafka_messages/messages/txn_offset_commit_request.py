@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -943,20 +944,21 @@ _TxnOffsetCommitRequestConstants._codecs = {
 _TxnOffsetCommitRequestConstants._facts = (
     '{"name":"TxnOffsetCommitRequest","type":"request","validVersions":"0-6","flexibleVersions"'
     ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
-    'ons":"0+"},{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"name":"p'
-    'roducer_id","json":"producerId","type":"int64","versions":"0+"},{"name":"producer_epoch","'
-    'json":"producerEpoch","type":"int16","versions":"0+"},{"name":"generation_id_or_member_epo'
-    'ch","json":"generationIdOrMemberEpoch","type":"int32","versions":"3+","default":-1},{"name'
-    '":"member_id","json":"memberId","type":"string","versions":"3+"},{"name":"group_instance_i'
-    'd","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","defau'
-    'lt":null},{"name":"topics","json":"topics","type":"[]TxnOffsetCommitRequestTopic","version'
-    's":"0+"}],"structs":{"TxnOffsetCommitRequestTopic":[{"name":"name","json":"name","type":"s'
-    'tring","versions":"0-5","ignorable":true},{"name":"topic_id","json":"topicId","type":"uuid'
-    '","versions":"6+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]Txn'
-    'OffsetCommitRequestPartition","versions":"0+"}],"TxnOffsetCommitRequestPartition":[{"name"'
-    ':"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"commit'
-    'ted_offset","json":"committedOffset","type":"int64","versions":"0+"},{"name":"committed_le'
-    'ader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"2+","ignorable":true,'
-    '"default":-1},{"name":"committed_metadata","json":"committedMetadata","type":"string","ver'
-    'sions":"0+","nullableVersions":"0+"}]}}'
+    'ons":"0+","entityType":"transactionalId"},{"name":"group_id","json":"groupId","type":"stri'
+    'ng","versions":"0+","entityType":"groupId"},{"name":"producer_id","json":"producerId","typ'
+    'e":"int64","versions":"0+","entityType":"producerId"},{"name":"producer_epoch","json":"pro'
+    'ducerEpoch","type":"int16","versions":"0+"},{"name":"generation_id_or_member_epoch","json"'
+    ':"generationIdOrMemberEpoch","type":"int32","versions":"3+","default":-1},{"name":"member_'
+    'id","json":"memberId","type":"string","versions":"3+"},{"name":"group_instance_id","json":'
+    '"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null},'
+    '{"name":"topics","json":"topics","type":"[]TxnOffsetCommitRequestTopic","versions":"0+"}],'
+    '"structs":{"TxnOffsetCommitRequestTopic":[{"name":"name","json":"name","type":"string","ve'
+    'rsions":"0-5","entityType":"topicName","ignorable":true},{"name":"topic_id","json":"topicI'
+    'd","type":"uuid","versions":"6+","ignorable":true},{"name":"partitions","json":"partitions'
+    '","type":"[]TxnOffsetCommitRequestPartition","versions":"0+"}],"TxnOffsetCommitRequestPart'
+    'ition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},'
+    '{"name":"committed_offset","json":"committedOffset","type":"int64","versions":"0+"},{"name'
+    '":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"2+","i'
+    'gnorable":true,"default":-1},{"name":"committed_metadata","json":"committedMetadata","type'
+    '":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
@@ -536,9 +537,9 @@ _TxnOffsetCommitResponseConstants._facts = (
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+"},{"name":"topics","json":"topics","type":"[]TxnOffsetCommitResponseTopic","versi'
     'ons":"0+"}],"structs":{"TxnOffsetCommitResponseTopic":[{"name":"name","json":"name","type"'
-    ':"string","versions":"0-5","ignorable":true},{"name":"topic_id","json":"topicId","type":"u'
-    'uid","versions":"6+","ignorable":true},{"name":"partitions","json":"partitions","type":"[]'
-    'TxnOffsetCommitResponsePartition","versions":"0+"}],"TxnOffsetCommitResponsePartition":[{"'
-    'name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"e'
-    'rror_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    ':"string","versions":"0-5","entityType":"topicName","ignorable":true},{"name":"topic_id","'
+    'json":"topicId","type":"uuid","versions":"6+","ignorable":true},{"name":"partitions","json'
+    '":"partitions","type":"[]TxnOffsetCommitResponsePartition","versions":"0+"}],"TxnOffsetCom'
+    'mitResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","v'
+    'ersions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -89,6 +89,7 @@ _UnregisterBrokerRecordConstants._codecs = {
 }
 _UnregisterBrokerRecordConstants._facts = (
     '{"name":"UnregisterBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"},{"nam'
-    'e":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+"}]}'
+    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
+    'yType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"'
+    '0+"}]}'
 )

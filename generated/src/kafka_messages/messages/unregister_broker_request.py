@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass
-from .._message import Message
-from .._wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+from .._base.message import Message
+from .._core.dataclass import dataclass
+from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -81,5 +81,6 @@ _UnregisterBrokerRequestConstants._codecs = {
 }
 _UnregisterBrokerRequestConstants._facts = (
     '{"name":"UnregisterBrokerRequest","type":"request","validVersions":"0","flexibleVersions":'
-    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+"}]}'
+    '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
+    'yType":"brokerId"}]}'
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.dataclass import dataclass, field
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,
@@ -295,7 +296,8 @@ _UpdateRaftVoterResponseConstants._facts = (
     's":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"'
     'current_leader","json":"currentLeader","type":"CurrentLeader","versions":"0+","tag":0,"tag'
     'gedVersions":"0+"}],"structs":{"CurrentLeader":[{"name":"leader_id","json":"leaderId","typ'
-    'e":"int32","versions":"0+","default":-1},{"name":"leader_epoch","json":"leaderEpoch","type'
-    '":"int32","versions":"0+","default":-1},{"name":"host","json":"host","type":"string","vers'
-    'ions":"0+"},{"name":"port","json":"port","type":"int32","versions":"0+"}]}}'
+    'e":"int32","versions":"0+","entityType":"brokerId","default":-1},{"name":"leader_epoch","j'
+    'son":"leaderEpoch","type":"int32","versions":"0+","default":-1},{"name":"host","json":"hos'
+    't","type":"string","versions":"0+"},{"name":"port","json":"port","type":"int32","versions"'
+    ':"0+"}]}}'
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
@@ -745,15 +746,16 @@ _VoteRequestConstants._facts = (
     '{"name":"VoteRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fiel'
     'ds":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVers'
     'ions":"0+","default":null},{"name":"voter_id","json":"voterId","type":"int32","versions":"'
-    '1+","ignorable":true,"default":-1},{"name":"topics","json":"topics","type":"[]TopicData","'
-    'versions":"0+"}],"structs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"s'
-    'tring","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]PartitionData",'
-    '"versions":"0+"}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type'
-    '":"int32","versions":"0+"},{"name":"replica_epoch","json":"replicaEpoch","type":"int32","v'
-    'ersions":"0+"},{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+"},{"n'
-    'ame":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"1+","ign'
-    'orable":true},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versio'
-    'ns":"1+","ignorable":true},{"name":"last_offset_epoch","json":"lastOffsetEpoch","type":"in'
-    't32","versions":"0+"},{"name":"last_offset","json":"lastOffset","type":"int64","versions":'
-    '"0+"},{"name":"pre_vote","json":"preVote","type":"bool","versions":"2+"}]}}'
+    '1+","entityType":"brokerId","ignorable":true,"default":-1},{"name":"topics","json":"topics'
+    '","type":"[]TopicData","versions":"0+"}],"structs":{"TopicData":[{"name":"topic_name","jso'
+    'n":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitio'
+    'ns","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"name'
+    '":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"repli'
+    'ca_epoch","json":"replicaEpoch","type":"int32","versions":"0+"},{"name":"replica_id","json'
+    '":"replicaId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"replica_dir'
+    'ectory_id","json":"replicaDirectoryId","type":"uuid","versions":"1+","ignorable":true},{"n'
+    'ame":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"1+","ignorab'
+    'le":true},{"name":"last_offset_epoch","json":"lastOffsetEpoch","type":"int32","versions":"'
+    '0+"},{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+"},{"name":"pr'
+    'e_vote","json":"preVote","type":"bool","versions":"2+"}]}}'
 )

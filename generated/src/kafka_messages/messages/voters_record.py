@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -408,13 +409,13 @@ _VotersRecordConstants._facts = (
     '{"name":"VotersRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":'
     '[{"name":"version","json":"version","type":"int16","versions":"0+"},{"name":"voters","json'
     '":"voters","type":"[]Voter","versions":"0+"}],"structs":{"Voter":[{"name":"voter_id","json'
-    '":"voterId","type":"int32","versions":"0+"},{"name":"voter_directory_id","json":"voterDire'
-    'ctoryId","type":"uuid","versions":"0+"},{"name":"endpoints","json":"endpoints","type":"[]E'
-    'ndpoint","versions":"0+"},{"name":"kraft_version_feature","json":"kRaftVersionFeature","ty'
-    'pe":"KRaftVersionFeature","versions":"0+"}],"Endpoint":[{"name":"name","json":"name","type'
-    '":"string","versions":"0+","mapKey":true},{"name":"host","json":"host","type":"string","ve'
-    'rsions":"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"}],"KRaftVersion'
-    'Feature":[{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","ver'
-    'sions":"0+"},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","'
-    'versions":"0+"}]}}'
+    '":"voterId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"voter_directo'
+    'ry_id","json":"voterDirectoryId","type":"uuid","versions":"0+"},{"name":"endpoints","json"'
+    ':"endpoints","type":"[]Endpoint","versions":"0+"},{"name":"kraft_version_feature","json":"'
+    'kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+"}],"Endpoint":[{"name":"n'
+    'ame","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"host","json":"h'
+    'ost","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","versio'
+    'ns":"0+"}],"KRaftVersionFeature":[{"name":"min_supported_version","json":"minSupportedVers'
+    'ion","type":"int16","versions":"0+"},{"name":"max_supported_version","json":"maxSupportedV'
+    'ersion","type":"int16","versions":"0+"}]}}'
 )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     TRUTH,
@@ -419,12 +420,12 @@ _WriteTxnMarkersRequestConstants._facts = (
     '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"1-2","flexibleVersions"'
     ':"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions"'
     ':"0+"}],"structs":{"WritableTxnMarker":[{"name":"producer_id","json":"producerId","type":"'
-    'int64","versions":"0+"},{"name":"producer_epoch","json":"producerEpoch","type":"int16","ve'
-    'rsions":"0+"},{"name":"transaction_result","json":"transactionResult","type":"bool","versi'
-    'ons":"0+"},{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopic","versions":"'
-    '0+"},{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+"}'
-    ',{"name":"transaction_version","json":"transactionVersion","type":"int8","versions":"2+","'
-    'ignorable":true}],"WritableTxnMarkerTopic":[{"name":"name","json":"name","type":"string","'
-    'versions":"0+"},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","ve'
-    'rsions":"0+"}]}}'
+    'int64","versions":"0+","entityType":"producerId"},{"name":"producer_epoch","json":"produce'
+    'rEpoch","type":"int16","versions":"0+"},{"name":"transaction_result","json":"transactionRe'
+    'sult","type":"bool","versions":"0+"},{"name":"topics","json":"topics","type":"[]WritableTx'
+    'nMarkerTopic","versions":"0+"},{"name":"coordinator_epoch","json":"coordinatorEpoch","type'
+    '":"int32","versions":"0+"},{"name":"transaction_version","json":"transactionVersion","type'
+    '":"int8","versions":"2+","ignorable":true}],"WritableTxnMarkerTopic":[{"name":"name","json'
+    '":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partition_inde'
+    'xes","json":"partitionIndexes","type":"[]int32","versions":"0+"}]}}'
 )

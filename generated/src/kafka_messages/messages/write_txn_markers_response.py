@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._wire import (
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.structs import StructBase
+from .._core.wire import (
     RawTaggedFields,
     TEXT_LENGTHS,
     VARINTS,
@@ -367,10 +368,11 @@ _WriteTxnMarkersResponseConstants._facts = (
     '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"1-2","flexibleVersion'
     's":"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","v'
     'ersions":"0+"}],"structs":{"WritableTxnMarkerResult":[{"name":"producer_id","json":"produc'
-    'erId","type":"int64","versions":"0+"},{"name":"topics","json":"topics","type":"[]WritableT'
-    'xnMarkerTopicResult","versions":"0+"}],"WritableTxnMarkerTopicResult":[{"name":"name","jso'
-    'n":"name","type":"string","versions":"0+"},{"name":"partitions","json":"partitions","type"'
-    ':"[]WritableTxnMarkerPartitionResult","versions":"0+"}],"WritableTxnMarkerPartitionResult"'
-    ':[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name'
-    '":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    'erId","type":"int64","versions":"0+","entityType":"producerId"},{"name":"topics","json":"t'
+    'opics","type":"[]WritableTxnMarkerTopicResult","versions":"0+"}],"WritableTxnMarkerTopicRe'
+    'sult":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicNam'
+    'e"},{"name":"partitions","json":"partitions","type":"[]WritableTxnMarkerPartitionResult","'
+    'versions":"0+"}],"WritableTxnMarkerPartitionResult":[{"name":"partition_index","json":"par'
+    'titionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type'
+    '":"int16","versions":"0+"}]}}'
 )

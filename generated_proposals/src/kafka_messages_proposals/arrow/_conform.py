@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._facts import FieldFacts
+from ..schema.facts import FieldFacts
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
 
 Is = Callable[[pa.DataType], bool]

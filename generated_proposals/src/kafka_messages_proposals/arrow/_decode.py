@@ -6,12 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from .. import _types as types
-from .._encodings import TwosComplement
-from .._facts import FieldFacts
-from .._sections import Section
-from .._types import MAX_STRING_LENGTH, ArrayOf, Blob, Text, Type, VarInt
-from ..schema import NullableStruct, Schema
+from ..schema import NullableStruct, Schema, types
+from ..schema.encodings import TwosComplement
+from ..schema.facts import FieldFacts
+from ..schema.sections import Section
+from ..schema.types import MAX_STRING_LENGTH, ArrayOf, Blob, Text, Type, VarInt
 from ._lanes import Bools, Ints, Lanes, Source
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
 from ._skip import WIDTHS, element_starts, entries, length_code, presence

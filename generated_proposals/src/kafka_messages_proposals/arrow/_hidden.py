@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._message import Message
+from .._base.message import Message
 from ..secrets import HIDDEN, Secrets, is_secret_setting, secrets_of
 from ._shape import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..secrets import Mark
+    from ..secrets._rule import Mark
 
 Kinds = Mapping[str, pa.Array]
 """Resource types by their path, one for each element of the array at hand."""

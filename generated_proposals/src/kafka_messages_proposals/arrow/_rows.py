@@ -10,13 +10,13 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from .._build import Builder
-from .._explain import check_absent
-from .._facts import FieldFacts, MessageFacts, facts_of
-from .._message import Message
-from .._wire import RawTaggedField
+from .._base.message import Message
+from .._core.wire import RawTaggedField
 from ..errors import DecodeError, EncodeError, KafkaMessageError
 from ..schema import SchemaError, schemas_of
+from ..schema.build import Builder
+from ..schema.explain import check_absent
+from ..schema.facts import FieldFacts, MessageFacts, facts_of
 from ._lanes import Ints
 from ._shape import SCALARS, UNKNOWN
 

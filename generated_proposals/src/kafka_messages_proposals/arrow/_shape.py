@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from .._facts import FieldFacts, MessageFacts, facts_of
-from .._message import Message
+from .._base.message import Message
+from ..schema.facts import FieldFacts, MessageFacts, facts_of
 
 UNKNOWN = "_unknown_tagged_fields"
 """Column of the tagged fields that the definition does not name: a map of tag to bytes."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_I,
     PACK_Q,
     UNPACK_H,
@@ -17,9 +18,8 @@ from .._arrays import (
     long_fixed_array,
     long_nullable_fixed_array,
 )
-from .._dataclass import dataclass, field
-from .._message import Message
-from .._proposals import (
+from .._core.dataclass import dataclass, field
+from .._core.encodings import (
     PACKED16,
     PACKED32,
     PACKED64,
@@ -41,7 +41,7 @@ from .._proposals import (
     upacked64_array,
     upacked64_elements,
 )
-from .._wire import (
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,

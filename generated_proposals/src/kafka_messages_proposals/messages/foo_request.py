@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_I,
     UNPACK_I,
     fixed_array,
@@ -17,9 +18,8 @@ from .._arrays import (
     string_array_size,
     string_elements,
 )
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._proposals import (
+from .._core.dataclass import dataclass, field
+from .._core.encodings import (
     long_packed,
     optional,
     optional_field_size,
@@ -28,7 +28,8 @@ from .._proposals import (
     optional_size,
     unknown_optional,
 )
-from .._wire import (
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,

@@ -6,11 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import list_of
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._proposals import long_packed, optional, optional_field_size, optional_header, optional_length, optional_size
-from .._wire import Malformed, RawTaggedField, RawTaggedFields, Refused, in_order, new, string_length
+from .._base.message import Message
+from .._core.arrays import list_of
+from .._core.dataclass import dataclass, field
+from .._core.encodings import (
+    long_packed,
+    optional,
+    optional_field_size,
+    optional_header,
+    optional_length,
+    optional_size,
+)
+from .._core.structs import StructBase
+from .._core.wire import Malformed, RawTaggedField, RawTaggedFields, Refused, in_order, new, string_length
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack

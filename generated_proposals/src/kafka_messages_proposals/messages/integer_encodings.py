@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_H, UNPACK_H, UNPACK_I, fixed_array, fixed_elements, list_of
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import Message, StructBase
-from .._proposals import (
+from .._base.message import Message
+from .._core.arrays import PACK_H, UNPACK_H, UNPACK_I, fixed_array, fixed_elements, list_of
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.encodings import (
     PACKED16,
     PACKED32,
     PACKED64,
@@ -32,7 +32,8 @@ from .._proposals import (
     upacked64_array,
     upacked64_elements,
 )
-from .._wire import (
+from .._core.structs import StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._proposals import (
+from .._base.message import Message
+from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.dataclass import dataclass, field
+from .._core.encodings import (
     interleaved_header,
     interleaved_tagged_size,
     interleaved_tags,
     interleaved_tags_size,
     unknown_interleaved_tags,
 )
-from .._wire import (
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,

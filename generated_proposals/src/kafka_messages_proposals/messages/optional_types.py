@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._arrays import (
+from .._base.message import Message
+from .._core.arrays import (
     PACK_B,
     PACK_H,
     PACK_I,
@@ -31,10 +32,9 @@ from .._arrays import (
     uuid_array,
     uuid_elements,
 )
-from .._collection import KeyedCollection, adopt
-from .._dataclass import dataclass, field
-from .._message import LazyDefaults, Message, StructBase
-from .._proposals import (
+from .._core.collection import KeyedCollection, adopt
+from .._core.dataclass import dataclass, field
+from .._core.encodings import (
     long_packed,
     optional,
     optional_field_size,
@@ -43,7 +43,8 @@ from .._proposals import (
     optional_size,
     unknown_optional,
 )
-from .._wire import (
+from .._core.structs import LazyDefaults, StructBase
+from .._core.wire import (
     Malformed,
     RawTaggedField,
     RawTaggedFields,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from kafka_messages.arrow._segment_names import topic_of
+from kafka_messages.segments.names import topic_of
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from kafka_messages.arrow._segment_rows import binary
+from kafka_messages.segments.rows import binary
 
 from .._errors import wrong
 from .._headers import REQUEST, RESPONSE

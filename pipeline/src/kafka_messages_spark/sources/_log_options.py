@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
-from kafka_messages.arrow._segment_names import topic_of
-from kafka_messages.arrow.segments import read_segments
 from kafka_messages.records import LOGS
+from kafka_messages.segments.names import topic_of
+from kafka_messages.segments.reader import read_segments
 from pyspark.sql.types import StructType
 
 from .._errors import near, wrong

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages.arrow._segment_scan import LOOKBACK
-from kafka_messages.arrow.batches import CorruptSegmentError
-from kafka_messages.arrow.segments import read_segments
+from kafka_messages.segments.frames import CorruptSegmentError
+from kafka_messages.segments.reader import read_segments
+from kafka_messages.segments.scan import LOOKBACK
 from pyspark.sql.datasource import InputPartition
 
 from .._records import MalformedRecordError

@@ -1,0 +1,176 @@
+"""Python expressions as values: their text, and the names from elsewhere that it needs.
+
+Lowering composes them; a module imports and binds what the expressions that it prints need, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, is_dataclass
+
+HOMES = {
+    "collections.abc": "Iterable",
+    "struct": "Struct",
+    "uuid": "UUID",
+    ".._base.message": "Message",
+    ".._core.arrays": (
+        "PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
+        "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
+        "compact_string_array compact_string_array_size compact_string_elements fixed_array fixed_elements "
+        "float_array list_of long_fixed_array long_nullable_fixed_array string_array string_array_size "
+        "string_elements uuid_array uuid_elements"
+    ),
+    ".._core.collection": "KeyedCollection adopt",
+    ".._core.dataclass": "dataclass field",
+    ".._core.encodings": (
+        "PACKED16 PACKED32 PACKED64 UPACKED16 UPACKED32 UPACKED64 interleaved_header interleaved_tagged_size "
+        "interleaved_tags interleaved_tags_size long_packed long_upacked optional optional_field_size optional_header "
+        "optional_length optional_size packed16_array packed16_elements packed32_array packed32_elements "
+        "packed64_array packed64_elements unknown_interleaved_tags unknown_optional upacked16_array "
+        "upacked16_elements upacked32_array upacked32_elements upacked64_array upacked64_elements"
+    ),
+    ".._core.structs": "LazyDefaults StructBase",
+    ".._core.wire": (
+        "Malformed RawTaggedField RawTaggedFields Refused TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID empty_count "
+        "in_order long_bytes long_count long_nullable_bytes long_nullable_count long_nullable_string long_string "
+        "long_uvarint new read_uvarint same_floats string_length tag_header tagged_size tags tags_size "
+        "unknown_tags uuid_from uvarint_size"
+    ),
+}
+"""The modules that printed code may import from, and their names, in the order of the imports."""
+
+_KNOWN = frozenset(name for names in HOMES.values() for name in names.split())
+_LETTERS = {"16s": "u", "?": "o"}
+
+
+@dataclass(frozen=True, order=True)
+class Bound:
+    """A method of a precompiled struct, which a module binds to a name of its own: ``_unpack_hiiB``."""
+
+    action: str
+    """``pack`` or ``unpack``."""
+    codes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"_{self.action}_{''.join(_LETTERS.get(code, code) for code in self.codes)}"
+
+    @property
+    def value(self) -> str:
+        method = {"pack": "pack", "unpack": "unpack_from"}[self.action]
+        return f'Struct(">{"".join(self.codes)}").{method}'
+
+
+@dataclass(frozen=True)
+class Code:
+    """An expression. A plain ``str`` can stand for one that needs nothing."""
+
+    text: str
+    names: frozenset[str] = frozenset()
+    """What it needs of the modules in ``HOMES``."""
+    bound: frozenset[Bound] = frozenset()
+    opposite: str = ""
+    """Of a test: the text of the opposite test, where that is plainer than ``not``."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Part = Code | str
+
+
+def use(name: str) -> Code:
+    """A name that is imported; a KeyError tells of a name that has no home."""
+    if name not in _KNOWN:
+        raise KeyError(f"no module in HOMES has {name}")
+    return Code(name, frozenset((name,)))
+
+
+def bound(action: str, codes: tuple[str, ...]) -> Code:
+    """The bound method of a struct of these formats."""
+    method = Bound(action, codes)
+    return Code(method.name, frozenset(("Struct",)), frozenset((method,)))
+
+
+def code(template: str, *parts: Part) -> Code:
+    """The template with the texts of ``parts`` for its ``{}``, which needs what they need."""
+    return Code(template.format(*parts), names_of(parts), bound_of(parts))
+
+
+def call(function: Part, *arguments: Part) -> Code:
+    """A call; a function given as ``str`` is one of the module itself."""
+    return code("{}({})", function, joined(", ", arguments))
+
+
+def joined(separator: str, parts: Iterable[Part]) -> Code:
+    """The parts with a separator between them."""
+    parts = tuple(parts)
+    return Code(separator.join(map(str, parts)), names_of(parts), bound_of(parts))
+
+
+def test(positive: str, negative: str, *parts: Part) -> Code:
+    """A test whose opposite has a text of its own."""
+    texts = tuple(map(str, parts))
+    return Code(positive.format(*texts), names_of(parts), bound_of(parts), negative.format(*texts))
+
+
+def is_(value: Part, singleton: object) -> Code:
+    return test(f"{{}} is {singleton}", f"{{}} is not {singleton}", value)
+
+
+def is_not(value: Part, singleton: object) -> Code:
+    return test(f"{{}} is not {singleton}", f"{{}} is {singleton}", value)
+
+
+def equal(left: Part, right: Part) -> Code:
+    return test("{} == {}", "{} != {}", left, right)
+
+
+def not_(value: Part) -> Code:
+    """That a value is false or empty."""
+    return test("not {}", "{}", value)
+
+
+def negated(tests: Iterable[Code]) -> Code:
+    """The test that at least one of ``tests`` fails, as plain as it can be said."""
+    tests = tuple(tests)
+    both = joined(" and ", tests or ("True",))
+    if len(tests) == 1 and tests[0].opposite:
+        return Code(tests[0].opposite, both.names, both.bound, tests[0].text)
+    return code("not ({})" if len(tests) > 1 else "not {}", both)
+
+
+def names_of(value: object) -> frozenset[str]:
+    """The imported names that all expressions within a value need."""
+    return frozenset(name for each in _expressions(value) for name in each.names)
+
+
+def bound_of(value: object) -> frozenset[Bound]:
+    """The bound methods that all expressions within a value need."""
+    return frozenset(method for each in _expressions(value) for method in each.bound)
+
+
+def imports(names: frozenset[str]) -> str:
+    """The import lines of a module that needs these names."""
+    lines = ["from __future__ import annotations\n"]
+    for module, known in HOMES.items():
+        needed = [name for name in known.split() if name in names]
+        if needed:
+            if module.startswith("..") and not lines[-1].startswith("from .."):
+                lines.append("")
+            lines.append(f"from {module} import {', '.join(needed)}")
+    return "\n".join(lines) + "\n\n"
+
+
+def _expressions(value: object) -> Iterable[Code]:
+    """The expressions within dataclasses, tuples and dictionaries."""
+    if isinstance(value, Code):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _expressions(each)
+    elif isinstance(value, dict):
+        yield from _expressions(tuple(value.values()))
+    elif is_dataclass(value):
+        for each in fields(value):
+            yield from _expressions(getattr(value, each.name))

@@ -1,0 +1,111 @@
+"""What a package is called, says of itself and consists of: its settings, and what follows where they say nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generator.definitions import Definitions
+from generator.plan.model import MessagePlan
+from generator.render.environment import toml
+from generator.rules.headers import has_headers
+from generator.spec.model import REQUEST, RESPONSE
+from generator.spec.parts import PARTS, called_for
+from generator.spec.settings import FILE, Settings
+from generator.spec.texts import import_name_problem
+
+
+class RequestError(ValueError):
+    """What was asked for cannot be done; the text says why."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Everything about a package but its messages."""
+
+    import_name: str
+    distribution: str
+    version: str
+    description: str
+    readme: str | None
+    parts: tuple[str, ...]
+    """Parts of the runtime by name, the basic ones too, from the ground up."""
+    metadata: tuple[tuple[str, str], ...]
+    """Further lines of ``[project]`` in pyproject.toml: key and TOML value."""
+    urls: tuple[tuple[str, str], ...]
+    license_files: dict[str, str]
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """What the extra ``arrow`` installs; nothing if no part needs it."""
+        return tuple(dict.fromkeys(each for name in self.parts for each in PARTS[name].extra))
+
+
+def checked_name(given: str | None) -> str | None:
+    """An import name given beside the settings. Raises RequestError."""
+    if given is not None and (reason := import_name_problem(given)) is not None:
+        raise RequestError(reason)
+    return given
+
+
+def identity_of(definitions: Definitions, given: str | None) -> Identity:
+    """The identity of the package of some definitions; ``given`` is an import name that counts more than the settings'.
+
+    Raises RequestError if nobody says how the package is called.
+    """
+    settings = definitions.settings
+    name = given or settings.import_name
+    if name is None:
+        raise RequestError(f"the package has no name; give --package NAME, or import-name below [package] in {FILE}")
+    is_own = name == settings.import_name  # under another name it is not what the settings describe
+    distribution = settings.distribution if is_own else None
+    metadata = {
+        "requires-python": settings.requires_python,
+        "license": settings.license,
+        "license-files": list(settings.license_files) or None,
+        "authors": [author.facts for author in settings.authors] or None,
+        "classifiers": _classifiers(settings),
+    }
+    return Identity(
+        import_name=name,
+        distribution=distribution or name.replace("_", "-"),
+        version=settings.version or definitions.release or "0.1.0",
+        description=settings.description or "Typed messages, generated from their definitions",
+        readme=settings.readme if is_own else None,
+        parts=_parts(definitions),
+        metadata=tuple((key, toml(value)) for key, value in metadata.items() if value is not None),
+        urls=tuple(settings.urls.items()),
+        license_files=dict(settings.license_files),
+    )
+
+
+def _classifiers(settings: Settings) -> list[str]:
+    """What is true of every package, and what its owner adds."""
+    return list(dict.fromkeys(("Typing :: Typed", "Programming Language :: Python :: 3", *settings.classifiers)))
+
+
+def _parts(definitions: Definitions) -> tuple[str, ...]:
+    """The chosen parts, or those that the messages call for, with all that they need."""
+    kinds = {message.kind for message in definitions.messages if not message.is_removed}
+    if not has_headers(definitions.messages):
+        kinds -= {REQUEST, RESPONSE}
+    chosen = definitions.settings.parts
+    taken = set(called_for(kinds) if chosen is None else chosen)
+    for part in reversed(PARTS.values()):
+        if part.is_basic or part.name in taken:
+            taken |= {part.name, *part.needs}
+    return tuple(name for name in PARTS if name in taken)
+
+
+def sample(identity: Identity, plans: list[MessagePlan]) -> str:
+    """What the README shows where its owner wrote none: that a message is read as it was written."""
+    if not plans:
+        return ""
+    name, version = plans[0].name, plans[0].valid.highest
+    lines = (
+        f"from {identity.import_name} import {name}\n",
+        f"message = {name}()",
+        f"data = message.write({version})",
+        f"assert {name}.read(data, {version}) == message",
+        f"assert message.size({version}) == len(data)",
+    )
+    return "\n".join(lines) + "\n"

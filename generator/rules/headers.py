@@ -1,0 +1,91 @@
+"""Headers before requests and responses: which version stands before which, and what headers of one's own must have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from generator.spec.model import HEADER, REQUEST, RESPONSE, Message
+from generator.spec.source import Problems
+from generator.spec.versions import MAX_VERSION, Versions
+
+REQUEST_HEADER, RESPONSE_HEADER = "RequestHeader", "ResponseHeader"
+FIELDS = {
+    REQUEST_HEADER: (
+        ("RequestApiKey", "int16"),
+        ("RequestApiVersion", "int16"),
+        ("CorrelationId", "int32"),
+        ("ClientId", "string"),
+    ),
+    RESPONSE_HEADER: (("CorrelationId", "int32"),),
+}
+"""The fields that the part ``protocol`` fills and reads."""
+_FIRST = 3
+"""So many fields of a RequestHeader are read before its version is known, so they are the first of every version."""
+
+HeaderVersions = tuple[tuple[int, int], ...]
+"""Pairs of first version of the body and version of the header, ascending."""
+
+
+def header_versions(message: Message) -> HeaderVersions:
+    """The headers of a request or response: as defined, else by Kafka's rule for flexible bodies."""
+    if message.header_versions is not None:
+        return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
+    if message.name == "ApiVersionsResponse":
+        # KIP-511: a client that cannot know the broker's versions yet must be able to read the answer.
+        return ((0, 0),)
+    classic, flexible = (1, 2) if message.kind == REQUEST else (0, 1)
+    start = message.flexible.lowest if not message.flexible.empty else MAX_VERSION + 1
+    ranges = [(0, classic)] if start > 0 else []
+    if message.name == "ControlledShutdownRequest" and start > 0:
+        ranges = [(0, 0), (1, classic)]  # ControlledShutdown v0 is older than client ids in headers
+    return tuple(ranges + ([(start, flexible)] if start <= MAX_VERSION else []))
+
+
+def has_headers(messages: Sequence[Message]) -> bool:
+    """Whether requests and responses can be put behind headers."""
+    return FIELDS.keys() <= {each.name for each in messages if each.kind == HEADER and not each.is_removed}
+
+
+def check(messages: Sequence[Message], problems: Problems) -> None:
+    """Headers must have what is read and filled, in every version that stands before a message."""
+    for header in messages:
+        if header.name in FIELDS and header.kind == HEADER and not header.is_removed:
+            _fields(header, problems)
+            _versions(header, messages, problems)
+
+
+def _fields(header: Message, problems: Problems) -> None:
+    for index, (name, kind) in enumerate(FIELDS[header.name]):
+        member = next((each for each in header.fields if each.name == name), None)
+        if member is None or not member.is_typed or str(member.type) != kind:
+            place = header.at("fields") if member is None else member.at("type")
+            what = f"{header.name} needs a field {name} of type {kind}"
+            problems.error(place, f"{what}, which every header before a message has")
+        elif header.name == REQUEST_HEADER and index < _FIRST:
+            is_there = member.tag is None and member.versions.covers(header.valid)
+            if header.fields.index(member) != index or not is_there:
+                what = f"{name} must be field {index + 1} of {header.name}, in all its versions and without a tag"
+                problems.error(member.location, f"{what}: it is read before the version of the header is known")
+
+
+def _versions(header: Message, messages: Sequence[Message], problems: Problems) -> None:
+    kind = REQUEST if header.name == REQUEST_HEADER else RESPONSE
+    seen = set()
+    for message in messages:
+        if message.kind != kind or problems.has_error_at(message.places.get("headerVersions")):
+            continue
+        for version in _used(message):
+            if version not in header.valid and version not in seen:
+                seen.add(version)
+                what = f"{header.name} has no version {version}, which stands before {message.name}"
+                remedy = f"add it, or say headerVersions in {message.name}"
+                problems.error(header.at("validVersions"), f"{what}; {remedy}")
+
+
+def _used(message: Message) -> Iterator[int]:
+    """The versions of the header that stand before some version of a message."""
+    pairs = header_versions(message)
+    ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
+    for (first, version), end in zip(pairs, ends, strict=True):
+        if not Versions(first, end).intersect(message.valid).empty:
+            yield version

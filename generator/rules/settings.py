@@ -1,0 +1,75 @@
+"""Rules of the settings: what they say must fit the definitions that they lie beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from packaging.version import Version
+
+from generator.rules import headers
+from generator.rules.headers import has_headers
+from generator.spec.model import HEADER, REQUEST, RESPONSE, Message
+from generator.spec.parts import PARTS
+from generator.spec.settings import FILE, Settings
+from generator.spec.source import Problems
+
+HERE = "."
+"""In the settings of logs: the folder of the settings itself, which has no name of its own."""
+
+
+def check(
+    settings: Settings, messages: Sequence[Message], folders: Sequence[str], release: str | None, problems: Problems
+) -> None:
+    """``folders`` are those of the definitions, ``release`` the one that ``SOURCE`` names."""
+    _one_way(settings, messages, problems)
+    headers.check(messages, problems)
+    _parts(settings, messages, problems)
+    _logs(settings, folders, problems)
+    _version(settings, release, problems)
+
+
+def _one_way(settings: Settings, messages: Sequence[Message], problems: Problems) -> None:
+    requests = {message.name: message.api_key for message in messages if message.kind == REQUEST}
+    answers = {message.api_key: message.name for message in messages if message.kind == RESPONSE}
+    for name in settings.one_way:
+        if name not in requests:
+            problems.error(settings.places["one-way"], f"one-way names {name}, but no request is called so")
+        elif (key := requests[name]) in answers:
+            what = f"one-way names {name}, which has the response {answers[key]}"
+            problems.error(settings.places["one-way"], f"{what}; take it out")
+
+
+def _parts(settings: Settings, messages: Sequence[Message], problems: Problems) -> None:
+    present = [message for message in messages if not message.is_removed]
+    for name in settings.parts or ():
+        kinds = PARTS[name].kinds
+        if kinds and not any(message.kind in kinds for message in present):
+            what = f"the part {name} is for messages of type {', '.join(sorted(kinds))}, of which there are none"
+            problems.error(settings.places["parts"], f"{what}; leave it out")
+    requests = [message for message in present if message.kind in PARTS["protocol"].kinds]
+    if not requests or has_headers(messages):
+        return
+    what = f"the part protocol needs the messages {' and '.join(headers.FIELDS)}, of type {HEADER}"
+    remedy = f'define them, or write headers = "kafka" below [protocol] in {FILE}'
+    if settings.parts is None:
+        problems.warn(requests[0].at("type"), f"{what}, and is left out without them; {remedy}")
+    elif "protocol" in settings.parts:
+        problems.error(settings.places["parts"], f"{what}; {remedy}")
+
+
+def _logs(settings: Settings, folders: Sequence[str], problems: Problems) -> None:
+    known = sorted({folder or HERE for folder in folders})
+    for topic, folder in settings.logs.items():
+        if folder not in known:
+            what = f"the log {topic} has its records in the folder {folder!r}, where no definitions are"
+            problems.error(settings.places["logs"], f"{what}; there are {', '.join(known)}")
+
+
+def _version(settings: Settings, release: str | None, problems: Problems) -> None:
+    if settings.version is None or release is None:
+        return
+    own, kafkas = Version(settings.version).release, Version(release).release
+    if own[: len(kafkas)] != kafkas:
+        what = f"version {settings.version} is not one of the release {release}, which SOURCE names"
+        remedy = f"write for example {'.'.join(map(str, kafkas))}.1"
+        problems.error(settings.places["version"], f"{what}; {remedy}")

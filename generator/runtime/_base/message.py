@@ -1,0 +1,139 @@
+"""What every message class can do: read, write and size at a version, on top of its printed functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .._core.structs import StructBase
+from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes
+from ..errors import UnsupportedVersionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self
+
+    from .._core.wire import BytesLike
+    from ..schema.schema import Schema
+
+    Codec = tuple[
+        Callable[[bytes, int], tuple[Any, int]],
+        Callable[[list[bytes], Any], None],
+        Callable[[Any], int],
+    ]
+
+
+class Message(StructBase):
+    """A Kafka message. The object has no version: the same class is read and written at every version."""
+
+    __slots__ = ()
+
+    NAME: ClassVar[str] = ""
+    """Name of the definition."""
+    API_KEY: ClassVar[int | None] = None
+    """API key, record type or key version; None where the definition has none."""
+    LOWEST_SUPPORTED_VERSION: ClassVar[int] = 0
+    HIGHEST_SUPPORTED_VERSION: ClassVar[int] = -1
+    LOWEST_FLEXIBLE_VERSION: ClassVar[int] = 32768
+    """First version with tagged fields and compact lengths; 32768 where there is none."""
+    _codecs: ClassVar[dict[int, Codec]] = {}
+    _facts: ClassVar[str] = ""
+
+    @classmethod
+    def read(cls, data: BytesLike, version: int) -> Self:
+        """Read a whole message.
+
+        ``data`` is exactly one message body (a bytearray or memoryview is copied once). Fields that ``version`` does
+        not have get their defaults. Raises DecodeError with field and offset, also for bytes left over,
+        UnsupportedVersionError, and TypeError for data that is not bytes-like.
+        """
+        codec = cls._codecs.get(version)
+        if codec is None:
+            raise unsupported(cls, version)
+        if type(data) is not bytes:
+            data = as_bytes(data)
+        try:
+            message, end = codec[0](data, 0)
+        except READ_FAILURES as error:
+            raise _decode_error(cls, data, 0, version, True) from error
+        if end != len(data):
+            raise _decode_error(cls, data, 0, version, True)
+        result: Self = message
+        return result
+
+    @classmethod
+    def read_from(cls, data: BytesLike, offset: int, version: int) -> tuple[Self, int]:
+        """Read a message that starts at byte ``offset``; returns it and the offset of the byte after it.
+
+        Raises DecodeError with field and offset, UnsupportedVersionError, and TypeError for data that is not bytes-like.
+        """
+        codec = cls._codecs.get(version)
+        if codec is None:
+            raise unsupported(cls, version)
+        if type(data) is not bytes:
+            data = as_bytes(data)
+        if not 0 <= offset <= len(data):
+            raise ValueError(f"offset {offset} is outside the {len(data)} bytes of data")
+        try:
+            message, end = codec[0](data, offset)
+        except READ_FAILURES as error:
+            raise _decode_error(cls, data, offset, version, False) from error
+        if end > len(data):
+            raise _decode_error(cls, data, offset, version, False)
+        result: Self = message
+        return result, end
+
+    def write(self, version: int) -> bytes:
+        """The bytes of this message at ``version``.
+
+        Raises EncodeError with the field when a value cannot be written (out of range, null where the version has no
+        null, set in a version that does not have it), and UnsupportedVersionError.
+        """
+        codec = self._codecs.get(version)
+        if codec is None:
+            raise unsupported(type(self), version)
+        out: list[bytes] = []
+        try:
+            codec[1](out, self)
+            return b"".join(out)
+        except WRITE_FAILURES as error:
+            raise _encode_error(self, version, error) from error
+
+    def size(self, version: int) -> int:
+        """The number of bytes that ``write`` gives at ``version``, without writing them.
+
+        Raises EncodeError for values that have no size (wrong type, null where there is none), and
+        UnsupportedVersionError.
+        """
+        codec = self._codecs.get(version)
+        if codec is None:
+            raise unsupported(type(self), version)
+        try:
+            return codec[2](self)
+        except WRITE_FAILURES as error:
+            raise _encode_error(self, version, error) from error
+
+    @classmethod
+    def schemas(cls) -> dict[int, Schema]:
+        """The schema of each version, built from the definition on first use; see ``schema``."""
+        from ..schema.build import schemas_of
+
+        return schemas_of(cls)
+
+
+def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:
+    """The error for a version that a message does not have."""
+    lowest, highest = message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION
+    known = f"version {lowest}" if lowest == highest else f"versions {lowest} to {highest}"
+    return UnsupportedVersionError(f"{message.NAME} has no version {version!r}, only {known}")
+
+
+def _decode_error(message: type[Message], data: bytes, offset: int, version: int, is_whole: bool) -> Exception:
+    from ..schema.explain import explain_read
+
+    return explain_read(message, data, offset, version, is_whole)
+
+
+def _encode_error(message: Message, version: int, error: Exception) -> Exception:
+    from ..schema.explain import explain_write
+
+    return explain_write(message, version, error)

@@ -1,0 +1,56 @@
+"""Messages that stand behind something else: found by the name a table gives, read from an offset to the end."""
+
+from __future__ import annotations
+
+import sys
+from struct import Struct
+
+from .._core.wire import Malformed, read_uvarint
+from ..errors import DecodeError
+from .message import Message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    M = TypeVar("M", bound=Message)
+
+_unpack_h = Struct(">h").unpack_from
+_PACKAGE = __name__.rsplit(".", 2)[0]
+
+
+def class_of(name: str) -> type[Message]:
+    """The message class with this name; AttributeError if the package has no such message."""
+    message: type[Message] = getattr(sys.modules[_PACKAGE], name)
+    return message
+
+
+def read_rest(message: type[M], data: bytes, offset: int, version: int) -> M:
+    """A message that fills the bytes from ``offset`` to the end.
+
+    Raises DecodeError, with offsets in ``data``, and UnsupportedVersionError.
+    """
+    result, end = message.read_from(data, offset, version)
+    if end != len(data):
+        reason = f"the message ends at offset {end}, but {len(data) - end} more byte(s) follow"
+        raise DecodeError(reason, message.NAME, version, "", end)
+    return result
+
+
+def read_int16(data: bytes, what: str, message: str = "") -> int:
+    """The int16 that ``data`` begins with; ``what`` and ``message`` name it in the DecodeError of shorter data."""
+    if len(data) < 2:
+        raise DecodeError(f"2 bytes needed at offset 0, {len(data)} left", message, path=what, offset=0)
+    value: int = _unpack_h(data)[0]
+    return value
+
+
+def read_unsigned(data: bytes, offset: int, what: str) -> tuple[int, int]:
+    """An unsigned varint at ``offset`` and where it ends; ``what`` names it in the DecodeError."""
+    try:
+        return read_uvarint(data, offset)
+    except IndexError:
+        reason = f"an unsigned varint is needed at offset {offset}, but the data ends inside it"
+    except Malformed:
+        reason = f"the unsigned varint at offset {offset} does not fit into 32 bits"
+    raise DecodeError(reason, path=what, offset=offset)

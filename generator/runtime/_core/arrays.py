@@ -1,0 +1,240 @@
+"""Arrays of plain values for the printed code: the elements behind the count, read, written and measured.
+
+They fail as ``_wire`` does: without knowing where they are, for the schema codec to say it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from uuid import UUID
+
+from .wire import (
+    TEXT_LENGTHS,
+    TRUTH,
+    VARINTS,
+    Malformed,
+    Refused,
+    long_bytes,
+    long_count,
+    long_nullable_count,
+    long_string,
+    uuid_from,
+    uvarint_size,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+SHORT = 16
+"""Arrays of fewer fixed-width elements than this have a struct of their own."""
+
+
+def _unpackers(code: str) -> list[Callable[[bytes, int], tuple[int, ...]]]:
+    """By count + 1, as the compact form stores it; entry 0 stands for null, which is refused."""
+    return [_refuse_null, *(struct.Struct(f">{count}{code}").unpack_from for count in range(SHORT))]
+
+
+def _refuse_null(data: bytes, pos: int) -> tuple[int, ...]:
+    raise Malformed
+
+
+def _packers(code: str) -> list[Callable[..., bytes]]:
+    return [struct.Struct(f">{count}{code}").pack for count in range(SHORT)]
+
+
+UNPACK_B = _unpackers("b")
+UNPACK_H = _unpackers("h")
+UNPACK_I = _unpackers("i")
+UNPACK_Q = _unpackers("q")
+PACK_B = _packers("b")
+PACK_H = _packers("h")
+PACK_I = _packers("i")
+PACK_Q = _packers("q")
+
+
+def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tuple[list[int], int]:
+    """Fixed-width elements of struct format ``code``, any count; the count is checked before anything is built."""
+    end = pos + count * width
+    if not pos <= end <= len(data):
+        raise Malformed
+    return list(struct.unpack_from(f">{count}{code}", data, pos)), end
+
+
+def long_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int], int]:
+    """The compact form of ``fixed_array``, from the first byte of its count."""
+    count, pos = long_count(data, pos, first)
+    return fixed_array(data, pos, count, code, width)
+
+
+def bool_array(data: bytes, pos: int, count: int) -> tuple[list[bool], int]:
+    """One byte each, any value but 0 is true."""
+    end = pos + count
+    if not pos <= end <= len(data):
+        raise Malformed
+    return [byte != 0 for byte in data[pos:end]], end
+
+
+def float_array(data: bytes, pos: int, count: int) -> tuple[list[float], int]:
+    """Eight bytes each, IEEE 754."""
+    end = pos + count * 8
+    if not pos <= end <= len(data):
+        raise Malformed
+    return list(struct.unpack_from(f">{count}d", data, pos)), end
+
+
+def uuid_array(data: bytes, pos: int, count: int) -> tuple[list[UUID], int]:
+    """Sixteen bytes each."""
+    end = pos + count * 16
+    if not pos <= end <= len(data):
+        raise Malformed
+    return [uuid_from(data[at : at + 16]) for at in range(pos, end, 16)], end
+
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+
+
+def string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
+    """Strings with an int16 length, never null."""
+    out = []
+    for _ in range(count):
+        (length,) = _unpack_h(data, pos)
+        if length < 0:
+            raise Malformed
+        pos += 2 + length
+        out.append(data[pos - length : pos].decode())
+    return out, pos
+
+
+def compact_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
+    """Strings with a compact length, never null."""
+    out = []
+    for _ in range(count):
+        length = data[pos]
+        pos += 1
+        if 0 < length < 128:
+            end = pos + length - 1
+            out.append(data[pos:end].decode())
+            pos = end
+        else:
+            text, pos = long_string(data, pos, length)
+            out.append(text)
+    return out, pos
+
+
+def bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
+    """Byte strings with an int32 length, never null."""
+    out = []
+    for _ in range(count):
+        (length,) = _unpack_i(data, pos)
+        pos += 4
+        end = pos + length
+        if not pos <= end <= len(data):
+            raise Malformed
+        out.append(data[pos:end])
+        pos = end
+    return out, pos
+
+
+def compact_bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
+    """Byte strings with a compact length, never null."""
+    out = []
+    for _ in range(count):
+        value, pos = long_bytes(data, pos + 1, data[pos])
+        out.append(value)
+    return out, pos
+
+
+def long_nullable_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int] | None, int]:
+    """The same as ``long_fixed_array`` where null is allowed."""
+    count, end = long_nullable_count(data, pos, first)
+    return (None, end) if count < 0 else fixed_array(data, end, count, code, width)
+
+
+def fixed_elements(values: Sequence[int | float], code: str) -> bytes:
+    """Elements of struct format ``code``, without their count."""
+    return struct.pack(f">{len(values)}{code}", *values)
+
+
+def bool_elements(values: Iterable[bool]) -> bytes:
+    return bytes([TRUTH[value] for value in values])
+
+
+def uuid_elements(values: Iterable[UUID]) -> bytes:
+    return b"".join([value.bytes for value in values])
+
+
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+
+
+def list_of(values: Iterable[T], field: str, element: str) -> list[T]:
+    """The values as a list. One string is refused, which would become its letters, and what is like it."""
+    kind = type(values)
+    if kind is not tuple and kind is not list and isinstance(values, _NO_LISTS):
+        from .shown import shown
+
+        raise TypeError(f"{field}: expected a list of {element}, not the {kind.__name__} {shown(values)}")
+    return list(values)
+
+
+_NO_LISTS = (str, bytes, bytearray, memoryview, dict)
+
+
+def string_elements(values: Iterable[str]) -> bytes:
+    if isinstance(values, str):
+        raise Refused
+    out: list[bytes] = []
+    for value in values:
+        text = value.encode()
+        out += (_pack_h(len(text)), text)
+    return b"".join(out)
+
+
+def compact_string_elements(values: Iterable[str]) -> bytes:
+    if isinstance(values, str):
+        raise Refused
+    out: list[bytes] = []
+    for value in values:
+        text = value.encode()
+        out += (TEXT_LENGTHS[len(text) + 1], text)
+    return b"".join(out)
+
+
+def bytes_elements(values: Iterable[bytes]) -> bytes:
+    out: list[bytes] = []
+    for value in values:
+        out += (_pack_i(len(value)), value)
+    return b"".join(out)
+
+
+def compact_bytes_elements(values: Iterable[bytes]) -> bytes:
+    out: list[bytes] = []
+    for value in values:
+        out += (VARINTS[len(value) + 1], value)
+    return b"".join(out)
+
+
+def string_array_size(values: Iterable[str]) -> int:
+    if isinstance(values, str):
+        raise Refused
+    return sum(2 + len(value.encode()) for value in values)
+
+
+def compact_string_array_size(values: Iterable[str]) -> int:
+    if isinstance(values, str):
+        raise Refused
+    lengths = [len(value.encode()) for value in values]
+    return sum(uvarint_size(length + 1) + length for length in lengths)
+
+
+def bytes_array_size(values: Iterable[bytes]) -> int:
+    return sum(4 + len(value) for value in values)
+
+
+def compact_bytes_array_size(values: Iterable[bytes]) -> int:
+    return sum(uvarint_size(len(value) + 1) + len(value) for value in values)

@@ -1,0 +1,69 @@
+"""What the classes of messages and of the structs inside them share: how they print, copy, and make defaults late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar
+
+    from .wire import RawTaggedFields
+
+
+class StructBase:
+    """Base of messages and of the structs inside them."""
+
+    __slots__: tuple[str, ...] = ()
+    _names: ClassVar[tuple[str, ...]] = ()
+    """The fields, in the order of the definition."""
+    unknown_tagged_fields: RawTaggedFields
+    """Tagged fields that the definition does not name; only flexible versions can write them."""
+
+    def __repr__(self) -> str:
+        names = [name for name in self._names if name != "unknown_tagged_fields" or getattr(self, name)]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    if not TYPE_CHECKING:  # checkers know it from the dataclass
+
+        def __replace__(self, **changes):
+            import dataclasses
+
+            return dataclasses.replace(self, **changes)
+
+
+NULLED = object()
+"""What a slot of ``LazyDefaults`` holds when its field was set to None, which no version can write."""
+
+
+class LazyDefaults(StructBase):
+    """Base of structs with tagged struct fields, which are nearly always at their default.
+
+    The default is made when it is first looked at: the slot ``_name`` holds None until then, which costs a reader one
+    store, and a writer one test.
+    """
+
+    __slots__ = ()
+    _lazy: ClassVar[dict[str, Callable[[], object]]] = {}
+
+    if not TYPE_CHECKING:  # checkers know the fields from the dataclass
+
+        def __init_subclass__(cls):
+            for name, make in cls.__dict__.get("_lazy", {}).items():
+                setattr(cls, name, _lazy_field(f"_{name}", make))
+
+
+if not TYPE_CHECKING:
+
+    def _lazy_field(slot, make):
+        def get(self):
+            value = getattr(self, slot)
+            if value is None:
+                value = make()
+                setattr(self, slot, value)
+            return None if value is NULLED else value
+
+        def put(self, value):
+            setattr(self, slot, NULLED if value is None else value)
+
+        return property(get, put)

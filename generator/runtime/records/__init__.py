@@ -1,0 +1,37 @@
+"""Records of Kafka's internal logs: coordinator records, KRaft metadata, remote log metadata, consumer protocol data.
+
+A log is named by the folder of its definitions (``group-coordinator``) or by its topic (``__consumer_offsets``, see
+``LOGS``). This is about the key and value of single records; batches of records are not taken apart here.
+"""
+
+from __future__ import annotations
+
+from ._codec import (
+    FRAME_VERSION,
+    KEY_VERSION,
+    CoordinatorRecord,
+    MetadataRecord,
+    UnknownRecordTypeError,
+    read_coordinator_record,
+    read_metadata_record,
+    read_versioned,
+    write_coordinator_record,
+    write_metadata_record,
+    write_versioned,
+)
+from ._tables import LOGS
+
+__all__ = [
+    "FRAME_VERSION",
+    "KEY_VERSION",
+    "LOGS",
+    "CoordinatorRecord",
+    "MetadataRecord",
+    "UnknownRecordTypeError",
+    "read_coordinator_record",
+    "read_metadata_record",
+    "read_versioned",
+    "write_coordinator_record",
+    "write_metadata_record",
+    "write_versioned",
+]

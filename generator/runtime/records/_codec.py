@@ -1,0 +1,178 @@
+"""Single records of internal logs: the type and version in front of a message, read and written."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from .._base.message import Message
+from .._base.prefixed import class_of, read_int16, read_rest, read_unsigned
+from .._core.value import dataclass
+from .._core.wire import as_bytes, uvarint
+from ..errors import DecodeError, EncodeError, KafkaMessageError
+from ._tables import LOGS, RECORD_TYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from .._core.wire import BytesLike
+
+    M = TypeVar("M", bound=Message)
+
+KEY_VERSION = 0
+"""Coordinator keys have one version; the number before them is the record type."""
+FRAME_VERSION = 1
+"""Version of the frame around a metadata record; 0 was that of Kafka 2.8's preview."""
+
+_pack_h = Struct(">h").pack
+_COORDINATOR_LOGS = {log for log, _, key, value in RECORD_TYPES if key and value}
+_METADATA_LOGS = {log for log, _, key, _ in RECORD_TYPES if not key}
+_TYPES = {(log, number): (key, value) for log, number, key, value in RECORD_TYPES}
+_NUMBERS = {key or value: (number, key, value) for _, number, key, value in RECORD_TYPES}
+
+
+class UnknownRecordTypeError(KafkaMessageError, ValueError):
+    """A log has no record type with this number: ``log`` and ``type`` say which. Newer releases add types."""
+
+    def __init__(self, log: str, type: int) -> None:
+        super().__init__(log, type)
+        self.log = log
+        self.type = type
+
+    def __str__(self) -> str:
+        return f"{self.log} has no record type {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorRecord:
+    """A record of a coordinator's log."""
+
+    type: int
+    """Record type, the number before the key."""
+    key: Message
+    value: Message | None
+    """None is a tombstone: what the key names is gone."""
+    value_version: int | None
+    """Version that ``value`` was written at; None for a tombstone."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataRecord:
+    """A record of the KRaft metadata log, or of the remote log metadata topic."""
+
+    type: int
+    """Record type: the API key of the definition."""
+    version: int
+    """Version that ``message`` was written at."""
+    message: Message
+
+
+def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -> CoordinatorRecord:
+    """The record of a coordinator's log with this key and value, as Kafka's CoordinatorRecordSerde reads it.
+
+    The key is its record type (int16) and the key message, the value its version (int16) and the value message; a
+    null value is a tombstone. Raises UnknownRecordTypeError, which readers should skip as coordinators do;
+    UnsupportedVersionError for a value newer than this package; DecodeError, also for bytes left over; ValueError for
+    a log that is not a coordinator's.
+    """
+    log = _known(log, _COORDINATOR_LOGS, "coordinator")
+    key = as_bytes(key, "key")
+    number = read_int16(key, "record type")
+    key_name, value_name = _TYPES.get((log, number), (None, None))
+    if key_name is None or value_name is None:
+        raise UnknownRecordTypeError(log, number)
+    key_message = read_rest(class_of(key_name), key, 2, KEY_VERSION)
+    if value is None:
+        return CoordinatorRecord(number, key_message, None, None)
+    value_message, version = read_versioned(class_of(value_name), value)
+    return CoordinatorRecord(number, key_message, value_message, version)
+
+
+def write_coordinator_record(
+    key: Message, value: Message | None = None, value_version: int | None = None
+) -> tuple[bytes, bytes | None]:
+    """The key and value of a coordinator's record, as Kafka's CoordinatorRecordSerde writes them.
+
+    ``value_version`` is needed with a value: coordinators choose it by the features of the cluster. Without a value
+    the record is a tombstone. Raises EncodeError, also when key and value are not of one type, and
+    UnsupportedVersionError.
+    """
+    name = type(key).NAME
+    number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
+    if key_name is None:
+        raise EncodeError("this message is not the key of a coordinator record", name)
+    key_bytes = _pack_h(number) + key.write(KEY_VERSION)
+    if value is None:
+        if value_version is not None:
+            raise EncodeError(f"there is a version ({value_version}) of the value, but no value", name)
+        return key_bytes, None
+    if value_name != type(value).NAME:
+        raise EncodeError(f"the value of this key is {value_name}, not {type(value).NAME}", name)
+    if value_version is None:
+        raise EncodeError("the version of the value is needed", type(value).NAME)
+    return key_bytes, write_versioned(value, value_version)
+
+
+def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataRecord:
+    """The metadata record in the value of a record, as Kafka's AbstractApiMessageSerde reads it.
+
+    ``log`` is ``metadata`` (topic ``__cluster_metadata``, MetadataRecordSerde) or ``storage`` (topic
+    ``__remote_log_metadata``, RemoteLogMetadataSerde). Three unsigned varints stand before the message: frame version
+    1, record type, version. Control records of the metadata log are not metadata records. Raises
+    UnknownRecordTypeError, UnsupportedVersionError, DecodeError, also for bytes left over, and ValueError for a log
+    that has no such records.
+    """
+    log = _known(log, _METADATA_LOGS, "metadata")
+    data = as_bytes(data)
+    frame_version, offset = read_unsigned(data, 0, "frame version")
+    if frame_version != FRAME_VERSION:
+        raise DecodeError(f"frame version {frame_version} at offset 0, only {FRAME_VERSION} is known", offset=0)
+    number, offset = read_unsigned(data, offset, "record type")
+    version, offset = read_unsigned(data, offset, "version")
+    key_name, value_name = _TYPES.get((log, number), (None, None))
+    if key_name is not None or value_name is None:
+        raise UnknownRecordTypeError(log, number)
+    return MetadataRecord(number, version, read_rest(class_of(value_name), data, offset, version))
+
+
+def write_metadata_record(message: Message, version: int) -> bytes:
+    """A metadata record, of the KRaft metadata log or of the remote log metadata topic, with its frame.
+
+    Raises EncodeError, and UnsupportedVersionError.
+    """
+    name = type(message).NAME
+    number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
+    if key_name is not None or value_name is None:
+        raise EncodeError("this message is not a metadata record", name)
+    body = message.write(version)
+    return uvarint(FRAME_VERSION) + uvarint(number) + uvarint(version) + body
+
+
+def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = False) -> tuple[M, int]:
+    """A message behind its version (int16), and that version.
+
+    So are written ConsumerProtocolSubscription, ConsumerProtocolAssignment, EndTxnMarker and values of coordinators.
+    With ``allow_newer`` a version that this package does not have yet is read as the highest it has and bytes left
+    over then are ignored, as Kafka's ConsumerProtocol does; the version returned is the one in the data. Raises
+    DecodeError with offsets in ``data``, and UnsupportedVersionError.
+    """
+    data = as_bytes(data)
+    version = read_int16(data, "version", message.NAME)
+    highest = message.HIGHEST_SUPPORTED_VERSION
+    if version > highest and allow_newer:
+        return message.read_from(data, 2, highest)[0], version
+    return read_rest(message, data, 2, version), version
+
+
+def write_versioned(message: Message, version: int) -> bytes:
+    """A message behind its version (int16). Raises EncodeError, and UnsupportedVersionError."""
+    body = message.write(version)
+    return _pack_h(version) + body
+
+
+def _known(log: str, logs: set[str], kind: str) -> str:
+    """The log with this name or topic; ValueError if records of this kind are not in it."""
+    name = LOGS.get(log, log)
+    if name not in logs:
+        raise ValueError(f"{log!r} is not a log of {kind} records; those are {', '.join(sorted(logs)) or 'none'}")
+    return name

@@ -1,0 +1,91 @@
+"""The dynamic codec: what a message looks like at each version, as data that can be read, written and printed.
+
+``MetadataResponse.schemas()[12].read(data)`` gives a ``Struct`` without using the generated class. It is slower than
+the class, knows where it is, and therefore also finds the words for every error of the fast code.
+"""
+
+from __future__ import annotations
+
+from .build import schemas_of
+from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
+from .schema import NullableStruct, Schema, TaggedStruct
+from .sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
+from .struct import Field, Struct
+from .types import (
+    BOOLEAN,
+    BYTES,
+    COMPACT_BYTES,
+    COMPACT_NULLABLE_BYTES,
+    COMPACT_NULLABLE_RECORDS,
+    COMPACT_NULLABLE_STRING,
+    COMPACT_RECORDS,
+    COMPACT_STRING,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    NULLABLE_BYTES,
+    NULLABLE_RECORDS,
+    NULLABLE_STRING,
+    RECORDS,
+    STRING,
+    UINT16,
+    UNSIGNED_INT32,
+    UNSIGNED_VARINT,
+    UNSIGNED_VARLONG,
+    UUID,
+    VARINT,
+    VARLONG,
+    ArrayOf,
+    CompactArrayOf,
+    SchemaError,
+    Type,
+)
+
+__all__ = [
+    "BOOLEAN",
+    "BYTES",
+    "COMPACT_BYTES",
+    "COMPACT_NULLABLE_BYTES",
+    "COMPACT_NULLABLE_RECORDS",
+    "COMPACT_NULLABLE_STRING",
+    "COMPACT_RECORDS",
+    "COMPACT_STRING",
+    "FLOAT64",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "NULLABLE_BYTES",
+    "NULLABLE_RECORDS",
+    "NULLABLE_STRING",
+    "PACKED16",
+    "PACKED32",
+    "PACKED64",
+    "RECORDS",
+    "STRING",
+    "UINT16",
+    "UNSIGNED_INT32",
+    "UNSIGNED_VARINT",
+    "UNSIGNED_VARLONG",
+    "UPACKED16",
+    "UPACKED32",
+    "UPACKED64",
+    "UUID",
+    "VARINT",
+    "VARLONG",
+    "ArrayOf",
+    "CompactArrayOf",
+    "Field",
+    "InterleavedTagSection",
+    "NullableStruct",
+    "OptionalFieldBuffer",
+    "Schema",
+    "SchemaError",
+    "Struct",
+    "TagSection",
+    "TaggedStruct",
+    "Type",
+    "schemas_of",
+]

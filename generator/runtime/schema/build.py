@@ -1,0 +1,132 @@
+"""Schemas from definitions: an independent reading of the compact data that a generated module keeps."""
+
+from __future__ import annotations
+
+from .encodings import ENCODINGS
+from .facts import Described, FieldFacts, MessageFacts, Range, facts_of
+from .schema import NullableStruct, Schema, TaggedStruct
+from .sections import InterleavedTagSection, TagSection
+from .struct import Field, Struct
+from .types import (
+    BOOLEAN,
+    BYTES,
+    COMPACT_BYTES,
+    COMPACT_NULLABLE_BYTES,
+    COMPACT_NULLABLE_RECORDS,
+    COMPACT_NULLABLE_STRING,
+    COMPACT_RECORDS,
+    COMPACT_STRING,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    NULLABLE_BYTES,
+    NULLABLE_RECORDS,
+    NULLABLE_STRING,
+    RECORDS,
+    STRING,
+    UINT16,
+    UNSIGNED_INT32,
+    UUID,
+    ArrayOf,
+    CompactArrayOf,
+    Type,
+)
+
+_PRIMITIVES: dict[str, Type] = {
+    "bool": BOOLEAN,
+    "int8": INT8,
+    "int16": INT16,
+    "uint16": UINT16,
+    "int32": INT32,
+    "uint32": UNSIGNED_INT32,
+    "int64": INT64,
+    "float64": FLOAT64,
+    "uuid": UUID,
+}
+# By whether compact, then whether nullable.
+_SIZED: dict[str, tuple[tuple[Type, Type], tuple[Type, Type]]] = {
+    "string": ((STRING, NULLABLE_STRING), (COMPACT_STRING, COMPACT_NULLABLE_STRING)),
+    "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
+    "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),
+}
+
+_built: dict[type[Described], dict[int, Schema]] = {}
+
+
+def schemas_of(message: type[Described]) -> dict[int, Schema]:
+    """The schema of each valid version of a message; versions that look the same share one."""
+    schemas = _built.get(message)
+    if schemas is None:
+        schemas = _built[message] = build(facts_of(message))
+    return schemas
+
+
+def build(facts: MessageFacts) -> dict[int, Schema]:
+    """The schema of each valid version of a definition; versions that look the same share one."""
+    builder = Builder(facts)
+    schemas: dict[int, Schema] = {}
+    for version in range(facts.valid.lowest, facts.valid.highest + 1):
+        schema = builder.struct(facts.fields, version)
+        schemas[version] = next((other for other in schemas.values() if str(other) == str(schema)), schema)
+    return schemas
+
+
+class Builder:
+    """Schemas from the definition alone, by its own reading of it."""
+
+    def __init__(self, facts: MessageFacts) -> None:
+        self.facts = facts
+
+    def struct(self, fields: tuple[FieldFacts, ...], version: int) -> Schema:
+        regular = [f for f in fields if version in f.versions and version not in f.tagged and not f.optional]
+        body = [Field(f.name, self.type_of(f, version)) for f in regular]
+        if version in self.facts.with_optional:
+            return Schema({f.tag: self.optional(f, version) for f in fields if f.optional and f.tag is not None}, *body)
+        if version not in self.facts.flexible:
+            return Schema(*body)
+        tagged = {f.tag: self.tagged(f, version) for f in fields if f.tag is not None and version in f.tagged}
+        absent = frozenset(f.tag for f in fields if f.tag is not None and f.tag not in tagged)
+        section = InterleavedTagSection if self.facts.is_interleaved else TagSection
+        return Schema(*body, tags=section(tagged, absent))
+
+    def optional(self, field: FieldFacts, version: int) -> Field:
+        return Field(field.name, self.type_of(field, version), self.default(field))
+
+    def tagged(self, field: FieldFacts, version: int) -> Field:
+        kind = self.type_of(field, version)
+        if isinstance(kind, NullableStruct):
+            kind = TaggedStruct(kind.schema)
+        return Field(field.name, kind, self.default(field))
+
+    def default(self, field: FieldFacts) -> object:
+        """The default of a field; a struct's as a Struct of all fields of the definition at theirs."""
+        if field.is_struct and not field.is_array and field.default_fact is not None:
+            inner = {f.name: self.default(f) for f in self.facts.structs[field.type]}
+            return Struct(Schema(), inner)
+        return field.default()
+
+    def type_of(self, field: FieldFacts, version: int) -> Type:
+        compact = version in self.facts.flexible_at(field)
+        nullable = version in field.nullable
+        if field.is_array:
+            array = CompactArrayOf if compact else ArrayOf
+            element = self.encoded(field.element_encodings, version) or self.scalar(field.type, compact, False, version)
+            return array(element, nullable)
+        return self.encoded(field.encodings, version) or self.scalar(field.type, compact, nullable, version)
+
+    def encoded(self, encodings: tuple[tuple[Range, str], ...], version: int) -> Type | None:
+        """The type that an encoding asks for in a version, if there is one."""
+        name = next((name for versions, name in encodings if version in versions), None)
+        if name is None:
+            return None
+        return _PRIMITIVES[f"int{name.removeprefix('fixed')}"] if name.startswith("fixed") else ENCODINGS[name]
+
+    def scalar(self, kind: str, compact: bool, nullable: bool, version: int) -> Type:
+        if kind in _PRIMITIVES:
+            return _PRIMITIVES[kind]
+        if kind in _SIZED:
+            return _SIZED[kind][compact][nullable]
+        schema = self.struct(self.facts.structs[kind], version)
+        return NullableStruct(schema) if nullable else schema

@@ -1,0 +1,102 @@
+"""Finds the words for a failure of the fast code: walks the same bytes or values again, slowly, knowing where it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from .._core.shown import shown
+from .._core.structs import StructBase
+from ..errors import DecodeError, EncodeError
+from .build import Builder, schemas_of
+from .facts import Described, FieldFacts, MessageFacts, facts_of
+from .struct import is_default, value_of
+from .types import SchemaError
+
+
+def explain_read(message: type[Described], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:
+    """The error for bytes at ``offset`` that ``message`` could not be read from."""
+    try:
+        _, end = schemas_of(message)[version].read(data, offset)
+    except SchemaError as error:
+        return DecodeError(error.reason, message.NAME, version, error.place, error.offset)
+    if is_whole and end != len(data):
+        reason = f"the message ends at offset {end}, but {len(data) - end} more byte(s) follow"
+        return DecodeError(reason, message.NAME, version, "", end)
+    return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
+
+
+def explain_write(message: Described, version: int, error: Exception) -> EncodeError:
+    """The error for a message that could not be written at ``version``; ``error`` is what the fast code met."""
+    facts = facts_of(type(message))
+    found = None
+    try:
+        schemas_of(type(message))[version].validate(message)
+        check_absent(facts, facts.fields, message, version)
+    except SchemaError as refused:
+        found = refused
+    for stranger in _strangers(facts, facts.fields, message, type(message).__module__):
+        if found is None or found.path[: len(stranger.path)] == stranger.path:
+            return EncodeError(stranger.reason, facts.name, version, stranger.place)
+    if found is not None:
+        return EncodeError(found.reason, facts.name, version, found.place)
+    return EncodeError(f"{type(error).__name__}: {error}", facts.name, version)
+
+
+def _strangers(
+    facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, module: str
+) -> Iterator[SchemaError]:
+    """An error for each value in the place of a struct that is none, or one of another class; not for what is in it.
+
+    An object that only looks like the struct may be written. When something fails, what it is says most.
+    """
+    for field in fields:
+        value = getattr(container, field.name, None)
+        if not field.is_struct or value is None:
+            continue
+        wanted: type[StructBase] = getattr(sys.modules[module], field.type)
+        elements = list(value) if field.is_array and isinstance(value, Iterable) else [value]
+        for index, element in enumerate(elements):
+            place = [f".{field.name}", f"[{index}]"] if field.is_array else [f".{field.name}"]
+            if isinstance(element, wanted):
+                inner = _strangers(facts, facts.structs[field.type], element, module)
+            else:
+                inner = iter([_stranger(wanted, element)])
+            for error in inner:
+                error.path[:0] = place
+                yield error
+
+
+def _stranger(wanted: type[StructBase], found: object) -> SchemaError:
+    if type(found).__name__ != wanted.__name__:
+        return SchemaError(f"expected {wanted.__name__}, got {shown(found)}")
+    modules = (cls.__module__.rpartition(".")[2] for cls in (wanted, type(found)))
+    return SchemaError("expected {0} of {1}, got {0} of {2}".format(wanted.__name__, *modules))
+
+
+def check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, version: int) -> None:
+    """Raise for a field that this version does not have, is not ignorable, and is not at its default."""
+    builder = Builder(facts)
+    for field in fields:
+        try:
+            value = value_of(container, field.name)
+            if version not in field.versions:
+                if not field.ignorable and not is_default(value, builder.default(field)):
+                    raise SchemaError(f"is set, but version {version} does not have this field")
+            elif field.is_struct and value is not None:
+                _check_inner(facts, field, value, version)
+        except SchemaError as error:
+            raise error.inside(f".{field.name}") from None
+
+
+def _check_inner(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> None:
+    inner = facts.structs[field.type]
+    if not field.is_array:
+        check_absent(facts, inner, value, version)
+        return
+    assert isinstance(value, Iterable)  # it was validated as an array just before
+    for index, element in enumerate(value):
+        try:
+            check_absent(facts, inner, element, version)
+        except SchemaError as error:
+            raise error.inside(f"[{index}]") from None

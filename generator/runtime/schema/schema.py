@@ -1,0 +1,187 @@
+"""Structs as types: fields in order and their sections, null where it may stand, and all of it in print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from .._core.wire import RawTaggedField, as_bytes
+from .sections import OptionalFieldBuffer, TagSection
+from .struct import Field, Struct, StructType, value_of
+from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type, has_smallest, smallest
+
+
+class Schema(StructType):
+    """Fields in order, an optional-field buffer in front of them or a tag section behind. A schema is itself a type.
+
+    ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``, where
+    ``optional_fields`` are fields by tag, as a mapping or as pairs. Raises SchemaError for names or tags that repeat.
+    """
+
+    name = "STRUCT"
+
+    def __init__(
+        self,
+        *fields: Field | Mapping[int, Field] | Sequence[tuple[int, Field]],
+        tags: TagSection | None = None,
+    ) -> None:
+        first = fields[0] if fields else None
+        self.optional = None if first is None or isinstance(first, Field) else OptionalFieldBuffer(first)
+        regular = fields if self.optional is None else fields[1:]
+        self.fields: tuple[Field, ...] = tuple(field for field in regular if isinstance(field, Field))
+        if len(self.fields) != len(regular):
+            raise SchemaError("only the first argument of a schema can be its optional fields")
+        if self.optional is not None and tags is not None:
+            raise SchemaError("a struct has optional fields or tagged fields, not both")
+        self.tags = tags
+        names = [field.name for field in (*self.fields, *self._extra())]
+        self.names = frozenset(names)
+        if len(self.names) != len(names):
+            raise SchemaError(f"duplicate field {next(n for n in names if names.count(n) > 1)!r}")
+
+    def _extra(self) -> Iterable[Field]:
+        """The fields of its sections."""
+        for section in (self.optional, self.tags):
+            yield from section.fields.values() if section else ()
+
+    def read(self, data: bytes | bytearray | memoryview, pos: int = 0) -> tuple[Struct, int]:
+        if type(data) is not bytes:
+            data = as_bytes(data)
+        values: dict[str, object] = {}
+        unknown: tuple[RawTaggedField, ...] = ()
+        if self.optional is not None:
+            unknown, pos = self.optional.read_into(data, pos, values)
+        for field in self.fields:
+            try:
+                values[field.name], pos = field.type.read(data, pos)
+            except SchemaError as error:
+                raise error.inside(f".{field.name}") from None
+        if self.tags is not None:
+            unknown, pos = self.tags.read_into(data, pos, values)
+        return Struct(self, values, unknown), pos
+
+    def write(self, out: bytearray, value: object) -> None:
+        if value is None:
+            raise SchemaError("is None, but this version has no null here")
+        if isinstance(value, (Struct, Mapping)):
+            for name in value:
+                if name not in self.names:
+                    raise SchemaError("is not a field of this schema").inside(f".{name}")
+        if self.optional is not None:
+            self.optional.write_from(out, value)
+        for field in self.fields:
+            try:
+                field.type.write(out, value_of(value, field.name))
+            except SchemaError as error:
+                raise error.inside(f".{field.name}") from None
+        if self.tags is not None:
+            self.tags.write_from(out, value)
+        elif self.optional is None and bool(getattr(value, "unknown_tagged_fields", None)):
+            raise SchemaError("is set, but this version has no tagged fields").inside(".unknown_tagged_fields")
+
+    def bnf(self, name: str) -> str:
+        """The form of Kafka's protocol guide, a line for each struct and field; ``name`` stands on the left."""
+        return "\n".join(_rule(name, self, "")) + "\n"
+
+    def __str__(self) -> str:
+        fields = [f"{field.name} => {field.type}" for field in self.fields]
+        if self.optional is not None:
+            optional = [
+                f"{field.name}<optional: {tag:#06x}> => {field.type}" for tag, field in self.optional.fields.items()
+            ]
+            fields = ["_optional_fields", *optional, *fields]
+        if self.tags is not None:
+            fields.append("_tagged_fields")
+            fields += [f"{field.name}<tag: {tag}> => {field.type}" for tag, field in self.tags.fields.items()]
+        return "{" + ", ".join(fields) + "}"
+
+    def __repr__(self) -> str:
+        return f"<Schema {self}>"
+
+
+class NullableStruct(Type):
+    """A struct behind a presence byte: -1 for null, 1 for a struct."""
+
+    nullable = True
+    _marks = (-1, 1)
+    _presence: Type = INT8
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.name = f"NULLABLE_STRUCT{schema}"
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        presence, pos = self._presence.read(data, pos)
+        assert isinstance(presence, int)
+        return (None, pos) if presence <= self._marks[0] else self.schema.read(data, pos)
+
+    def write(self, out: bytearray, value: object) -> None:
+        self._presence.write(out, self._marks[value is not None])
+        if value is not None:
+            self.schema.write(out, value)
+
+
+class TaggedStruct(NullableStruct):
+    """A nullable struct as a tagged field: its presence is an unsigned varint, 0 or 1."""
+
+    _marks = (0, 1)
+    _presence = UNSIGNED_VARINT
+
+
+has_smallest(Schema, lambda kind: _smallest_struct(kind))
+
+
+def _smallest_struct(kind: Type) -> int:
+    assert isinstance(kind, Schema)
+    return int(kind.tags is not None or kind.optional is not None) + sum(smallest(field.type) for field in kind.fields)
+
+
+def _rule(name: str, kind: Type, indent: str) -> Iterator[str]:
+    if isinstance(kind, NullableStruct):
+        kind = kind.schema
+    if not isinstance(kind, Schema):
+        yield f"{indent}{name} => {kind}"
+        return
+    yield " ".join([f"{indent}{name} =>", *_words(kind)])
+    for label, field in _members(kind):
+        yield from _rule(label, _element(field.type), indent + "  ")
+
+
+def _words(schema: Schema) -> Iterator[str]:
+    """The right side of a struct's rule: its fields in the order of the wire."""
+    if schema.optional is not None:
+        yield "_optional_fields"
+    if schema.tags is None:
+        yield from (_mention(label, field.type) for label, field in _members(schema))
+        return
+    regular = len(schema.fields)
+    mentions = [_mention(label, field.type) for label, field in _members(schema)]
+    yield from (*mentions[:regular], "_tagged_fields", *mentions[regular:])
+
+
+def _members(schema: Schema) -> Iterator[tuple[str, Field]]:
+    """Every field with the name it has in print."""
+    if schema.optional is not None:
+        for tag, field in schema.optional.fields.items():
+            yield f"{field.name}<optional: {tag:#06x}>", field
+    for field in schema.fields:
+        yield field.name, field
+    if schema.tags is not None:
+        for tag, field in schema.tags.fields.items():
+            yield f"{field.name}<tag: {tag}>", field
+
+
+def _element(kind: Type) -> Type:
+    """What is inside an array, or arrays of arrays."""
+    while isinstance(kind, ArrayOf):
+        kind = kind.element
+    return kind
+
+
+def _mention(label: str, kind: Type) -> str:
+    """A field where its struct lists it: an array in brackets; a mark says of arrays and structs that null may stand
+    there, as the names of all other types do by themselves.
+    """
+    mark = "?" if kind.nullable and isinstance(kind, (ArrayOf, NullableStruct)) else ""
+    if isinstance(kind, ArrayOf):
+        return f"[{_mention(label, kind.element)}]{mark}"
+    return label + mark

@@ -1,0 +1,206 @@
+"""What a struct carries beside its regular fields: tagged fields behind it, or optional fields in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .._core.wire import RawTaggedField
+from .encodings import PACKED32
+from .struct import Field, Struct, is_default, value_of
+from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, elements, need, wrong
+
+
+class Section(Type):
+    """Fields by tag, as a mapping or as pairs. ``absent`` are tags that other versions of the definition have.
+
+    Raises SchemaError for tags or names that repeat, and for tags that the wire cannot carry.
+    """
+
+    highest_tag = (1 << 32) - 1
+    noun = "tagged field"
+
+    def __init__(
+        self, fields: Mapping[int, Field] | Iterable[tuple[int, Field]], absent: frozenset[int] = frozenset()
+    ) -> None:
+        self.fields: dict[int, Field] = {}
+        names: set[str] = set()
+        # pyright wonders about a mapping that is also an iterable of pairs; there is none.
+        pairs: Iterable[tuple[int, Field]] = (
+            fields.items() if isinstance(fields, Mapping) else fields
+        )  # pyright: ignore
+        for tag, field in pairs:
+            if not 0 <= tag <= self.highest_tag:
+                raise SchemaError(f"tag {tag} is not in 0 to {self.highest_tag}")
+            if tag in self.fields:
+                raise SchemaError(f"duplicate tag {tag}, of fields {self.fields[tag].name!r} and {field.name!r}")
+            if field.name in names:
+                raise SchemaError(f"duplicate field {field.name!r}")
+            self.fields[tag] = field
+            names.add(field.name)
+        self.fields = dict(sorted(self.fields.items()))
+        self.absent = absent
+
+    def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
+        """Read known fields into ``values``; returns the unknown ones by tag and the offset after the section."""
+        raise NotImplementedError
+
+    def join(self, parts: dict[int, bytes]) -> bytes:
+        """The section with these values by tag."""
+        raise NotImplementedError
+
+    def _field(self, data: bytes, tag: int, at: int, size: int, values: dict[str, object]) -> RawTaggedField | None:
+        """One field of ``size`` bytes: into ``values``, or handed back because nobody knows it."""
+        end = need(data, at, size, f"field with tag {tag}")
+        if tag not in self.fields:
+            return RawTaggedField(tag, data[at:end])
+        field = self.fields[tag]
+        try:
+            values[field.name], after = field.type.read(data, at)  # a slice of data here would cost quadratic time
+            if after != end:
+                sizes = f"has size {size} at offset {at}, but its value {after - at}"
+                raise SchemaError(f"{self.noun} {tag} {sizes}", at)
+        except SchemaError as error:
+            raise error.inside(f".{field.name}") from None
+        return None
+
+    def write_from(self, out: bytearray, container: object) -> None:
+        """Write the fields of a container that are not at their default, and its unknown ones."""
+        parts: dict[int, bytes] = {}
+        for tag, field in self.fields.items():
+            if isinstance(container, Struct) and field.name not in container.values:
+                continue
+            try:
+                value = value_of(container, field.name)
+                if not (field.has_default and is_default(value, field.default)):
+                    part = bytearray()
+                    field.type.write(part, value)
+                    parts[tag] = bytes(part)
+            except SchemaError as error:
+                raise error.inside(f".{field.name}") from None
+        index = ""
+        try:
+            for position, raw in enumerate(elements(getattr(container, "unknown_tagged_fields", None) or ())):
+                index = f"[{position}]"
+                self.add_unknown(parts, raw)
+        except SchemaError as error:
+            raise error.inside(f".unknown_tagged_fields{index}") from None
+        out += self.join(parts)
+
+    def add_unknown(self, parts: dict[int, bytes], raw: object) -> None:
+        """Add an unknown field to values by tag; raises SchemaError if it cannot be one beside them."""
+        if not isinstance(raw, RawTaggedField):
+            raise wrong(raw, "a RawTaggedField")
+        self.check_unknown(raw)
+        if raw.tag in self.fields or raw.tag in self.absent:
+            raise SchemaError(f"tag {raw.tag} is a field of the definition")
+        if raw.tag in parts:
+            raise SchemaError(f"tag {raw.tag} is used twice")
+        if not isinstance(raw.data, (bytes, bytearray, memoryview)):
+            raise wrong(raw.data, "bytes")
+        parts[raw.tag] = bytes(raw.data)
+
+    def check_unknown(self, raw: RawTaggedField) -> None:
+        """Raise SchemaError for an unknown field that this section cannot carry."""
+        UNSIGNED_VARINT.validate(raw.tag)
+
+
+class TagSection(Section):
+    """The tagged fields of a flexible version: a count, then tag, size and value of each (KIP-482)."""
+
+    name = "TAG_SECTION"
+
+    def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
+        count, at = UNSIGNED_VARINT.read(data, pos)
+        unknown, seen = [], set()
+        for _ in range(count):
+            start = at
+            tag, size, at = self.read_header(data, at)
+            if tag in seen:
+                raise SchemaError(f"tag {tag} comes twice, again at offset {start}", start)
+            seen.add(tag)
+            need(data, at, size, f"field with tag {tag}")
+            if tag in self.absent:
+                raise SchemaError(f"tag {tag} at offset {start} is not valid in this version", start)
+            raw = self._field(data, tag, at, size, values)
+            if raw is not None:
+                unknown.append(raw)
+            at += size
+        return tuple(sorted(unknown, key=lambda raw: raw.tag)), at
+
+    def join(self, parts: dict[int, bytes]) -> bytes:
+        out = bytearray()
+        UNSIGNED_VARINT.write(out, len(parts))
+        for tag in sorted(parts):
+            self.write_header(out, tag, len(parts[tag]))
+            out += parts[tag]
+        return bytes(out)
+
+    def read_header(self, data: bytes, at: int) -> tuple[int, int, int]:
+        """Tag, size and the offset after them."""
+        tag, at = UNSIGNED_VARINT.read(data, at)
+        size, at = UNSIGNED_VARINT.read(data, at)
+        return tag, size, at
+
+    def write_header(self, out: bytearray, tag: int, size: int) -> None:
+        UNSIGNED_VARINT.write(out, tag)
+        UNSIGNED_VARINT.write(out, size)
+
+
+class InterleavedTagSection(TagSection):
+    """Tagged fields whose tag (odd bits) and size (even bits) share one varlong, as in the first draft of KIP-482."""
+
+    name = "INTERLEAVED_TAG_SECTION"
+
+    def read_header(self, data: bytes, at: int) -> tuple[int, int, int]:
+        bits, at = UNSIGNED_VARLONG.read(data, at)
+        tag = sum((bits >> 2 * place + 1 & 1) << place for place in range(32))
+        size = sum((bits >> 2 * place & 1) << place for place in range(32))
+        return tag, size, at
+
+    def write_header(self, out: bytearray, tag: int, size: int) -> None:
+        bits = sum((tag >> place & 1) << 2 * place + 1 | (size >> place & 1) << 2 * place for place in range(32))
+        UNSIGNED_VARLONG.write(out, bits)
+
+
+class OptionalFieldBuffer(Section):
+    """Optional fields in front of a struct: length, tag and value of each, ended by a length of 0."""
+
+    name = "OPTIONAL_FIELD_BUFFER"
+    noun = "optional field"
+    highest_tag = (1 << 15) - 1
+
+    def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
+        unknown: list[RawTaggedField] = []
+        at, last = pos, -1
+        while True:
+            start = at
+            if start == len(data):
+                raise SchemaError(f"the optional-field buffer at offset {pos} is not ended by a length of 0", start)
+            size, at = PACKED32.read(data, at)
+            if size == 0:
+                return tuple(unknown), at
+            if size < 0:
+                raise SchemaError(f"length {size} of an optional field at offset {start} is negative", start)
+            tag, at = INT16.read_int(data, at)
+            if tag <= last:
+                raise SchemaError(f"optional field {tag} at offset {start} follows {last}; tags must ascend", start)
+            raw = self._field(data, tag, at, size, values)
+            if raw is not None:
+                unknown.append(raw)
+            at, last = at + size, tag
+
+    def join(self, parts: dict[int, bytes]) -> bytes:
+        out = bytearray()
+        for tag in sorted(parts):
+            PACKED32.write(out, len(parts[tag]))
+            INT16.write(out, tag)
+            out += parts[tag]
+        PACKED32.write(out, 0)
+        return bytes(out)
+
+    def check_unknown(self, raw: RawTaggedField) -> None:
+        INT16.validate(raw.tag)
+        if raw.tag < 0:
+            raise SchemaError(f"tag {raw.tag} is not in 0 to {self.highest_tag}")
+        if not raw.data:
+            raise SchemaError(f"optional field {raw.tag} has no bytes; a length of 0 would end the buffer")

@@ -1,0 +1,92 @@
+"""Values by field name: what the schema codec reads into and writes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from .._core.wire import RawTaggedField
+from .types import SchemaError, Type, elements
+
+
+class Field:
+    """A named value of a type; ``default`` is what a tagged field has when it is left out."""
+
+    __slots__ = ("default", "has_default", "name", "type")
+
+    def __init__(self, name: str, type: Type, default: object = ...) -> None:
+        self.name = name
+        self.type = type
+        self.has_default = default is not ...
+        self.default = None if default is ... else default
+
+    def __repr__(self) -> str:
+        return f"Field({self.name!r}, {self.type!r})"
+
+
+class StructType(Type):
+    """A type whose values are structs: what they need to know of their schema."""
+
+    fields: tuple[Field, ...]
+    """The regular fields, in the order of the wire."""
+    names: frozenset[str]
+    """The names of all fields, those of its sections too."""
+
+
+class Struct:
+    """Values by field name, in the order of a schema, with the tagged fields that the schema does not name."""
+
+    __slots__ = ("schema", "unknown_tagged_fields", "values")
+
+    def __init__(
+        self, schema: StructType, values: Mapping[str, object], unknown_tagged_fields: tuple[RawTaggedField, ...] = ()
+    ) -> None:
+        self.schema = schema
+        self.values = dict(values)
+        self.unknown_tagged_fields = unknown_tagged_fields
+
+    def __getitem__(self, name: str) -> object:
+        return self.values[name]
+
+    def __setitem__(self, name: str, value: object) -> None:
+        if name not in self.schema.names:
+            raise SchemaError(f"the schema has no field {name!r}")
+        self.values[name] = value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Struct):
+            return NotImplemented
+        return self.values == other.values and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+    __hash__ = None  # type: ignore[assignment]  # it can change, like a dict
+
+    def __repr__(self) -> str:
+        return f"Struct({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
+
+
+def value_of(container: object, name: str) -> object:
+    """A field of a Struct, a mapping or any object with attributes, such as a message."""
+    try:
+        if isinstance(container, (Struct, Mapping)):
+            return container[name]
+        return getattr(container, name)
+    except (KeyError, AttributeError):
+        raise SchemaError("is missing") from None
+
+
+def is_default(value: object, default: object) -> bool:
+    """Whether a tagged field may be left out. A struct's default (``Struct`` here) has every field at its own."""
+    if default is None or value is None:
+        return value is default
+    if isinstance(default, list):
+        return len(elements(value)) == 0
+    if isinstance(default, Struct):
+        if getattr(value, "unknown_tagged_fields", ()):
+            return False
+        return all(is_default(value_of(value, name), wanted) for name, wanted in default.values.items())
+    return bool(value == default)

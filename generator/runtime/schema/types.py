@@ -1,0 +1,396 @@
+"""Wire types of the schema codec: each reads, writes, measures and checks one kind of value.
+
+These are written for clear errors, not for speed, and share no code with the printed functions they check.
+"""
+
+from __future__ import annotations
+
+import operator
+import struct
+from collections.abc import Callable, Iterable
+from typing import SupportsIndex, cast
+from uuid import UUID as UUIDValue
+
+from .._core.shown import shown
+from ..errors import KafkaMessageError
+
+MAX_STRING_LENGTH = 32767
+MAX_EMPTY_ELEMENTS = 65535
+
+
+class SchemaError(KafkaMessageError, ValueError):
+    """A value or bytes that do not fit a schema, or a schema that does not hold together.
+
+    ``path`` is the field as a list of names and ``[index]`` parts, ``offset`` the byte when reading (else -1).
+    """
+
+    def __init__(self, reason: str, offset: int = -1) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.offset = offset
+        self.path: list[str] = []
+
+    def inside(self, part: str) -> SchemaError:
+        """The same error, seen from the container one level up."""
+        self.path.insert(0, part)
+        return self
+
+    @property
+    def place(self) -> str:
+        return "".join(self.path).removeprefix(".")
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}" if self.path else self.reason
+
+
+class Type:
+    """A kind of value on the wire. ``name`` is its name in Kafka's protocol guide."""
+
+    name = ""
+    nullable = False
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        """The value at ``pos`` and the offset after it; raises SchemaError."""
+        raise NotImplementedError
+
+    def write(self, out: bytearray, value: object) -> None:
+        """Append a value; raises SchemaError."""
+        raise NotImplementedError
+
+    def size_of(self, value: object) -> int:
+        """Bytes that ``write`` appends; raises SchemaError."""
+        out = bytearray()
+        self.write(out, value)
+        return len(out)
+
+    def validate(self, value: object) -> None:
+        """Raises SchemaError when the value cannot be written as this type."""
+        self.write(bytearray(), value)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+def need(data: bytes, pos: int, count: int, what: str) -> int:
+    """The end of ``count`` bytes at ``pos``; raises SchemaError when they are not there."""
+    left = len(data) - pos
+    if left < count:
+        raise SchemaError(f"{what}: {_bytes(count)} needed at offset {pos}, {left} left", pos)
+    return pos + count
+
+
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"
+
+
+def wrong(value: object, expected: str) -> SchemaError:
+    return SchemaError(f"expected {expected}, not {shown(value)}")
+
+
+class Fixed(Type):
+    """A number of fixed width."""
+
+    def __init__(self, name: str, code: str, lowest: int, highest: int) -> None:
+        self.name = name
+        self.lowest, self.highest = lowest, highest
+        self._struct = struct.Struct(">" + code)
+        self.width = self._struct.size
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        end = need(data, pos, self.width, self.name)
+        return self._struct.unpack_from(data, pos)[0], end
+
+    def read_int(self, data: bytes, pos: int) -> tuple[int, int]:
+        """The same, as a type checker knows it."""
+        end = need(data, pos, self.width, self.name)
+        return int(self._struct.unpack_from(data, pos)[0]), end
+
+    def write(self, out: bytearray, value: object) -> None:
+        out += self._struct.pack(integer(value, self))
+
+
+class Boolean(Type):
+    """One byte; any value but 0 reads as true."""
+
+    name = "BOOLEAN"
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        end = need(data, pos, 1, self.name)
+        return data[pos] != 0, end
+
+    def write(self, out: bytearray, value: object) -> None:
+        if value not in (0, 1):
+            raise wrong(value, "True or False")
+        out.append(1 if value else 0)
+
+
+class Float64(Type):
+    """IEEE 754 double."""
+
+    name = "FLOAT64"
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        end = need(data, pos, 8, self.name)
+        return struct.unpack_from(">d", data, pos)[0], end
+
+    def write(self, out: bytearray, value: object) -> None:
+        try:
+            out += struct.pack(">d", value)
+        except (struct.error, OverflowError):
+            if isinstance(value, int):
+                raise SchemaError(f"{shown(value)} is out of range for {self.name}") from None
+            raise wrong(value, "a number") from None
+
+
+class Uuid(Type):
+    """Sixteen bytes."""
+
+    name = "UUID"
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        end = need(data, pos, 16, self.name)
+        return UUIDValue(bytes=data[pos:end]), end
+
+    def write(self, out: bytearray, value: object) -> None:
+        if not isinstance(value, UUIDValue):
+            raise wrong(value, "a uuid.UUID")
+        out += value.bytes
+
+
+class VarInt(Type):
+    """An integer in groups of seven bits; zig-zag for the signed ones."""
+
+    def __init__(self, name: str, bits: int, is_signed: bool) -> None:
+        self.name = name
+        self.bits = bits
+        self.is_signed = is_signed
+        self.longest = (bits + 6) // 7
+        self.lowest = -(1 << bits - 1) if is_signed else 0
+        self.highest = (1 << bits - 1) - 1 if is_signed else (1 << bits) - 1
+
+    def read(self, data: bytes, pos: int) -> tuple[int, int]:
+        number, at = 0, pos
+        for shift in range(0, 7 * self.longest, 7):
+            need(data, at, 1, self.name)
+            byte = data[at]
+            at += 1
+            number |= (byte & 127) << shift
+            if byte < 128:
+                if number >> self.bits:
+                    raise SchemaError(f"{self.name} at offset {pos} has more than {self.bits} bits", pos)
+                return (number >> 1) ^ -(number & 1) if self.is_signed else number, at
+        raise SchemaError(f"{self.name} at offset {pos} has more than {self.longest} bytes", pos)
+
+    def write(self, out: bytearray, value: object) -> None:
+        number = integer(value, self)
+        number = (number << 1) ^ (number >> self.bits - 1) if self.is_signed else number
+        while number > 127:
+            out.append(number & 127 | 128)
+            number >>= 7
+        out.append(number)
+
+
+def integer(value: object, kind: Fixed | VarInt) -> int:
+    """A value that the ``struct`` module takes for an integer, if the type holds it."""
+    try:
+        number = operator.index(cast(SupportsIndex, value))
+    except TypeError:
+        raise wrong(value, f"an integer for {kind.name}") from None
+    if not kind.lowest <= number <= kind.highest:
+        raise SchemaError(f"{shown(number)} is out of range for {kind.name}, {kind.lowest} to {kind.highest}")
+    return number
+
+
+BOOLEAN = Boolean()
+INT8 = Fixed("INT8", "b", -(1 << 7), (1 << 7) - 1)
+INT16 = Fixed("INT16", "h", -(1 << 15), (1 << 15) - 1)
+UINT16 = Fixed("UINT16", "H", 0, (1 << 16) - 1)
+INT32 = Fixed("INT32", "i", -(1 << 31), (1 << 31) - 1)
+UNSIGNED_INT32 = Fixed("UNSIGNED_INT32", "I", 0, (1 << 32) - 1)
+INT64 = Fixed("INT64", "q", -(1 << 63), (1 << 63) - 1)
+FLOAT64 = Float64()
+UUID = Uuid()
+VARINT = VarInt("VARINT", 32, is_signed=True)
+VARLONG = VarInt("VARLONG", 64, is_signed=True)
+UNSIGNED_VARINT = VarInt("UNSIGNED_VARINT", 32, is_signed=False)
+UNSIGNED_VARLONG = VarInt("UNSIGNED_VARLONG", 64, is_signed=False)
+
+
+class Length:
+    """The length in front of a value: fixed with -1 for null, or compact (plus one, 0 for null)."""
+
+    def __init__(self, fixed: Fixed | None) -> None:
+        self.fixed = fixed
+
+    def read(self, data: bytes, pos: int) -> tuple[int, int]:
+        if self.fixed is None:
+            length, pos = UNSIGNED_VARINT.read(data, pos)
+            return length - 1, pos
+        value, pos = self.fixed.read(data, pos)
+        assert isinstance(value, int)
+        return value, pos
+
+    def write(self, out: bytearray, length: int) -> None:
+        if self.fixed is None:
+            UNSIGNED_VARINT.write(out, length + 1)
+        else:
+            self.fixed.write(out, length)
+
+
+class _Sized(Type):
+    """A value behind a length, null or not."""
+
+    def __init__(self, name: str, length: Length, nullable: bool) -> None:
+        self.name = name
+        self.nullable = nullable
+        self.length = length
+
+    def read_length(self, data: bytes, pos: int) -> tuple[int, int]:
+        """The length, -1 for null where null is allowed."""
+        length, after = self.length.read(data, pos)
+        if length < 0 and not self.nullable:
+            raise SchemaError(f"null at offset {pos}, where this version allows none", pos)
+        return length, after
+
+    def write_null(self, out: bytearray) -> None:
+        if not self.nullable:
+            raise SchemaError("is None, but this version has no null here")
+        self.length.write(out, -1)
+
+
+class Text(_Sized):
+    """A UTF-8 string of at most 32767 bytes."""
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        length, start = self.read_length(data, pos)
+        if length < 0:
+            return None, start
+        if length > MAX_STRING_LENGTH:
+            raise SchemaError(f"string length {length} at offset {pos} is above {MAX_STRING_LENGTH}", pos)
+        end = need(data, start, length, self.name)
+        try:
+            return data[start:end].decode("utf-8"), end
+        except UnicodeDecodeError as error:
+            at = start + error.start
+            raise SchemaError(f"invalid UTF-8 at offset {at}: {error.reason}", at) from None
+
+    def write(self, out: bytearray, value: object) -> None:
+        if value is None:
+            self.write_null(out)
+            return
+        if not isinstance(value, str):
+            raise wrong(value, "a str")
+        try:
+            data = value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise SchemaError(f"cannot be UTF-8: {error.reason} at character {error.start}") from None
+        if len(data) > MAX_STRING_LENGTH:
+            raise SchemaError(f"has {len(data)} bytes of UTF-8, a string holds at most {MAX_STRING_LENGTH}")
+        self.length.write(out, len(data))
+        out += data
+
+
+class Blob(_Sized):
+    """Bytes of any content."""
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        length, start = self.read_length(data, pos)
+        if length < 0:
+            return None, start
+        end = need(data, start, length, self.name)
+        return data[start:end], end
+
+    def write(self, out: bytearray, value: object) -> None:
+        if value is None:
+            self.write_null(out)
+            return
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise wrong(value, "bytes")
+        data = bytes(value)
+        self.length.write(out, len(data))
+        out += data
+
+
+_CLASSIC16, _CLASSIC32, _COMPACT = Length(INT16), Length(INT32), Length(None)
+STRING = Text("STRING", _CLASSIC16, nullable=False)
+NULLABLE_STRING = Text("NULLABLE_STRING", _CLASSIC16, nullable=True)
+COMPACT_STRING = Text("COMPACT_STRING", _COMPACT, nullable=False)
+COMPACT_NULLABLE_STRING = Text("COMPACT_NULLABLE_STRING", _COMPACT, nullable=True)
+BYTES = Blob("BYTES", _CLASSIC32, nullable=False)
+NULLABLE_BYTES = Blob("NULLABLE_BYTES", _CLASSIC32, nullable=True)
+COMPACT_BYTES = Blob("COMPACT_BYTES", _COMPACT, nullable=False)
+COMPACT_NULLABLE_BYTES = Blob("COMPACT_NULLABLE_BYTES", _COMPACT, nullable=True)
+RECORDS = Blob("RECORDS", _CLASSIC32, nullable=False)
+NULLABLE_RECORDS = Blob("NULLABLE_RECORDS", _CLASSIC32, nullable=True)
+COMPACT_RECORDS = Blob("COMPACT_RECORDS", _COMPACT, nullable=False)
+COMPACT_NULLABLE_RECORDS = Blob("COMPACT_NULLABLE_RECORDS", _COMPACT, nullable=True)
+
+
+class ArrayOf(_Sized):
+    """Elements of one type behind an int32 count."""
+
+    _prefix, _count = "ARRAY", _CLASSIC32
+
+    def __init__(self, element: Type, nullable: bool = False) -> None:
+        kind = f"{'NULLABLE_' if nullable else ''}{self._prefix}({element})"
+        super().__init__(kind, self._count, nullable)
+        self.element = element
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        count, at = self.read_length(data, pos)
+        if count < 0:
+            return None, at
+        bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
+        if count > bound:
+            left = f"{len(data) - at} bytes are left" if smallest(self.element) else f"the bound is {bound}"
+            raise SchemaError(f"array of {count} elements at offset {pos}, but {left}", pos)
+        values = []
+        for index in range(count):
+            try:
+                value, at = self.element.read(data, at)
+            except SchemaError as error:
+                raise error.inside(f"[{index}]") from None
+            values.append(value)
+        return values, at
+
+    def write(self, out: bytearray, value: object) -> None:
+        if value is None:
+            self.write_null(out)
+            return
+        values = elements(value)
+        self.length.write(out, len(values))
+        for index, element in enumerate(values):
+            try:
+                self.element.write(out, element)
+            except SchemaError as error:
+                raise error.inside(f"[{index}]") from None
+
+
+class CompactArrayOf(ArrayOf):
+    """Elements of one type behind a compact count."""
+
+    _prefix, _count = "COMPACT_ARRAY", _COMPACT
+
+
+def elements(value: object) -> list[object]:
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
+        raise wrong(value, "a list")
+    if not isinstance(value, Iterable):
+        raise wrong(value, "a list")
+    return list(value)
+
+
+_smallest: dict[type, Callable[[Type], int]] = {}
+
+
+def smallest(kind: Type) -> int:
+    """The least bytes a value of a type can take, as far as it matters: 0 or more."""
+    return _smallest[type(kind)](kind) if type(kind) in _smallest else 1
+
+
+def has_smallest(kind: type, function: Callable[[Type], int]) -> None:
+    """Say how small values of a type of containers can be."""
+    _smallest[kind] = function

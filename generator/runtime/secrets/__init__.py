@@ -1,0 +1,12 @@
+"""What is secret in messages, and copies of messages without it.
+
+Secret are credentials (SCRAM keys, tokens, what SASL exchanges) and the values of settings that Kafka's own definitions
+call passwords. The value of a setting that Kafka does not define, such as one of a plugin, is secret as well: nobody knows
+what is in it. Brokers decide likewise what they write to their own log (``AbstractKafkaConfig.loggableValue``).
+"""
+
+from __future__ import annotations
+
+from ._rule import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, secrets_of
+
+__all__ = ["HIDDEN", "Secrets", "Setting", "hidden", "is_secret_setting", "marks", "secrets_of"]

@@ -1,0 +1,172 @@
+"""Which fields and settings are secret, and copies of messages in which they are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from .._base.message import Message
+from .._core.structs import StructBase
+from .._core.value import dataclass
+from .._core.wire import RawTaggedField
+from ._tables import OPEN_SETTINGS, SECRETS, SETTINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias, TypeVar
+
+    M = TypeVar("M", bound=Message)
+
+    Mark: TypeAlias = str | Callable[[bytes], str]
+    """What stands where a secret was: a text, or what makes one of the secret's bytes."""
+
+HIDDEN = "(hidden)"
+"""What stands where a secret was, unless something else is asked for."""
+
+BROKER_LOGGER = 8
+"""Kafka's ConfigResource.Type.BROKER_LOGGER. Its settings are names of loggers, and their values levels."""
+
+_LISTENER = "listener.name."
+_REAUTHENTICATION = "connections.max.reauth.ms"
+"""The one setting without ``sasl.`` in its name that may be set for one SASL mechanism."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a message has a setting. Each is the names of fields on the way, with dots; name and value are neighbours."""
+
+    name: str
+    value: str
+    resource_type: str | None
+    """What it is a setting of, a number of Kafka's ConfigResource.Type; None where the message does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What is secret in a message."""
+
+    fields: tuple[str, ...]
+    """Fields that are always secret, each as the names on the way to it: ``upsertions.salted_password``."""
+    settings: tuple[Setting, ...]
+    """Settings, whose values are secret if their names say so."""
+
+
+_NONE = Secrets((), ())
+_found: dict[str, Secrets] = {}
+
+
+def secrets_of(message: type[Message]) -> Secrets:
+    """Where the secrets of a message are; both parts are empty when it has none."""
+    if not _found:
+        owners = {*(owner for owner, _ in SECRETS), *(owner for owner, _, _, _ in SETTINGS)}
+        _found.update({owner: _secrets_of(owner) for owner in owners})
+    return _found.get(message.NAME, _NONE)
+
+
+def _secrets_of(message: str) -> Secrets:
+    fields = tuple(path for owner, path in SECRETS if owner == message)
+    settings = tuple(Setting(name, value, kind) for owner, name, value, kind in SETTINGS if owner == message)
+    return Secrets(fields, settings)
+
+
+def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
+    """Whether the value of a setting is secret: it is a password, or Kafka does not define this setting.
+
+    Names are compared without regard to case, behind the prefixes of a listener and of a SASL mechanism:
+    ``listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config`` is ``sasl.jaas.config``. ``resource_type`` is the number of
+    Kafka's ConfigResource.Type that the setting is for; those of a broker logger (8) are log levels, and no secrets.
+    """
+    if resource_type == BROKER_LOGGER:
+        return False
+    name = name.lower()
+    if name in OPEN_SETTINGS:
+        return False
+    if not name.startswith(_LISTENER):
+        return True
+    name = name[len(_LISTENER) :].partition(".")[2]
+    if name in OPEN_SETTINGS:
+        return False
+    name = name.partition(".")[2]
+    return not (name in OPEN_SETTINGS and (name.startswith("sasl.") or name == _REAUTHENTICATION))
+
+
+def marks(salt: bytes) -> Callable[[bytes], str]:
+    """Marks such as ``(hidden 1a2b3c4d)``, equal for equal secrets under the same salt, for ``hidden``.
+
+    They tell whether a secret changed. Take a random salt and forget it: who has it can try passwords.
+    """
+    from hmac import digest
+
+    return lambda secret: f"(hidden {digest(salt, secret, 'sha256').hex()[:8]})"
+
+
+def hidden(message: M, mark: Mark = HIDDEN) -> M:
+    """A copy of a message with ``mark`` where its secrets were, as text or as bytes; the rest is as it was.
+
+    Null stays null: it says that there is no such value, as when a setting is removed. Of a message that has secrets,
+    the unknown tagged fields keep their tags only: nobody knows what is in them.
+    """
+    from copy import deepcopy
+
+    copy = deepcopy(message)
+    found = secrets_of(type(message))
+    for path in found.fields:
+        above, _, name = path.rpartition(".")
+        for struct in _structs(copy, above):
+            _hide(struct, name, mark)
+    for setting in found.settings:
+        for struct in _secret_settings(copy, setting):
+            _hide(struct, setting.value.rpartition(".")[2], mark)
+    if found is not _NONE:
+        for struct in _all_structs(copy):
+            if unknown := getattr(struct, "unknown_tagged_fields", None):
+                marked = (RawTaggedField(raw.tag, _marked(raw.data, mark)) for raw in unknown)
+                struct.unknown_tagged_fields = tuple(marked)
+    return copy
+
+
+def _hide(struct: Any, name: str, mark: Mark) -> None:
+    value = getattr(struct, name)
+    if value is not None:
+        setattr(struct, name, _marked(value, mark))
+
+
+def _marked(value: Any, mark: Mark) -> Any:
+    """The mark of a secret, of the same type."""
+    data = value.encode(errors="surrogatepass") if isinstance(value, str) else bytes(value)
+    text = mark if isinstance(mark, str) else mark(data)
+    return text if isinstance(value, str) else text.encode()
+
+
+def _secret_settings(message: Message, setting: Setting) -> Iterator[Any]:
+    """The structs of a message with a setting whose value is secret."""
+    above, _, name = setting.name.rpartition(".")
+    if setting.resource_type is None:
+        yield from (struct for struct in _structs(message, above) if is_secret_setting(getattr(struct, name) or ""))
+        return
+    owner, _, kind = setting.resource_type.rpartition(".")
+    for resource in _structs(message, owner):
+        for struct in _structs(resource, above[len(owner) :].lstrip(".")):
+            if is_secret_setting(getattr(struct, name) or "", getattr(resource, kind)):
+                yield struct
+
+
+def _structs(struct: Any, path: str) -> Iterator[Any]:
+    """The structs at the end of a path, each element of arrays on the way."""
+    if not path:
+        yield struct
+        return
+    name, _, rest = path.partition(".")
+    value = getattr(struct, name)
+    for inner in () if value is None else (value,) if isinstance(value, StructBase) else value:
+        yield from _structs(inner, rest)
+
+
+def _all_structs(struct: Any) -> Iterator[Any]:
+    """A struct and all structs within."""
+    yield struct
+    for name in struct._names:
+        value = getattr(struct, name)
+        if isinstance(value, StructBase):
+            yield from _all_structs(value)
+        elif value is not None and not isinstance(value, str | bytes | int | float) and hasattr(value, "__iter__"):
+            yield from (each for inner in value if isinstance(inner, StructBase) for each in _all_structs(inner))

@@ -1,0 +1,85 @@
+"""The part of a file that is in memory: it moves forwards, and grows only as far as one batch needs."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .frames import PADDING, Log
+
+CHUNK = 8 << 20
+"""Bytes that are kept in memory, unless a batch needs more."""
+_BEYOND_END = 64 * 1024
+"""Of a range of a file so much more is read at once: its last batch goes on behind it."""
+
+
+class BinaryFile(Protocol):
+    """What is needed of a file: ``open(…, "rb")``, ``io.BytesIO`` and pyarrow's files have it."""
+
+    def read(self, size: int, /) -> Any: ...
+
+
+class Window:
+    """Bytes ``base`` to ``base + log.size`` of a file; ``at_end`` says that the file ends there."""
+
+    def __init__(self, file: BinaryFile, position: int, end: int | None, chunk: int = CHUNK) -> None:
+        self._file = file
+        self._end = end
+        self._chunk = chunk
+        self._readinto = getattr(file, "readinto", None)
+        self.base = position
+        self.at_end = False
+        self.log = Log(np.zeros(PADDING, np.uint8), 0)
+        if position or _seekable(file):
+            self._go_to(position)
+
+    def _go_to(self, position: int) -> None:
+        if _seekable(self._file):
+            self._file.seek(position)  # type: ignore[attr-defined]  # the protocol is for files that cannot, too
+            return
+        while position and (skipped := len(self._file.read(min(position, self._chunk)))):
+            position -= skipped
+
+    def move(self, position: int, need: int) -> None:
+        """Have ``need`` bytes from ``position`` on, or all up to the end of the file; drop what is before it.
+
+        ``position`` may be at most the end of what is in memory.
+        """
+        first = position - self.base
+        kept = self.log.size - first
+        if kept >= need or self.at_end:
+            return
+        if self._end is None or position >= self._end:
+            wanted = max(need, self._chunk)
+        else:
+            wanted = max(need, min(self._chunk, self._end - position + _BEYOND_END))
+        array = self.log.bytes
+        if len(array) < wanted + PADDING or len(array) > 2 * max(wanted, self._chunk) + PADDING:
+            array = np.empty(wanted + PADDING, np.uint8)
+        array[:kept] = self.log.bytes[first : first + kept]
+        size = kept
+        while size < wanted:
+            got = self._read(array, size, wanted)
+            if not got:
+                self.at_end = True
+                break
+            size += got
+        array[size : size + PADDING] = 0
+        if array is self.log.bytes:
+            self.log.size = size
+        else:
+            self.log = Log(array, size)
+        self.base = position
+
+    def _read(self, array: Any, low: int, high: int) -> int:
+        if self._readinto is not None:
+            return int(self._readinto(memoryview(array)[low:high]) or 0)
+        data = self._file.read(high - low)
+        array[low : low + len(data)] = np.frombuffer(data, np.uint8)
+        return len(data)
+
+
+def _seekable(file: BinaryFile) -> bool:
+    seekable = getattr(file, "seekable", None)
+    return bool(seekable and seekable())

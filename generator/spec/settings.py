@@ -1,0 +1,225 @@
+"""What a package is: the settings file ``package.toml`` beside the definitions, every key of it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from generator.spec import source, texts, toml
+from generator.spec.properties import Properties
+from generator.spec.source import Location, Node, Problems
+
+FILE = texts.SETTINGS
+HEADERS = ("own", "kafka")
+
+
+@dataclass(frozen=True)
+class Author:
+    """A person or a group, with a name, an address, or both."""
+
+    name: str | None
+    email: str | None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """As pyproject.toml has it."""
+        return {key: text for key, text in (("name", self.name), ("email", self.email)) if text is not None}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the owner of a package decides about it. None, or nothing, where the generator decides."""
+
+    import_name: str | None = None
+    distribution: str | None = None
+    version: str | None = None
+    description: str | None = None
+    license: str | None = None
+    license_files: Mapping[str, str] = field(default_factory=dict)
+    """Texts by the name of their file."""
+    authors: tuple[Author, ...] = ()
+    urls: Mapping[str, str] = field(default_factory=dict)
+    classifiers: tuple[str, ...] = ()
+    requires_python: str = f">={texts.OLDEST_PYTHON}"
+    readme: str | None = None
+    """Text of the README of the package."""
+    parts: tuple[str, ...] | None = None
+    """Optional parts, by name; None: those that the messages call for."""
+    headers: str = "own"
+    """Whose RequestHeader and ResponseHeader stand before requests and responses: ``own`` definitions or ``kafka``."""
+    one_way: tuple[str, ...] = ()
+    """Requests that have no response."""
+    accepted_warnings: tuple[str, ...] = ()
+    """Definition files, relative to the specs, whose warnings are known and not worth a word."""
+    logs: Mapping[str, str] = field(default_factory=dict)
+    """The folder of definitions that has the records of each topic; ``.`` for the folder of the settings."""
+    places: Mapping[str, Location] = field(default_factory=dict)
+    """Where each key stands, by its name; for problems that show only beside the definitions."""
+    named_files: tuple[str, ...] = ()
+    """Files beside the definitions that are named here."""
+
+
+def read_settings(specs: Path, problems: Problems) -> Settings:
+    """The settings beside definitions; the defaults if there is no ``package.toml``."""
+    path = specs / FILE
+    node = toml.load(path, path.as_posix(), problems) if path.exists() else None
+    if node is None:
+        return Settings()
+    return _read(node, specs, problems)
+
+
+def _read(node: Node, specs: Path, problems: Problems) -> Settings:
+    before = len(problems.found)
+    top = _Table(node, FILE, problems, specs)
+    package, protocol, records, definitions = map(top.inner, ("package", "protocol", "records", "definitions"))
+    parts = package.texts("parts", texts.part_problem)
+    settings = Settings(
+        import_name=package.checked("import-name", texts.import_name_problem),
+        distribution=package.checked("name", texts.distribution_problem),
+        version=package.checked("version", texts.version_problem),
+        description=package.checked("description", texts.line_problem),
+        license=package.checked("license", texts.license_problem),
+        license_files=package.files("license-files", texts.license_file_problem),
+        authors=package.authors("authors"),
+        urls=package.mapping("urls", texts.label_problem, texts.url_problem),
+        classifiers=package.texts("classifiers", texts.classifier_problem),
+        requires_python=package.checked("requires-python", texts.python_problem) or Settings.requires_python,
+        readme=package.file("readme", texts.file_problem),
+        parts=parts if "parts" in package.members else None,
+        headers=protocol.choice("headers", HEADERS, "own"),
+        one_way=protocol.texts("one-way", texts.line_problem),
+        accepted_warnings=definitions.texts("accepted-warnings", texts.line_problem),
+        logs=records.mapping("logs", texts.topic_problem, texts.line_problem),
+        places={**package.places, **protocol.places, **records.places, **definitions.places},
+        named_files=tuple(package.named),
+    )
+    tables = (top, package, protocol, records, definitions)
+    for table in tables:
+        if misspelt := table.misspelt():  # what follows from that is not said
+            del problems.found[before:]
+            meant = table.corrected(misspelt)
+            problems.found += meant.problems
+            return _read(_with(node, table.node, meant.corrected), specs, problems)
+    for table in tables:
+        table.finish()
+    return settings
+
+
+def _with(top: Node, table: Node, corrected: Node) -> Node:
+    """The settings with another table in the place of one."""
+    if table is top or not isinstance(top.value, dict):
+        return corrected
+    return Node({key: corrected if each is table else each for key, each in top.value.items()}, top.location)
+
+
+Problem = Callable[[str], str | None]
+"""Says what is wrong with a text, if anything is."""
+
+
+class _Table(Properties):
+    """One table of the settings; files that it names are looked for beside the definitions."""
+
+    def __init__(self, node: Node, what: str, problems: Problems, specs: Path) -> None:
+        super().__init__(node, what, problems)
+        self.specs = specs
+        self.named: list[str] = []
+        """Files that are there, as far as they were asked for."""
+
+    def inner(self, key: str) -> _Table:
+        """A table of this one; without any members if it is not there, or is none."""
+        node = self.take(key)
+        if node is not None and not isinstance(node.value, dict):
+            self.wrong(node, "a table")
+            node = None
+        node = node or Node({}, self.node.location)
+        return _Table(node, f"the table {key} of {FILE}", self.problems, self.specs)
+
+    def text(self, key: str) -> str | None:
+        """A text, which in TOML is written as one."""
+        return self.checked(key, lambda text: None)
+
+    def checked(self, key: str, problem: Problem) -> str | None:
+        """A text in which nothing is wrong."""
+        node = self.take(key)
+        return None if node is None else self._text(node, problem)
+
+    def texts(self, key: str, problem: Problem) -> tuple[str, ...]:
+        """A list of such texts, each once."""
+        return tuple(text for _, text in self._texts(key, problem))
+
+    def mapping(self, key: str, key_problem: Problem, problem: Problem) -> dict[str, str]:
+        """A table of such texts, whose keys are checked, too."""
+        found = {}
+        for name, node in self.inner(key).members.items():
+            text = self._text(node, problem)
+            if (reason := key_problem(name)) is not None:
+                self.problems.error(node.location, reason)
+            elif text is not None:
+                found[name] = text
+        return found
+
+    def file(self, key: str, problem: Problem) -> str | None:
+        """The text of a file beside the definitions."""
+        node = self.take(key)
+        name = None if node is None else self._text(node, problem)
+        return None if node is None or name is None else self._load(node, name)
+
+    def files(self, key: str, problem: Problem) -> dict[str, str]:
+        """Texts of files by name."""
+        loaded = {name: self._load(node, name) for node, name in self._texts(key, problem)}
+        return {name: text for name, text in loaded.items() if text is not None}
+
+    def authors(self, key: str) -> tuple[Author, ...]:
+        """Tables with a name, an email or both."""
+        found = []
+        for node in self._elements(key):
+            if not isinstance(node.value, dict):
+                self.wrong(node, "a table")
+                continue
+            author = _Table(node, "an author", self.problems, self.specs)
+            name, email = author.checked("name", texts.line_problem), author.checked("email", texts.email_problem)
+            author.finish()
+            if not {"name", "email"} & author.members.keys():
+                self.problems.error(node.location, "an author has neither name nor email; give one of them")
+            found.append(Author(name, email))
+        return tuple(found)
+
+    def _elements(self, key: str) -> list[Node]:
+        node = self.take(key)
+        if node is None:
+            return []
+        if not isinstance(node.value, list):
+            self.wrong(node, "an array")
+            return []
+        return node.value
+
+    def _texts(self, key: str, problem: Problem) -> Iterator[tuple[Node, str]]:
+        seen = set()
+        for node in self._elements(key):
+            text = self._text(node, problem)
+            if text in seen:
+                self.problems.error(node.location, f"{key} has {text!r} twice; leave one out")
+            elif text is not None:
+                seen.add(text)
+                yield node, text
+
+    def _text(self, node: Node, problem: Problem) -> str | None:
+        if self.problems.has_error_at(node.location):
+            return None
+        if not isinstance(node.value, str):
+            self.wrong(node, "a string")
+            return None
+        if (reason := problem(node.value)) is not None:
+            self.problems.error(node.location, reason)
+            return None
+        return node.value
+
+    def _load(self, node: Node, name: str) -> str | None:
+        path = self.specs / name
+        if not path.exists():
+            what = f"there is no file {name!r} beside {FILE}; write one, or take its name out"
+            self.problems.error(node.location, what)
+            return None
+        self.named.append(name)
+        return source.load_text(path, path.as_posix(), self.problems)

@@ -1,0 +1,29 @@
+"""What somebody may have meant who misspelt a word."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+_ALIKE = 0.75
+"""Of 1; so alike must words be for one to be taken for the other."""
+
+
+def meant(word: str, choices: Iterable[str]) -> str | None:
+    """The choice that is nearest to a word, whatever its capitals; None if none is near.
+
+    Numbers are meant as they are: who writes ``int128`` wants no ``int8``.
+    """
+    by_lower = {choice.lower(): choice for choice in choices if _digits(choice) == _digits(word)}
+    found = difflib.get_close_matches(word.lower(), by_lower, 1, _ALIKE)
+    return by_lower[found[0]] if found else None
+
+
+def _digits(word: str) -> list[str]:
+    return sorted(filter(str.isdigit, word))
+
+
+def or_meant(word: str, choices: Iterable[str], advice: str) -> str:
+    """``did you mean``, where a choice is near, else the advice."""
+    near = meant(word, choices)
+    return advice if near is None else f"did you mean {near}?"

@@ -1,0 +1,133 @@
+"""What may be wrong with each kind of text in the settings: a function says it, or None."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from generator.spec.parts import OPTIONAL, PARTS
+from generator.spec.spelling import or_meant
+
+SETTINGS = "package.toml"
+OLDEST_PYTHON = "3.11"
+"""What generated code needs."""
+_IMPORT_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_URL = re.compile(r"https?://\S+")
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def import_name_problem(name: str) -> str | None:
+    """What is wrong with the import name of a package, if anything is."""
+    if not _IMPORT_NAME.fullmatch(name):
+        return f"package name {name!r} must be lower case letters, digits and underscores"
+    if keyword.iskeyword(name):
+        return f"package name {name!r} is a keyword of Python; nobody could import it"
+    if name in sys.stdlib_module_names:
+        return f"package name {name!r} is a module of Python itself; choose another"
+    return None
+
+
+def distribution_problem(name: str) -> str | None:
+    if _DISTRIBUTION.fullmatch(name):
+        return None
+    return f"distribution name {name!r} must be letters, digits, and dots, dashes or underscores between them"
+
+
+def version_problem(text: str) -> str | None:
+    try:
+        is_version = str(Version(text)) and text == text.strip()
+    except ValueError:  # thousands of digits raise no InvalidVersion
+        is_version = False
+    return None if is_version else f"version {text!r} is no version of a Python package; write for example 1.0.0"
+
+
+def license_problem(text: str) -> str | None:
+    try:
+        canonicalize_license_expression(text)
+    except InvalidLicenseExpression:
+        return f"license {text!r} is no SPDX expression; write for example Apache-2.0 or LicenseRef-Proprietary"
+    return None
+
+
+def python_problem(text: str) -> str | None:
+    try:
+        allowed = SpecifierSet(text)
+        too_old = next((version for version in _TOO_OLD if allowed.contains(version)), None)
+    except ValueError:
+        return f"requires-python {text!r} is no range of versions; write for example >={OLDEST_PYTHON}"
+    if too_old is not None:
+        return f"requires-python {text!r} allows Python {too_old}, but generated code needs {OLDEST_PYTHON}"
+    return None
+
+
+_TOO_OLD = ("2.7", *(f"3.{minor}{patch}" for minor in range(11) for patch in ("", ".99")))
+
+
+def part_problem(name: str) -> str | None:
+    """What is wrong with the name of an optional part, if anything is."""
+    if name in OPTIONAL:
+        return None
+    if name in PARTS:
+        return f"the part {name} is in every package; leave it out"
+    return f"unknown part {name!r}; {or_meant(name, OPTIONAL, _THERE_ARE)}"
+
+
+_THERE_ARE = f"there are {', '.join(OPTIONAL)}"
+
+
+def label_problem(text: str) -> str | None:
+    if line_problem(text) is None and len(text) <= _LONGEST_LABEL:
+        return None
+    return f"{text!r} is no label of a link; write a word or two, of at most {_LONGEST_LABEL} characters"
+
+
+_LONGEST_LABEL = 32
+"""Characters, by the specification of package metadata ("well-known project URLs")."""
+
+
+def url_problem(text: str) -> str | None:
+    return None if _URL.fullmatch(text) else f"{text!r} is no link; it begins with https:// or http://"
+
+
+def email_problem(text: str) -> str | None:
+    return None if _EMAIL.fullmatch(text) else f"{text!r} is no address; write for example me@example.org"
+
+
+def topic_problem(text: str) -> str | None:
+    if _TOPIC.fullmatch(text) and text not in (".", ".."):
+        return None
+    return f"{text!r} is no name of a topic; it has up to 249 letters, digits, dots, dashes and underscores"
+
+
+def classifier_problem(text: str) -> str | None:
+    if text.startswith("License ::"):
+        return f"classifier {text!r} says what license says already; leave it out"
+    if " :: " in text and line_problem(text) is None:
+        return None
+    return f"{text!r} is no classifier; write for example Development Status :: 4 - Beta"
+
+
+def file_problem(text: str) -> str | None:
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text):
+        return None
+    return f"{text!r} is not the name of a file beside {SETTINGS}"
+
+
+def license_file_problem(text: str) -> str | None:
+    if text.lower() in _OF_THE_GENERATOR:  # lower: some file systems do not tell README.md from readme.md
+        return f"a file {text!r} of the package is written by the generator or read by build tools; rename yours"
+    return file_problem(text)
+
+
+_OF_THE_GENERATOR = ("build", "manifest", "manifest.in", "pyproject.toml", "readme.md", "setup.cfg", "setup.py", "src")
+
+
+def line_problem(text: str) -> str | None:
+    return None if text.strip() and text.isprintable() else f"{text!r} is not a line of text"

@@ -1,0 +1,82 @@
+"""The page about packages of one's own: its definitions, settings, commands and errors, followed block by block."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from generator import cli
+from generator.spec.parts import OPTIONAL, PARTS
+from tests.support import pages
+from tests.support.broken.settings import SOUND
+from tests.support.building import import_package
+
+PAGE = "docs/own-package.md"
+BLOCKS = pages.blocks(PAGE)
+
+
+def text_of(language: str, number: int = 0) -> str:
+    return [block.text for block in BLOCKS if block.language == language][number]
+
+
+@pytest.fixture
+def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that a reader of the page has made, in the current one."""
+    monkeypatch.chdir(tmp_path)
+    folder = Path("invoices")
+    folder.mkdir()
+    for block in BLOCKS:
+        if block.language == "json":
+            (folder / f"{json.loads(block.text)['name']}.json").write_text(block.text)
+    (folder / "package.toml").write_text(text_of("toml"))
+    (folder / "COPYING").write_text("For friends of Acme.\n")
+    return folder
+
+
+@pytest.mark.usefixtures("invoices")
+def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands, but for pip, and what is done with the package then."""
+    for line in text_of("sh").splitlines():
+        program, *arguments = line.split()
+        assert program == "pip" or (program, cli.main(arguments)) == (cli.PROG, 0)
+    assert capsys.readouterr().err == ""
+    import_package(Path("invoices-package/src").absolute(), "acme_invoices")
+    exec(compile(text_of("python"), PAGE, "exec"), {})
+    assert not Path("invoices-package/src/acme_invoices/segments").exists()
+
+
+def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the page shows is what one sees who has made these two mistakes; what follows from them is not said."""
+    (invoices / "COPYING").unlink()
+    (invoices / "package.toml").write_text(text_of("toml").replace("one-way", "oneway"))
+    assert cli.main(["generate", "--specs", "invoices", "--output", "package"]) == 1
+    assert capsys.readouterr().err == text_of("", -1)
+
+
+def keys(settings: str) -> set[str]:
+    """The keys of settings, with their tables."""
+    tables = tomllib.loads(settings)
+    return {f"{table}.{key}" for table, members in tables.items() for key in members}
+
+
+def test_every_key_is_explained() -> None:
+    """A key that the page does not have is one that nobody finds; one that is gone would be refused."""
+    everything = keys(SOUND)
+    assert keys(text_of("toml")) == everything - {"package.readme"}
+    text = pages.text(PAGE)
+    explained = {f"package.{key}" for key in re.findall(r"^\| `([\w-]+)` \| ", text, re.MULTILINE)}
+    explained -= {f"package.{part}" for part in OPTIONAL}
+    explained |= {f"{table}.{key}" for key, table in re.findall(r"^\| `([\w-]+)` of `\[(\w+)\]`", text, re.MULTILINE)}
+    assert explained == everything
+
+
+def test_parts_are_those_there_are() -> None:
+    """The table of the page has the words of the table of the generator."""
+    told = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", pages.text(PAGE), re.MULTILINE))
+    assert {name: told[name].replace(" of Kafka", "") for name in OPTIONAL} == {
+        name: PARTS[name].about for name in OPTIONAL
+    }

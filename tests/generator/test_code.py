@@ -1,0 +1,92 @@
+"""Printed expressions: they carry their text and what they need, however they are put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from generator.render import code
+from generator.render.code import Code, bound, call, equal, imports, is_, is_not, joined, names_of, negated, not_, use
+
+
+def test_what_an_expression_needs_is_what_its_parts_need() -> None:
+    """A module imports what its expressions say; nobody looks for names in the printed text any more."""
+    size = call(use("uvarint_size"), code.code("{} + 1", use("TEXT_LENGTHS")))
+    assert (str(size), size.names) == ("uvarint_size(TEXT_LENGTHS + 1)", {"uvarint_size", "TEXT_LENGTHS"})
+    both = joined(", ", (size, "plain", bound("pack", ("h", "i"))))
+    assert str(both) == "uvarint_size(TEXT_LENGTHS + 1), plain, _pack_hi"
+    assert both.names == {"uvarint_size", "TEXT_LENGTHS", "Struct"}
+    assert {method.value for method in both.bound} == {'Struct(">hi").pack'}
+
+
+def test_texts_are_only_texts() -> None:
+    """A name within a plain text needs nothing: what a default says must not become an import."""
+    assert names_of("uvarint_size(UNSET)") == frozenset()
+    assert code.code("x == {}", repr("_pack_hi")).bound == frozenset()
+
+
+def test_bound_structs_have_names_of_their_own() -> None:
+    """The name says the formats; those that are no letters are said by one."""
+    method = bound("unpack", ("16s", "?", "q"))
+    assert str(method) == "_unpack_uoq"
+    assert [each.value for each in method.bound] == ['Struct(">16s?q").unpack_from']
+
+
+def test_a_name_without_a_home() -> None:
+    """It would be printed and never imported; the generator's own tests must stumble over it."""
+    with pytest.raises(KeyError, match=r"^'no module in HOMES has not_there'$"):
+        use("not_there")
+
+
+@pytest.mark.parametrize(
+    ("tests", "opposite"),
+    [
+        ((is_("a", None),), "a is not None"),
+        ((is_not("a", None),), "a is None"),
+        ((is_("text is good", None),), "text is good is not None"),
+        ((equal("a", '" is "'),), 'a != " is "'),
+        ((not_("a"),), "a"),
+        ((Code("same(a, b)"),), "not same(a, b)"),
+        ((is_("a", None), equal("b", "0")), "not (a is None and b == 0)"),
+        ((), "not True"),
+    ],
+)
+def test_negation(tests: tuple[Code, ...], opposite: str) -> None:
+    """The opposite is known to the test; it is not found by replacing words in its text."""
+    assert str(negated(tests)) == opposite
+
+
+def test_negation_needs_what_the_test_needs() -> None:
+    """And twice negated is the same again."""
+    test = is_(use("UNSET"), None)
+    once = negated((test,))
+    assert once.names == {"UNSET"}
+    assert str(negated((once,))) == str(test)
+
+
+@dataclass(frozen=True)
+class Part:
+    """As a step of a function, which holds expressions in all its fields."""
+
+    first: Code
+    rest: tuple[dict[str, Code], ...]
+
+
+def test_expressions_are_found_wherever_they_are() -> None:
+    """Functions hold steps, these hold branches, and those expressions."""
+    part = Part(use("UNSET"), ({"a": use("UUID")}, {"b": Code("c")}))
+    assert names_of([part, "text", 5]) == {"UNSET", "UUID"}
+
+
+def test_imports_are_in_the_order_of_their_homes() -> None:
+    """Standard library first, then a blank line, then the package; nothing that is not needed."""
+    text = "from __future__ import annotations\n\nfrom uuid import UUID\n\nfrom .._core.wire import UNSET, new\n\n"
+    assert imports(frozenset(("new", "UUID", "UNSET"))).replace("\n\n\n", "\n\n") == text
+    assert imports(frozenset()).strip() == "from __future__ import annotations"
+
+
+def test_each_name_has_one_home() -> None:
+    """Two homes would mean two imports of one name, of which the second wins."""
+    names = [name for each in code.HOMES.values() for name in each.split()]
+    assert sorted(names) == sorted(set(names))

@@ -1,0 +1,154 @@
+"""The order of the house: which folder may import which, and that no imports run in a circle.
+
+All imports are read from the text, those inside functions and for type checkers alone as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import generator
+from generator.spec.parts import PARTS
+
+GENERATOR = Path(generator.__file__).parent
+RUNTIME = GENERATOR / "runtime"
+PIPELINE = GENERATOR.parent / "pipeline" / "src" / "kafka_messages_spark"
+NOT_DATA = (".py", ".pyc", ".pyi")  # stubs stand for modules that are printed
+STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
+"""Knowledge flows one way: each stage may import itself and those before it."""
+
+
+def modules_below(folder: Path) -> dict[str, Path]:
+    """Every module of a package by its full name; a folder is its ``__init__``."""
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(name: str, path: Path) -> Iterator[str]:
+    """What a module imports, by full name, with the names behind ``from`` joined to the module they come from."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@cache
+def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
+    """Of each module below a folder the modules there that it imports."""
+    modules = modules_below(folder)
+    found = {}
+    for name, path in modules.items():
+        # ``from .schema import types`` imports a module, ``from .schema import Schema`` the folder that has the name.
+        targets = (each if each in modules else each.rpartition(".")[0] for each in imports(name, path))
+        found[name] = frozenset(each for each in targets if each in modules and each != name)
+    return found
+
+
+@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+def test_no_imports_run_in_a_circle(folder: Path) -> None:
+    """What imports each other can only be understood together, and breaks when it is imported in another order."""
+    try:
+        TopologicalSorter(arrows(folder)).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("stage", STAGES[:-1])
+def test_no_stage_imports_a_later_one(stage: str) -> None:
+    """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
+    allowed = STAGES[: STAGES.index(stage) + 1]
+    wrong = [
+        f"{name} imports {target}"
+        for name, targets in arrows(GENERATOR).items()
+        for target in targets
+        if room(name) == stage and room(target) not in (*allowed, "generator")
+    ]
+    assert wrong == []
+
+
+def room(module: str) -> str:
+    """``generator.plan.model`` is in the room ``plan``; ``generator`` itself in none."""
+    return module.split(".")[1] if "." in module else module
+
+
+def part(module: str) -> str:
+    """``generator.runtime.schema.types`` is of the part ``schema``."""
+    return module.split(".")[2]
+
+
+def test_parts_import_what_they_need() -> None:
+    """A package is given what its parts say they need: a part that imports more would break, one that imports less would
+    bring what nobody uses.
+    """
+    found = {
+        (part(name), part(target))
+        for name, targets in arrows(GENERATOR).items()
+        for target in targets
+        if room(name) == "runtime" != name.rpartition(".")[2] and part(name) != part(target)
+    }
+    assert found == {(each.name, need) for each in PARTS.values() for need in each.needs}
+
+
+def test_parts_stand_on_those_before_them() -> None:
+    """The table is read from the ground up: no part needs one that is above it, and none is missing."""
+    before: set[str] = set()
+    for each in PARTS.values():
+        assert before.issuperset(each.needs), each.name
+        before.add(each.name)
+    assert {path.name.removesuffix(".py") for path in RUNTIME.iterdir() if path.name[:2] != "__"} == before
+
+
+@pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
+def test_each_folder_says_what_lives_there(folder: Path) -> None:
+    """A newcomer opens the first file of a folder to learn whether to go on."""
+    for path in sorted(folder.rglob("*.py")):
+        first = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
+        assert first.endswith((".", ":", "?")), path
+
+
+def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
+    """It is copied into packages that have no dependency and do not know the generator."""
+    ours = ("generator.runtime", "numpy", "pyarrow")
+    wrong = [
+        f"{name} imports {target}"
+        for name, path in modules_below(GENERATOR).items()
+        if name.startswith("generator.runtime.")
+        for target in imports(name, path)
+        if target.partition(".")[0] not in sys.stdlib_module_names and not target.startswith(ours)
+    ]
+    assert wrong == []
+
+
+def test_numpy_and_pyarrow_are_only_for_columns() -> None:
+    """The extra ``arrow`` brings them; no other module may need them."""
+    users = {
+        part(name)
+        for name, path in modules_below(GENERATOR).items()
+        for target in imports(name, path)
+        if name.startswith("generator.runtime.") and target.partition(".")[0] in ("numpy", "pyarrow")
+    }
+    assert users == {each.name for each in PARTS.values() if each.extra}
+
+
+def test_the_wheel_of_the_generator_has_all_its_files() -> None:
+    """Templates and headers are no modules: what pyproject.toml does not name is missing in an installed generator."""
+    project = tomllib.loads((GENERATOR.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["generator"]
+    named = {path for pattern in patterns for path in GENERATOR.glob(pattern)}
+    others = {path for path in GENERATOR.rglob("*") if path.is_file() and path.suffix not in NOT_DATA}
+    assert others - named == set()

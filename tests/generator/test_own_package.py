@@ -1,0 +1,250 @@
+"""A stranger's protocol of three definitions: generated, built, installed, used; its own, with nothing of Kafka's logs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from email.message import Message
+from email.parser import HeaderParser
+from pathlib import Path
+
+import pytest
+
+from generator import cli
+from tests.support.building import build_package, write_specs
+from tests.support.specs import field, message
+
+DEFINITIONS = (
+    message(
+        field("Number", "string"),
+        field("WithLines", "bool", "1+"),
+        name="InvoiceRequest",
+        type="request",
+        apiKey=1,
+        listeners=["broker"],
+    ),
+    message(field("ErrorCode", "int16"), field("Cents", "int64"), name="InvoiceResponse", type="response", apiKey=1),
+    message(
+        field("Number", "string"),
+        name="PaidRequest",
+        type="request",
+        apiKey=2,
+        validVersions="0",
+        flexibleVersions="none",
+    ),
+)
+SETTINGS = """
+[package]
+name = "acme-invoices"
+import-name = "acme_invoices"
+version = "2.1.0"
+description = 'Invoices "by wire" \\ {{ all }} of them'
+license = "LicenseRef-Acme"
+license-files = ["COPYING"]
+authors = [{ name = "Ada Ångström", email = "ada@example.org" }, { name = "Acme" }]
+requires-python = ">=3.11"
+classifiers = ["Private :: Do Not Upload"]
+urls = { Source = "https://example.org/invoices", "Bug tracker" = "https://example.org/bugs" }
+
+[protocol]
+headers = "kafka"
+one-way = ["PaidRequest"]
+"""
+COPYING = "For friends of Acme.\n"
+USE = """
+import importlib, sys
+import acme_invoices
+from acme_invoices import InvoiceRequest, InvoiceResponse, PaidRequest
+from acme_invoices.errors import KafkaMessageError
+from acme_invoices.protocol import (
+    ApiKey, UnknownApiError, api, decode_request, decode_response, encode_request, encode_response
+)
+
+ask = InvoiceRequest(number="A-7", with_lines=True)
+for version in range(1, 4):
+    wire = encode_request(ask, version, 11, "me", framed=False)
+    request = decode_request(wire)
+    assert (request.message, request.version, request.header.client_id) == (ask, version, "me")
+    assert request.encode(framed=False) == wire
+    answer = encode_response(InvoiceResponse(cents=995), version, request.header.correlation_id, framed=False)
+    response = decode_response(answer, InvoiceResponse, version)
+    assert (response.message.cents, response.header.correlation_id) == (995, 11)
+
+paid = encode_request(PaidRequest(number="A-7"), 0, 12, framed=False)
+assert decode_request(paid).message == PaidRequest(number="A-7")
+assert (api(PaidRequest).response_name, api(PaidRequest).key) == ("", ApiKey.PAID)
+for ask_for in (lambda: api(2).response_class, lambda: decode_response(b"", 2, 0)):
+    try:
+        ask_for()
+    except UnknownApiError as error:
+        assert str(error) == "PaidRequest has no response", error
+    else:
+        raise AssertionError("there is no response")
+
+for part in ("records", "arrow", "segments"):
+    try:
+        importlib.import_module("acme_invoices." + part)
+    except ModuleNotFoundError as error:
+        assert str(error) == f"No module named 'acme_invoices.{part}'", error
+    else:
+        raise AssertionError(part)
+assert not {"generator", "kafka_messages", "numpy", "pyarrow"} & set(sys.modules)
+print(acme_invoices.__version__, acme_invoices.__doc__.splitlines()[0])
+"""
+needs_setuptools = pytest.mark.skipif(
+    importlib.util.find_spec("setuptools") is None
+    or int(importlib.metadata.version("setuptools").partition(".")[0]) < 77,
+    reason="setuptools 77 or newer builds distributions; it is in the group tests of pyproject.toml",
+)
+
+
+def generate(folder: Path) -> Path:
+    """The stranger's package, as the command writes it."""
+    specs = write_specs(folder / "invoices", *DEFINITIONS)
+    (specs / "package.toml").write_text(SETTINGS, encoding="utf-8")
+    (specs / "COPYING").write_text(COPYING)
+    arguments = ["--specs", str(specs), "--output", str(folder / "package")]
+    assert cli.main(["generate", *arguments]) == 0
+    assert cli.main(["check", *arguments]) == 0
+    return folder / "package"
+
+
+def build(kind: str, project: Path, target: Path) -> Path:
+    """A distribution of a project, by its own build system."""
+    command = f"import sys; from setuptools import build_meta; print(build_meta.build_{kind}(sys.argv[1]))"
+    target.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-c", command, str(target)], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return target / done.stdout.splitlines()[-1]
+
+
+def metadata(text: str) -> Message:
+    return HeaderParser().parsestr(text)
+
+
+@needs_setuptools
+def test_a_strangers_package(tmp_path: Path) -> None:
+    """The promise to those who come with definitions of their own: from the wheel of its source it works, alone."""
+    source = build("sdist", generate(tmp_path), tmp_path / "dist")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    unpacked = tmp_path / source.name.removesuffix(".tar.gz")
+    assert (unpacked / "COPYING").read_text() == COPYING
+    wheel = build("wheel", unpacked, tmp_path / "dist")
+
+    venv.create(tmp_path / "empty", with_pip=False)
+    python = tmp_path / "empty" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-index", "--no-deps", str(wheel)]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    subprocess.run(install, env=environment, check=True, capture_output=True)
+    used = subprocess.run([str(python), "-I", "-c", USE], capture_output=True, text=True, check=False)
+    about = "Invoices 'by wire' \\ {{ all }} of them: read and write any message at any version."
+    assert (used.returncode, used.stdout, used.stderr) == (0, f"2.1.0 {about}\n", "")
+
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    info = "acme_invoices-2.1.0.dist-info"
+    assert texts[f"{info}/licenses/COPYING"] == COPYING
+    said = metadata(texts[f"{info}/METADATA"])
+    assert (said["Name"], said["Version"], said["License-Expression"]) == ("acme-invoices", "2.1.0", "LicenseRef-Acme")
+    assert said["Summary"] == 'Invoices "by wire" \\ {{ all }} of them'
+    assert said["Requires-Python"] == ">=3.11"
+    assert said.get_all("License-File") == ["COPYING"]
+    assert said.get_all("Project-URL") == [
+        "Source, https://example.org/invoices",
+        "Bug tracker, https://example.org/bugs",
+    ]
+    assert (said["Author"], said["Author-email"]) == ("Acme", "Ada Ångström <ada@example.org>")
+    assert "Private :: Do Not Upload" in said.get_all("Classifier")
+    assert said.get_all("Requires-Dist") is None
+
+
+def test_nothing_of_kafkas_logs_is_in_it(tmp_path: Path) -> None:
+    """Thousands of lines about Kafka's files, and the names of its topics, are of no use to another protocol."""
+    package = generate(tmp_path)
+    texts = {path.relative_to(package).as_posix(): path.read_text() for path in package.rglob("*") if path.is_file()}
+    rooms = {name.split("/")[2] for name in texts if name.startswith("src/")}
+    assert rooms == {
+        *("__init__.py", "errors.py", "json.py", "py.typed"),
+        *("_base", "_core", "messages", "protocol", "schema"),
+    }
+    words = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kafka_messages", "numpy", "pyarrow")
+    assert [(name, word) for name, text in texts.items() for word in words if word in text] == []
+    assert sorted(json.loads(texts["MANIFEST"])["files"]) == sorted(name for name in texts if name != "MANIFEST")
+
+
+def test_headers_of_ones_own(tmp_path: Path) -> None:
+    """A protocol may say more in its headers than Kafka's; what it adds is written and read."""
+    headers = (
+        message(
+            *(field(f"RequestApi{name}", "int16") for name in ("Key", "Version")),
+            field("CorrelationId"),
+            field("ClientId", "string", nullableVersions="0+"),
+            field("Tenant", "string", ignorable=True),
+            name="RequestHeader",
+            type="header",
+            validVersions="1-2",
+        ),
+        message(field("Took"), field("CorrelationId"), name="ResponseHeader", type="header", validVersions="0-1"),
+    )
+    protocol = importlib.import_module(f"{build_package(tmp_path, *DEFINITIONS[:2], *headers).__name__}.protocol")
+    package = importlib.import_module(protocol.__name__.rpartition(".")[0])
+    wire = protocol.encode_request(package.InvoiceRequest(number="B"), 3, 5, None, framed=False)
+    read = protocol.decode_request(wire)
+    assert (read.header.client_id, read.header.tenant, read.message.number) == (None, "", "B")
+    read.header.tenant = "north"
+    assert protocol.decode_request(read.encode(framed=False)).header.tenant == "north"
+    answer = protocol.encode_response(package.InvoiceResponse(cents=1), 0, 5, framed=False)
+    assert answer.hex() == "00000000" + "00000005" + "0000" + "0000000000000001"
+    assert protocol.decode_response(answer, package.InvoiceResponse, 0).header.correlation_id == 5
+
+
+def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
+    """Half of a module that dies at its first call would be worse than none: it is not there, and Python says so."""
+    package = build_package(tmp_path, *DEFINITIONS[:2])
+    with pytest.raises(ModuleNotFoundError, match=rf"^No module named '{package.__name__}\.protocol'$"):
+        importlib.import_module(f"{package.__name__}.protocol")
+    assert package.InvoiceRequest.read(package.InvoiceRequest(number="C").write(3), 3).number == "C"
+
+
+@pytest.mark.parametrize("parts", ["", "protocol", "records", "arrow", "segments", "protocol,records,arrow,segments"])
+def test_any_choice_of_parts_holds_together(parts: str, tmp_path: Path) -> None:
+    """Each part brings all that it imports: every module of every choice can be imported."""
+    pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+    key = message(
+        field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none"
+    )
+    specs = write_specs(tmp_path / "specs", *DEFINITIONS, key)
+    (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\none-way = ['PaidRequest']\n")
+    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "chosen", "--parts", parts]
+    assert cli.main(["generate", *arguments]) == 0
+    script = """
+import pkgutil, sys
+sys.path.insert(0, sys.argv[1])
+import chosen
+names = [module.name for module in pkgutil.walk_packages(chosen.__path__, "chosen.")]
+for name in names:
+    __import__(name)
+print(*sorted({name.split(".")[1] for name in names}))
+"""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "out" / "src")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        cwd=tmp_path,
+    )
+    basic = ["_base", "_core", "errors", "json", "messages", "schema"]
+    expected = sorted([*basic, *(part for part in parts.split(",") if part)])
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")

@@ -1,0 +1,241 @@
+"""The settings of a package: every problem of them in its whole words, what they decide, and what follows without."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import generator
+from generator import cli, definitions
+from generator.definitions import Definitions
+from generator.render.identity import identity_of
+from generator.spec import source, toml
+from generator.spec.parts import OPTIONAL, PARTS
+from generator.spec.source import Problems, SpecError
+from tests.support.broken.settings import ANSWER, ASK, CASES, KEY, Case
+from tests.support.building import Definition, import_package, unique_name, write_specs
+from tests.support.lines import calls, lines_of_functions, recording
+from tests.support.specs import field, message
+
+GENERATOR = Path(generator.__file__).parent
+ROOT = GENERATOR.parent
+SPEC, RULES = GENERATOR / "spec", GENERATOR / "rules"
+CHECKED = [
+    SPEC / "toml.py",
+    SPEC / "settings.py",
+    RULES / "headers.py",
+    RULES / "settings.py",
+    GENERATOR / "definitions.py",
+]
+PROBE = message(field("A"))
+BASIC = tuple(name for name in PARTS if name not in OPTIONAL)
+
+
+def problems_of(folder: Path, case: Case) -> list[str]:
+    """The lines about a case, with paths relative to the folder of the definitions."""
+    write_specs(folder, PROBE)
+    (folder / "package.toml").write_text(case.settings, encoding="utf-8")
+    for name, text in case.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    try:
+        definitions.load(folder)
+    except SpecError as error:
+        return [str(problem).removeprefix(f"{folder.as_posix()}/") for problem in error.problems]
+    return []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name[:40])
+def test_broken_settings_are_refused_with_these_words(case: Case, tmp_path: Path) -> None:
+    """Settings are input like definitions: file, line, what is wrong, what to do; all of it at once."""
+    assert problems_of(tmp_path, case) == sorted(case.lines)
+
+
+def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
+    """As for the rules: a refusal that no settings meet is one nobody has seen work."""
+    with recording(*CHECKED) as lines:
+        for number, case in enumerate(CASES):
+            if case.name != "too deep":  # where the interpreter's stack ends, the recording ends, too
+                problems_of(tmp_path / str(number), case)
+        (tmp_path / "none").mkdir()
+        for folder in (write_specs(tmp_path / "requests", ASK, ANSWER), write_specs(tmp_path / "a\nb", PROBE)):
+            (folder / "a\n.json").write_text("{}")
+        for folder in ("none", "requests", "a\nb"):
+            with pytest.raises(SpecError):
+                definitions.load(tmp_path / folder)
+    assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []
+
+
+def test_every_kind_of_text_has_a_case(tmp_path: Path) -> None:
+    """Each way in which a text can be wrong has been met; ``texts`` returns its reasons instead of reporting them."""
+    file = SPEC / "texts.py"
+    with recording(file) as lines:
+        for number, case in enumerate(CASES):
+            if case.name != "too deep":
+                problems_of(tmp_path / str(number), case)
+    assert lines.missing(lines_of_functions([file])) == []
+
+
+def test_one_run_reports_settings_and_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody wants to repair the settings first and learn of the definitions after; the order is that of files."""
+    specs = write_specs(tmp_path / "specs", message(field("A", "int128")), PROBE | {"name": "Sound"})
+    (specs / "package.toml").write_text("[package]\nname = ''\nversion = 4\n[protocol]\none-way = ['TellRequest']\n")
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    found = [line.removeprefix(f"{specs}/").partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert found == [
+        "Probe.json:9",
+        *(f"package.toml:{line}" for line in (2, 3, 5)),
+        "4 problem(s); nothing was generated",
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def load(folder: Path, settings: str, *each: Definition, parts: tuple[str, ...] | None = None) -> Definitions:
+    """Definitions with these settings beside them."""
+    write_specs(folder, *each)
+    (folder / "package.toml").write_text(settings, encoding="utf-8")
+    return definitions.load(folder, parts)
+
+
+def test_places_of_values_over_several_lines(tmp_path: Path) -> None:
+    """The line of a key is the one on which it begins; what is in an array of tables has its own."""
+    lines = ("# \u2028 no line", "[package]", "description = 'a'", "", "classifiers = [", "  'A :: B',", "]")
+    text = "\r\n".join((*lines, "[[package.authors]]", "name = 'A'"))
+    path = tmp_path / "package.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    node = toml.load(path, "package.toml", Problems())
+    assert node is not None
+    assert node.value["package"].location.line == 2
+    found = {key: each.location.line for key, each in node.value["package"].value.items()}
+    assert found == {"description": 3, "classifiers": 5, "authors": 8}
+    assert node.value["package"].value["authors"].value[0].value["name"].location.line == 9
+
+
+def test_without_settings(tmp_path: Path) -> None:
+    """A package says nothing that nobody said: no licence, no author, and a version of its own."""
+    loaded = definitions.load(write_specs(tmp_path / "specs", PROBE))
+    identity = identity_of(loaded, "acme_messages")
+    assert (identity.distribution, identity.version) == ("acme-messages", "0.1.0")
+    assert [key for key, _ in identity.metadata] == ["requires-python", "classifiers"]
+    assert (identity.parts, identity.extra, identity.urls, identity.license_files) == (BASIC, (), (), {})
+
+
+def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """There is no name that would be right for all; before, a stranger's messages were called Kafka's."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
+    what = "the package has no name; give --package NAME, or import-name below [package] in package.toml\n"
+    assert capsys.readouterr() == ("", what)
+
+
+RECORDS = "[package]\nparts = ['segments']\n"
+HEADERS = "[protocol]\nheaders = 'kafka'\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "extra"),
+    [
+        ("", None, {"records"}),
+        (HEADERS, None, {"records", "protocol"}),
+        (RECORDS, None, {"segments"}),
+        ("[package]\nparts = []\n", None, set()),
+        ("[package]\nparts = ['arrow', 'records']\n", None, {"arrow", "records"}),
+        (RECORDS, ("arrow",), {"arrow"}),
+        (RECORDS + HEADERS, ("protocol", "arrow"), {"protocol", "arrow"}),
+        (RECORDS, (), set()),
+    ],
+)
+def test_parts_of_a_package(settings: str, given: tuple[str, ...] | None, extra: set[str], tmp_path: Path) -> None:
+    """Those that the messages call for, unless the settings or the command line say which; in the order of floors."""
+    loaded = load(tmp_path / "specs", settings, ASK, ANSWER, KEY, parts=given)
+    assert identity_of(loaded, "own").parts == tuple(name for name in PARTS if name in extra or name in BASIC)
+
+
+def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
+    """Requests without headers can be read and written, but not sent; a silent gap would be found only then."""
+    warnings = definitions.load(write_specs(tmp_path / "specs", ASK, ANSWER)).warnings
+    needs = "the part protocol needs the messages RequestHeader and ResponseHeader, of type header"
+    remedy = 'define them, or write headers = "kafka" below [protocol] in package.toml'
+    place = f"{(tmp_path / 'specs').as_posix()}/AskRequest.json:3: $.type"
+    assert list(map(str, warnings)) == [f"{place}: warning: {needs}, and is left out without them; {remedy}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("arow", "unknown part 'arow'; did you mean arrow?"),
+        ("arrow,tables", "unknown part 'tables'; there are protocol, records, arrow, segments"),
+        ("_core", "the part _core is in every package; leave it out"),
+    ],
+)
+def test_wrong_parts_on_the_command_line(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in the settings, in the words of argparse."""
+    with pytest.raises(SystemExit):
+        cli.main(["generate", "--specs", "x", "--output", "y", "--parts", text])
+    assert capsys.readouterr().err.endswith(f"error: argument --parts: {reason}\n")
+
+
+def test_parts_of_the_command_line_must_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Chosen beside the settings, they are checked like those; the place is the argument."""
+    specs = write_specs(tmp_path / "specs", PROBE)
+    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--parts", "protocol"]
+    assert cli.main(["generate", *arguments]) == 1
+    what = "the part protocol is for messages of type request, response, of which there are none; leave it out"
+    last = "1 problem(s); nothing was generated"
+    assert capsys.readouterr().err == f"command line:1: --parts: {what}\n{last}\n"
+
+
+def test_one_file_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The shortest way to a look at a message; what lies beside it is of others."""
+    specs = write_specs(tmp_path / "specs", PROBE, message(name="Broken", validVersions="x"))
+    (specs / "package.toml").write_text("not TOML")
+    name = unique_name()
+    arguments = ["--specs", str(specs / "Probe.json"), "--output", str(tmp_path / "out"), "--package", name]
+    assert cli.main(["generate", *arguments]) == 0
+    assert import_package(tmp_path / "out" / "src", name).Probe(a=3).write(0) == b"\0\0\0\3"
+    assert "from Probe.json." in (tmp_path / "out" / "src" / name / "messages" / "probe.py").read_text()
+    capsys.readouterr()
+    for command in ("generate", "check"):
+        assert cli.main([command, *arguments]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith("is up to date")
+
+
+def test_accepted_warnings_are_shown_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is known and harmless must not hide what is new."""
+    specs = write_specs(
+        tmp_path / "specs", message(field("A", versions="9+"), name="Known"), message(field("A", versions="9+"))
+    )
+    (specs / "package.toml").write_text("[definitions]\naccepted-warnings = ['Known.json']\n")
+    arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "own"]
+    counts = []
+    for more in ([], ["--warnings"]):
+        assert cli.main(["generate", *arguments, *more]) == 0
+        counts.append([line.partition(":")[0].rpartition("/")[2] for line in capsys.readouterr().err.splitlines()])
+        shutil.rmtree(tmp_path / "out")
+    assert counts == [["Probe.json"], ["Probe.json", "Known.json"]]
+
+
+def test_kafkas_headers_are_those_of_kafka() -> None:
+    """The word ``kafka`` promises them; a new release that changes its own must change these, too."""
+    problems = Problems()
+    for name in ("RequestHeader.json", "ResponseHeader.json"):
+        ours = source.load(GENERATOR / "headers" / name, name, problems)
+        kafkas = source.load(ROOT / "specs" / "kafka" / "clients" / name, name, problems)
+        assert ours is not None
+        assert kafkas is not None
+        assert ours.says_the_same(kafkas)
+    assert problems.found == []
+
+
+@pytest.mark.parametrize("name", ["kafka", "proposals"])
+def test_our_own_settings(name: str) -> None:
+    """What we publish: the release with a revision of our own behind it, and no part without its messages."""
+    loaded = definitions.load(ROOT / "specs" / name)
+    identity = identity_of(loaded, None)
+    assert identity.distribution.replace("-", "_") == identity.import_name
+    optional = [part for part in identity.parts if part in OPTIONAL]
+    assert optional == {"kafka": list(OPTIONAL), "proposals": ["arrow"]}[name]
+    assert loaded.warnings == ()
+    assert (loaded.release is None) == (loaded.accepted == ())
+    assert loaded.release is None or identity.version.startswith(f"{loaded.release}.")

@@ -1,0 +1,89 @@
+"""Did you mean: one mistake is one line, and nothing is suggested that nobody meant."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from generator.spec.spelling import meant, or_meant
+from tests.support.broken.case import KNOWN_OF_FIELDS
+from tests.support.specs import field, problems_of, text
+
+TYPES = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "string", "bytes", "records")
+
+
+@pytest.mark.parametrize(
+    ("word", "choice"),
+    [
+        ("strng", "string"),
+        ("String", "string"),
+        ("byte", "bytes"),
+        ("int23", "int32"),
+        ("Bool", "bool"),
+        ("int128", None),
+        ("uint64", "int64"),
+        ("varint", None),
+        ("", None),
+        ("x" * 100_000, None),
+    ],
+)
+def test_what_is_meant(word: str, choice: str | None) -> None:
+    """A slip of the fingers is near to what was meant; another number is another thing."""
+    assert meant(word, TYPES) == choice
+    assert or_meant(word, TYPES, "write one of them") == (f"did you mean {choice}?" if choice else "write one of them")
+
+
+def unknown(line: int, path: str, name: str, what: str, word: str) -> str:
+    return f"Test.json:{line}: $.{path}: unknown property {name!r} of {what}; did you mean {word}?"
+
+
+@pytest.mark.parametrize(
+    ("definition", "lines"),
+    [
+        (
+            text({"nam": "A", "type": "int32", "versions": "0+"}),
+            [unknown(2, "fields[0].nam", "nam", "a field", "name")],
+        ),
+        (
+            text({"nam": "A", "typ": "int32", "Versions": "0+"}),
+            [
+                unknown(2, "fields[0].Versions", "Versions", "field A", "versions"),
+                unknown(2, "fields[0].nam", "nam", "a field", "name"),
+                unknown(2, "fields[0].typ", "typ", "field A", "type"),
+            ],
+        ),
+        (text(field("A"), nam="Probe", name=...), [unknown(1, "nam", "nam", "a message", "name")]),
+        (
+            text(field("A", taggedVersion="2+", tag=0), flexibleVersion="2+", flexibleVersions=...),
+            [
+                unknown(1, "flexibleVersion", "flexibleVersion", "message Probe", "flexibleVersions"),
+                unknown(2, "fields[0].taggedVersion", "taggedVersion", "field A", "taggedVersions"),
+            ],
+        ),
+        (
+            text(field("A", comment="x")),
+            [f"Test.json:2: $.fields[0].comment: unknown property 'comment' of field A; known are {KNOWN_OF_FIELDS}"],
+        ),
+        (
+            text(field("A", "sting", tgas=1)),
+            [
+                f"Test.json:2: $.fields[0].tgas: unknown property 'tgas' of field A; known are {KNOWN_OF_FIELDS}",
+                "Test.json:2: $.fields[0].type: unknown type 'sting'; did you mean string?",
+            ],
+        ),
+    ],
+)
+def test_a_misspelt_property_is_one_problem(definition: str, lines: list[str]) -> None:
+    """What was meant is taken for it, so that nothing is said to be missing that is only misspelt."""
+    assert problems_of({"Test.json": definition}) == lines
+
+
+def test_misspelt_structs_inside_each_other_take_no_time() -> None:
+    """An object with a slip is read twice; thirty of them inside each other must not be read a thousand million times."""
+    inner = field("A", version="0+")
+    for number in range(30):
+        inner = {**field("A", f"S{number}", version="0+"), "fields": [inner]}
+    started = time.process_time()
+    assert len(problems_of({"Test.json": text(inner, flexibleVersions="0+")})) == 31
+    assert time.process_time() - started < 20

@@ -1,0 +1,92 @@
+"""What the definitions say of fields beyond their layout: what they name, which hold error codes, what is an endpoint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import kafka_messages
+from kafka_messages._base.message import Message
+from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
+
+from generator.spec import reader, source
+from generator.spec.model import Message as Definition
+from generator.spec.source import Problems
+
+SPECS = Path(__file__).parents[2] / "specs" / "kafka"
+
+
+@cache
+def definitions() -> dict[str, Definition]:
+    """The definitions of all messages that have versions, as the files have them."""
+    found = {}
+    for path in sorted(SPECS.rglob("*.json")):
+        if path.name != "errors.json":
+            node = source.load(path, path.name, Problems())
+            assert node is not None
+            message = reader.read_message(node, Problems())
+            assert message is not None
+            found[message.name] = message
+    return {name: message for name, message in found.items() if not message.is_removed}
+
+
+@cache
+def facts() -> dict[str, MessageFacts]:
+    """What the package knows of them."""
+    classes: dict[str, type[Message]] = {name: getattr(kafka_messages, name) for name in definitions()}
+    return {name: facts_of(message) for name, message in classes.items()}
+
+
+def fields() -> Iterator[tuple[str, FieldFacts]]:
+    """Every field of every message with the name of its struct."""
+    for message in facts().values():
+        for struct, members in {**message.structs, message.name: message.fields}.items():
+            yield from ((f"{message.name}.{struct}", member) for member in members)
+
+
+def test_entity_types_are_those_of_the_definitions() -> None:
+    """What a field names is counted twice, once here and once in the files: 4.4.0 says it of so many fields."""
+    defined = Counter(
+        (message.name, field.entity_type)
+        for message in definitions().values()
+        for field in message.walk()
+        if field.entity_type != "unknown"
+    )
+    carried = Counter(
+        (struct.partition(".")[0], field.entity_type) for struct, field in fields() if field.entity_type is not None
+    )
+    assert carried == defined
+    by_type: Counter[str] = Counter()
+    for (_, kind), count in carried.items():
+        by_type[str(kind)] += count
+    assert by_type == {"topicName": 88, "brokerId": 83, "groupId": 32, "producerId": 17, "transactionalId": 11}
+
+
+def test_what_a_field_names() -> None:
+    """One of each, as a user asks for it; most fields name nothing."""
+    metadata = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseTopic"]}
+    assert (metadata["name"], metadata["error_code"]) == ("topicName", None)
+    broker = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseBroker"]}
+    assert broker["node_id"] == "brokerId"
+
+
+def test_error_codes() -> None:
+    """int16 fields whose name ends in ErrorCode: 122 of release 4.4.0, and no other int16 that speaks of errors."""
+    found = [(struct, field.name) for struct, field in fields() if field.is_error_code]
+    assert len(found) == 122
+    assert ("MetadataResponse.MetadataResponseTopic", "error_code") in found
+    others = {field.name for _, field in fields() if "error" in field.name and field.type == "int16"}
+    assert others == {name for _, name in found}
+
+
+def test_endpoints() -> None:
+    """Structs with a host and a port: 27 of release 4.4.0. A host alone, as of a group's member, is no endpoint."""
+    found = {(name, struct) for name, message in facts().items() for struct in message.endpoints()}
+    assert len(found) == 27
+    assert ("MetadataResponse", "MetadataResponseBroker") in found
+    assert facts()["DescribeGroupsResponse"].endpoints() == ()
+    with_host = {struct for struct, field in fields() if field.name == "host"}
+    with_port = {struct for struct, field in fields() if field.name == "port"}
+    assert {f"{name}.{struct}" for name, struct in found} == with_host & with_port

@@ -1,0 +1,361 @@
+"""Settings with something wrong in them, beside sound definitions, and the lines that say so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from tests.support.specs import field, message
+
+ASK = message(field("A"), name="AskRequest", type="request", apiKey=1)
+ANSWER = message(field("A"), name="AskResponse", type="response", apiKey=1)
+KEY = message(field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none")
+NONE = "none of"
+KNOWN = "known are definitions, package, protocol, records"
+NAME = "must be lower case letters, digits and underscores"
+FILE = "is not the name of a file beside package.toml"
+NEEDS = "the part protocol needs the messages RequestHeader and ResponseHeader, of type header"
+REMEDY = 'define them, or write headers = "kafka" below [protocol] in package.toml'
+WRITTEN = "of the package is written by the generator or read by build tools; rename yours"
+PACKAGE = "[package]\n"
+
+
+class Case:
+    """Files beside the definition ``Probe``, and every line about them."""
+
+    def __init__(self, name: str, settings: str, *lines: str, files: Mapping[str, object] | None = None) -> None:
+        self.name, self.settings = name, settings
+        self.files = {each: text if isinstance(text, str) else json.dumps(text) for each, text in (files or {}).items()}
+        self.lines = [line if line.partition(":")[0] in self.files else f"package.toml:{line}" for line in lines]
+
+
+def of_package(name: str, line: str, problem: str) -> Case:
+    """A problem of one line below ``[package]``."""
+    return Case(name, PACKAGE + line, f"2: $.package.{line.partition(' =')[0]}: {problem}")
+
+
+def header(name: str, *fields: object, **more: object) -> Mapping[str, object]:
+    return {**message(**{"name": name, "type": "header", "validVersions": "0-2"} | more), "fields": list(fields)}
+
+
+API_KEY, API_VERSION, ID = (
+    *(field(f"RequestApi{name}", "int16") for name in ("Key", "Version")),
+    field("CorrelationId"),
+)
+CLIENT = field("ClientId", "string", nullableVersions="0+")
+ANSWERS = header("ResponseHeader", ID)
+TYPES = (
+    ("a number", "name", "1", "expected a string, found number 1"),
+    ("a boolean", "version", "true", "expected a string, found boolean True"),
+    ("an array", "license", "['x']", "expected a string, found array ['x']"),
+    ("a table", "description", "{ a = 1 }", "expected a string, found table {'a': 1}"),
+    ("infinity", "readme", "inf", "expected a string, found number inf"),
+    ("a text for an array", "license-files", "'LICENSE'", "expected an array, found string 'LICENSE'"),
+    ("a table for an array", "authors", "{ name = 'A' }", "expected an array, found table {'name': 'A'}"),
+    ("an array for a table", "urls", "[]", "expected a table, found array []"),
+    ("a date", "version", "2026-01-02", "expected a string, found the date or time 2026-01-02; put it in quotes"),
+)
+TEXTS = (
+    ("no name", "name", "", "must be letters, digits, and dots, dashes or underscores between them"),
+    ("a name with blanks", "name", "a b", "must be letters, digits, and dots, dashes or underscores between them"),
+    (
+        "a name that ends in a dash",
+        "name",
+        "a-",
+        "must be letters, digits, and dots, dashes or underscores between them",
+    ),
+)
+SOUND = """
+[package]
+name = "acme-asks"
+import-name = "acme_asks"
+version = "1.2.0"
+description = "What our machines ask each other"
+license = "Apache-2.0 OR LicenseRef-Ours"
+license-files = ["LICENSE"]
+readme = "LICENSE"
+requires-python = ">=3.12"
+classifiers = ["Topic :: System :: Networking"]
+parts = ["protocol", "records", "arrow", "segments"]
+authors = [{ name = "Ada", email = "ada@example.org" }, { name = "Bob" }, { email = "eve@example.org" }]
+[package.urls]
+Source = "https://example.org/asks"
+[protocol]
+headers = "kafka"
+one-way = ["TellRequest"]
+[records.logs]
+__entries = "."
+[definitions]
+accepted-warnings = []
+"""
+"""Every key there is; docs/own-package.md has the same."""
+TELL = message(field("A"), name="TellRequest", type="request", apiKey=2)
+
+CASES = [
+    Case(
+        "nothing wrong",
+        SOUND,
+        files={"LICENSE": "Ours.", "Ask.json": ASK, "Answer.json": ANSWER, "Tell.json": TELL, "Key.json": KEY},
+    ),
+    Case("no TOML", "[package]\nname = \n", "2: $: not TOML: invalid value"),
+    Case("no end", '[package]\nname = """a\nb\n', "3: $: not TOML: unterminated string"),
+    Case("twice", "[package]\nname = 'a'\nname = 'b'\n", "3: $: not TOML: cannot overwrite a value"),
+    Case("JSON", '{"package": {}}', "1: $: not TOML: invalid statement"),
+    Case("too deep", f"a = {'[' * 5000}", "1: $: not TOML: nested too deep"),
+    Case(
+        "too long a number",
+        f"a = {'9' * 5000}",
+        "1: $: not TOML: exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits; "
+        "use sys.set_int_max_str_digits() to increase the limit",
+    ),
+    Case("a table unknown", "[tool]\n", f"1: $.tool: unknown property 'tool' of package.toml; {KNOWN}"),
+    Case(
+        "a table misspelt",
+        "\n[pakage]\n",
+        "2: $.pakage: unknown property 'pakage' of package.toml; did you mean package?",
+    ),
+    Case("keys without a table", "name = 'a'", f"1: $.name: unknown property 'name' of package.toml; {KNOWN}"),
+    Case("no table", "package = 'a'", "1: $.package: expected a table, found string 'a'"),
+    Case(
+        "an array of tables", "[[package]]\nname = 'a'\n", "1: $.package: expected a table, found array [{'name': 'a'}]"
+    ),
+    Case(
+        "a key misspelt",
+        "[protocol]\n# one of two\noneway = []\n",
+        "3: $.protocol.oneway: unknown property 'oneway' of the table protocol of package.toml; did you mean one-way?",
+    ),
+    Case(
+        "slips, and nothing that follows from them",
+        "[protcol]\nheader = 'kafka'\noneway = ['TellRequest']\n",
+        "1: $.protcol: unknown property 'protcol' of package.toml; did you mean protocol?",
+        "2: $.protcol.header: unknown property 'header' of the table protocol of package.toml; did you mean headers?",
+        "3: $.protcol.oneway: unknown property 'oneway' of the table protocol of package.toml; did you mean one-way?",
+        files={"Tell.json": TELL},
+    ),
+    Case(
+        "an odd key",
+        '[package]\n"a\\nb" = 1\n',
+        "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; known are authors, "
+        "classifiers, description, import-name, license, license-files, name, parts, readme, requires-python, urls, version",
+    ),
+    *(of_package(name, f"{key} = {text}", problem) for name, key, text, problem in TYPES),
+    *(
+        of_package(name, f"{key} = '{text}'", f"distribution name '{text}' {problem}")
+        for name, key, text, problem in TEXTS
+    ),
+    of_package("an import name with a dash", "import-name = 'a-b'", f"package name 'a-b' {NAME}"),
+    of_package("no import name", "import-name = ''", f"package name '' {NAME}"),
+    of_package(
+        "a keyword", "import-name = 'class'", "package name 'class' is a keyword of Python; nobody could import it"
+    ),
+    of_package(
+        "a module of Python", "import-name = 'json'", "package name 'json' is a module of Python itself; choose another"
+    ),
+    *(
+        of_package(
+            f"version {text!r}",
+            f"version = '{text}'",
+            f"version {text!r} is no version of a Python package; write for example 1.0.0",
+        )
+        for text in ("", "one", "1.0 ", "9" * 5000)
+    ),
+    *(
+        of_package(f"description {text!r}", f"description = {json.dumps(text)}", f"{text!r} is not a line of text")
+        for text in ("", "  ", "a\nb")
+    ),
+    of_package(
+        "no licence",
+        "license = 'Mine'",
+        "license 'Mine' is no SPDX expression; write for example Apache-2.0 or LicenseRef-Proprietary",
+    ),
+    *(
+        of_package(
+            f"range {text!r}",
+            f"requires-python = '{text}'",
+            f"requires-python {text!r} allows Python {old}, but generated code needs 3.11",
+        )
+        for text, old in (("", "2.7"), (">=3.10", "3.10"), (">=3.9,!=3.10", "3.9"), (">3.10", "3.10.99"), ("<4", "2.7"))
+    ),
+    of_package(
+        "no range",
+        "requires-python = '3.11'",
+        "requires-python '3.11' is no range of versions; write for example >=3.11",
+    ),
+    *(
+        Case(
+            f"licence file {name!r}",
+            f"[package]\nlicense-files = [\n'{name}']\n",
+            f"2: $.package.license-files[0]: {name!r} {FILE}",
+        )
+        for name in ("../LICENSE", "/LICENSE", "texts/LICENSE", "", ".", "LICEN[CS]E*")
+    ),
+    *(
+        Case(
+            f"licence file {name!r}",
+            f"[package]\nlicense-files = ['{name}']\n",
+            f"2: $.package.license-files[0]: a file {name!r} {WRITTEN}",
+        )
+        for name in ("pyproject.toml", "README.md", "readme.MD", "MANIFEST", "setup.py", "src")
+    ),
+    Case(
+        "licence file missing",
+        "[package]\nlicense-files = ['LICENSE', 1]\n",
+        "2: $.package.license-files[0]: there is no file 'LICENSE' beside package.toml; write one, or take its name out",
+        "2: $.package.license-files[1]: expected a string, found number 1",
+    ),
+    Case(
+        "licence file twice",
+        "[package]\nlicense-files = ['LICENSE', 'LICENSE']\n",
+        "2: $.package.license-files[1]: license-files has 'LICENSE' twice; leave one out",
+        files={"LICENSE": "Ours."},
+    ),
+    of_package("readme outside", "readme = '../README.md'", f"'../README.md' {FILE}"),
+    Case(
+        "authors",
+        "[[package.authors]]\nname = ''\n[[package.authors]]\nemail = 'me'\n[[package.authors]]\n"
+        "[[package.authors]]\nname = 5\nmail = 'me@example.org'\n",
+        "2: $.package.authors[0].name: '' is not a line of text",
+        "4: $.package.authors[1].email: 'me' is no address; write for example me@example.org",
+        "5: $.package.authors[2]: an author has neither name nor email; give one of them",
+        "7: $.package.authors[3].name: expected a string, found number 5",
+        "8: $.package.authors[3].mail: unknown property 'mail' of an author; did you mean email?",
+    ),
+    Case("an author", "[package]\nauthors = ['Me']\n", "2: $.package.authors[0]: expected a table, found string 'Me'"),
+    Case(
+        "links",
+        f"[package.urls]\nSource = 'example.org'\n'' = 'https://a'\n'{'x' * 33}' = 'https://b'\nHome = 1\n",
+        "2: $.package.urls.Source: 'example.org' is no link; it begins with https:// or http://",
+        "3: $.package.urls.: '' is no label of a link; write a word or two, of at most 32 characters",
+        f"4: $.package.urls.{'x' * 33}: '{'x' * 33}' is no label of a link; write a word or two, of at most 32 characters",
+        "5: $.package.urls.Home: expected a string, found number 1",
+    ),
+    Case(
+        "classifiers",
+        "[package]\nclassifiers = ['License :: OSI Approved', 'Beta', 'A :: B', 'A :: B']\n",
+        "2: $.package.classifiers[0]: classifier 'License :: OSI Approved' says what license says already; leave it out",
+        "2: $.package.classifiers[1]: 'Beta' is no classifier; write for example Development Status :: 4 - Beta",
+        "2: $.package.classifiers[3]: classifiers has 'A :: B' twice; leave one out",
+    ),
+    Case(
+        "parts",
+        "[package]\nparts = ['schema', 'arow', 'x', 'protocol', 'records']\n",
+        "2: $.package.parts: the part protocol is for messages of type request, response, of which there are none; "
+        "leave it out",
+        "2: $.package.parts: the part records is for messages of type coordinator-key, coordinator-value, metadata, "
+        "of which there are none; leave it out",
+        "2: $.package.parts[0]: the part schema is in every package; leave it out",
+        "2: $.package.parts[1]: unknown part 'arow'; did you mean arrow?",
+        "2: $.package.parts[2]: unknown part 'x'; there are protocol, records, arrow, segments",
+    ),
+    Case(
+        "no headers",
+        "[package]\nparts = ['protocol']\n",
+        f"2: $.package.parts: {NEEDS}; {REMEDY}",
+        files={"Ask.json": ASK, "Answer.json": ANSWER},
+    ),
+    Case(
+        "headers of another type",
+        "[package]\nparts = ['protocol']\n",
+        f"2: $.package.parts: {NEEDS}; {REMEDY}",
+        files={
+            "Ask.json": ASK,
+            "Answer.json": ANSWER,
+            "RequestHeader.json": {**header("RequestHeader", API_KEY, API_VERSION, ID, CLIENT), "type": "data"},
+            "ResponseHeader.json": ANSWERS,
+        },
+    ),
+    Case(
+        "whose headers",
+        "[protocol]\nheaders = 'kafkas'\n",
+        "2: $.protocol.headers: unknown headers 'kafkas'; did you mean kafka?",
+    ),
+    Case("no word", "[protocol]\nheaders = 1\n", "2: $.protocol.headers: expected a string, found number 1"),
+    Case(
+        "headers twice",
+        "[protocol]\nheaders = 'kafka'\n",
+        'ResponseHeader.json:1: $.name: ResponseHeader is defined here, but package.toml says headers = "kafka"; '
+        "take one of the two out",
+        files={"Ask.json": ASK, "Answer.json": ANSWER, "ResponseHeader.json": ANSWERS},
+    ),
+    Case(
+        "headers with other fields",
+        "",
+        "RequestHeader.json:1: $.fields: RequestHeader needs a field ClientId of type string, which every header before "
+        "a message has",
+        "RequestHeader.json:1: $.fields[0]: CorrelationId must be field 3 of RequestHeader, in all its versions and "
+        "without a tag: it is read before the version of the header is known",
+        "RequestHeader.json:1: $.fields[1].type: RequestHeader needs a field RequestApiKey of type int16, which every "
+        "header before a message has",
+        "RequestHeader.json:1: $.fields[2]: RequestApiVersion must be field 2 of RequestHeader, in all its versions and "
+        "without a tag: it is read before the version of the header is known",
+        files={
+            "RequestHeader.json": header(
+                "RequestHeader", ID, {**API_KEY, "type": "int32"}, {**API_VERSION, "versions": "1+"}
+            ),
+            "ResponseHeader.json": ANSWERS,
+        },
+    ),
+    Case(
+        "headers with other versions",
+        "",
+        "RequestHeader.json:1: $.validVersions: RequestHeader has no version 2, which stands before AskRequest; add it, "
+        "or say headerVersions in AskRequest",
+        "ResponseHeader.json:1: $.validVersions: ResponseHeader has no version 0, which stands before AskResponse; add "
+        "it, or say headerVersions in AskResponse",
+        files={
+            "Ask.json": ASK,
+            "Answer.json": ANSWER,
+            "RequestHeader.json": header("RequestHeader", API_KEY, API_VERSION, ID, CLIENT, validVersions="0-1"),
+            "ResponseHeader.json": header("ResponseHeader", ID, validVersions="1"),
+        },
+    ),
+    Case(
+        "header versions that are none",
+        "",
+        "Ask.json:1: $.headerVersions: headerVersions maps 0+ to 'x'; a header version is a number below 10000",
+        files={
+            "Ask.json": {**ASK, "headerVersions": {"0+": "x"}},
+            "Answer.json": ANSWER,
+            "RequestHeader.json": header("RequestHeader", API_KEY, API_VERSION, ID, CLIENT),
+            "ResponseHeader.json": ANSWERS,
+        },
+    ),
+    Case(
+        "one-way",
+        "[protocol]\nheaders = 'kafka'\none-way = ['AskRequest', 'Probe', 'AskRequest']\n",
+        "3: $.protocol.one-way: one-way names AskRequest, which has the response AskResponse; take it out",
+        "3: $.protocol.one-way: one-way names Probe, but no request is called so",
+        "3: $.protocol.one-way[2]: one-way has 'AskRequest' twice; leave one out",
+        files={"Ask.json": ASK, "Answer.json": ANSWER},
+    ),
+    Case(
+        "accepted warnings",
+        "[definitions]\naccepted-warnings = ['Probe.json']\n",
+        "2: $.definitions.accepted-warnings: accepted-warnings names 'Probe.json', which has no warning; take it out",
+    ),
+    Case(
+        "logs",
+        "[records.logs]\n__a = 'b'\n'a b' = '.'\n__c = ''\n__d = '.'\n",
+        "1: $.records.logs: the log __a has its records in the folder 'b', where no definitions are; there are .",
+        "3: $.records.logs.a b: 'a b' is no name of a topic; it has up to 249 letters, digits, dots, dashes and "
+        "underscores",
+        "4: $.records.logs.__c: '' is not a line of text",
+        files={"Key.json": KEY},
+    ),
+    *(
+        Case(
+            f"version {own} of release {release}",
+            f"[package]\nversion = '{own}'\n",
+            f"2: $.package.version: version {own} is not one of the release {release}, which SOURCE names; write for "
+            "example 4.4.0.1",
+            files={"SOURCE": {"release": release}},
+        )
+        for own, release in (("4.5.0.1", "4.4.0"), ("4.4", "4.4.0-rc1"), ("1!4.4.1", "4.4.0"))
+    ),
+    Case(
+        "a release that is none",
+        "[package]\nversion = '1.0'\n",
+        "SOURCE:1: $.release: release '4.x' cannot be the version of a package; write for example 4.4.0 or 4.4.0-rc1",
+        files={"SOURCE": {"release": "4.x"}},
+    ),
+]
