@@ -93,7 +93,7 @@ def quick(session: nox.Session) -> None:
 
 @nox.session
 def readme(session: nox.Session) -> None:
-    """Run the shell blocks of README and docs in a fresh clone; it lists slow ones with the reason, -- --all runs these too."""
+    """Run the shell blocks of README and docs in a fresh clone; -- --all runs those too that it lists as slow."""
     session.run("python", "-m", "tests.support.commands", *session.posargs)
 
 
