@@ -90,6 +90,8 @@ def _parts(definitions: Definitions) -> tuple[str, ...]:
         kinds -= {REQUEST, RESPONSE}
     chosen = definitions.settings.parts
     taken = set(called_for(kinds) if chosen is None else chosen)
+    if chosen is None and definitions.secrets.fields + definitions.secrets.settings:
+        taken.add("secrets")
     for part in reversed(PARTS.values()):
         if part.is_basic or part.name in taken:
             taken |= {part.name, *part.needs}

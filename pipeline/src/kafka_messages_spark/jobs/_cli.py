@@ -27,7 +27,6 @@ from kafka_messages_spark._worker_python import use_for_next_session, use_for_se
 from kafka_messages_spark.checkpoints import read_checkpoints
 from kafka_messages_spark.jobs._report import Report, size
 from kafka_messages_spark.jobs._session import is_elsewhere, start
-from kafka_messages_spark.jobs._taken import records
 from kafka_messages_spark.sources._files import Selection, is_path, open_filesystem, shown
 
 FINE, FINDINGS, WRONG = 0, 1, 2
@@ -120,10 +119,6 @@ class Job:
     def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
         """The entries of a kind of checkpoint file in the log directories of some segments."""
         return self.keep(read_checkpoints(self.spark, paths, name, glob=self.args.glob, owner=self.name))
-
-    def records(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
-        """The records of one topic, each once however many replicas hold it; see ``_taken.records``."""
-        return records(self, paths, topic, batch_metadata=batch_metadata)
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
         """The records of the segments of one topic, corrupt batches as rows that say so."""

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark import encodings
 from kafka_messages_spark._errors import wrong
-from kafka_messages_spark.jobs import _cli, _plots
+from kafka_messages_spark.jobs import _cli, _plots, _taken
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs.internal_topics import TOPICS
 from kafka_messages_spark.traffic import pair
@@ -67,7 +67,7 @@ def _measured(job: _cli.Job) -> DataFrame:
     args = job.args
     if args.what in TOPICS:
         topic = f"__{args.what}"
-        records = job.records(args.paths, topic, batch_metadata=True)
+        records = _taken.records(job, args.paths, topic, batch_metadata=True)
         job.unreadable(_cli.corrupt_batches(records))
         return encodings.measure(encodings.messages_of(records.where("corrupt is null"), topic))
     if args.what == FRAMES:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark import internal_topics
 from kafka_messages_spark._records import CONTROL, may_have_secrets
-from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs import _cli, _taken
 
 TOPICS: dict[str, Callable[..., DataFrame]] = {
     "consumer_offsets": internal_topics.consumer_offsets,
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Count the records of each type, and write their tables. Findings are records that cannot be read."""
     args = job.args
-    log = job.records(args.paths, f"__{args.topic}", batch_metadata=args.latest)
+    log = _taken.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
         log = internal_topics.latest(log)
     if "is_control" in log.columns:
