@@ -71,7 +71,10 @@ class _Version(argparse.Action):
     """Says which generator this is, by what is installed."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(PROG, importlib.metadata.version(PROG))
+        try:
+            print(PROG, importlib.metadata.version(PROG))
+        except importlib.metadata.PackageNotFoundError:
+            print(PROG, "of this folder, which is not installed")
         parser.exit()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -127,6 +128,33 @@ def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert caught.value.code == 0
     printed = capsys.readouterr().out
     assert all(f"\n    {command}" in printed for command in ("generate", "check", "import-specs"))
+
+
+@pytest.mark.parametrize("version", ["1.2.3", None])
+def test_version(version: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed says it; from a folder of sources there is none, and no traceback."""
+
+    def installed(name: str) -> str:
+        assert name == "kafka-message-generator"
+        if version is None:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version
+
+    monkeypatch.setattr(importlib.metadata, "version", installed)
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["--version"])
+    assert caught.value.code == 0
+    said = version or "of this folder, which is not installed"
+    assert capsys.readouterr().out == f"kafka-message-generator {said}\n"
+
+
+@pytest.mark.parametrize("command", ["generate", "check", "import-specs"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What most people copy first."""
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    assert words.endswith(f"example: {cli.EXAMPLES[command]}")
 
 
 TRUE = {"retriable": True}
