@@ -1,4 +1,4 @@
-"""Write the messages that are measured here as samples for ``python -m generator cost``: a file each.
+"""Write the messages that are measured here as samples for ``kafka-message-generator cost``: a file each.
 
 python benchmarks/samples.py FOLDER
 """

@@ -18,12 +18,13 @@ from generator.plan.model import MessagePlan
 from generator.spec.model import ENCODED_TYPES
 from generator.spec.source import SpecError
 
-VECTORS = Path(__file__).parents[2] / "tests" / "vectors"
+VECTORS = Path("tests", "vectors")
+"""Where a clone of the project has its test vectors; the command is run at its top."""
 ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
 EPILOG = """Samples are message bodies without header and frame, one a line: a JSON object with "message", "version" and
 "hex" (anything else in it is ignored, other messages are passed over), or bare hex together with --version. Without
---samples the committed test vectors of the message are used where there are any; they are made of extremes and random
-values, so they show what the command does and say little about real traffic."""
+--samples the test vectors of the message are used, where tests/vectors of this project is below the current folder; they
+are made of extremes and random values, so they show what the command does and say little about real traffic."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -100,4 +101,5 @@ def _committed(plan: MessagePlan, version: int | None) -> list[Sample]:
         return read_samples(sorted(VECTORS.glob("*/*.jsonl.gz")), plan.name, plan.valid, version)
     except CostError:
         wanted = plan.name if version is None else f"{plan.name} version {version}"
-        raise CostError(f"there are no committed test vectors of {wanted}; give messages: --samples FILE") from None
+        what = f"there are no test vectors of {wanted} below {VECTORS.as_posix()}"
+        raise CostError(f"{what}; give messages: --samples FILE") from None

@@ -111,10 +111,13 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         (["--message", "Prob"], "no message Prob in these definitions; did you mean Probe?"),
         (["--message", "Metadata"], "no message Metadata in these definitions; there are 2 messages"),
         (["--message", "Probe", "--version", "4"], "Probe has no version 4, only 0-3"),
-        (["--message", "Probe"], "there are no committed test vectors of Probe; give messages: --samples FILE"),
+        (
+            ["--message", "Probe"],
+            "there are no test vectors of Probe below tests/vectors; give messages: --samples FILE",
+        ),
         (
             ["--message", "Probe", "--version", "1"],
-            "there are no committed test vectors of Probe version 1; give messages: --samples FILE",
+            "there are no test vectors of Probe version 1 below tests/vectors; give messages: --samples FILE",
         ),
         (["--message", "Probe", "--samples", "absent.jsonl"], "absent.jsonl: No such file or directory"),
         (

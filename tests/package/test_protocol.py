@@ -26,6 +26,7 @@ from kafka_messages import (
     ApiVersionsResponse,
     DecodeError,
     EncodeError,
+    HeartbeatRequest,
     KafkaMessageError,
     MetadataRequest,
     MetadataResponse,
@@ -943,3 +944,32 @@ def test_importing_the_protocol_imports_no_message() -> None:
         check=True,
     )
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"version": 8}, "RequestHeader: request_api_version: is 13, but the request has 8"),
+        (
+            {"message": HeartbeatRequest()},
+            "HeartbeatRequest: is not the request of the API Metadata, which is MetadataRequest",
+        ),
+        (
+            {"header": RequestHeader(request_api_key=12, request_api_version=13)},
+            "RequestHeader: request_api_key: is 12, but the API Metadata has 3",
+        ),
+    ],
+)
+def test_requests_that_contradict_themselves(changes: dict[str, Any], reason: str) -> None:
+    """A proxy that edits a request would have the broker read it as another one, of which no error need tell."""
+    request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
+    with pytest.raises(EncodeError) as caught:
+        dataclasses.replace(request, **changes).encode()
+    assert str(caught.value) == reason
+
+
+def test_trailing_that_is_no_bytes() -> None:
+    """As for all other data, the error says what is wrong with it."""
+    request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
+    with pytest.raises(TypeError, match=r"^trailing must be bytes-like, not str$"):
+        dataclasses.replace(request, trailing="x").encode()  # type: ignore[arg-type]

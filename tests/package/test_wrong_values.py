@@ -271,3 +271,24 @@ def test_every_struct_has_a_class_in_its_module() -> None:
         for struct in facts_of(cls).structs:
             assert isinstance(getattr(module, struct), type)
     assert ReplicaState is kafka_messages.messages.fetch_request.ReplicaState
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(5, "5"), (None, "None"), (MetadataResponseTopic, "<class '"), (object(), "<object object")]
+)
+def test_arrays_of_what_has_no_elements(value: Any, shown: str) -> None:
+    """Brackets are soon forgotten; Python's own words would not say which field it was."""
+    with pytest.raises(TypeError) as caught:
+        MetadataResponse(topics=value)
+    assert str(caught.value).startswith(f"topics: expected a list of MetadataResponseTopic, not {shown}")
+
+
+def test_iterators_that_were_assigned() -> None:
+    """They have no length and give their elements once, to whoever comes first, so that nobody could say what is wrong."""
+    for elements in (["orders"], [MetadataRequestTopic(name="orders")]):
+        message = MetadataRequest()
+        message.topics = iter(elements)  # type: ignore[assignment]
+        for use in (message.write, message.size):
+            with pytest.raises(EncodeError) as caught:
+                use(12)
+            assert str(caught.value).startswith("MetadataRequest v12: topics: expected a list, not <list_iterator")

@@ -176,14 +176,19 @@ _pack_i = struct.Struct(">i").pack
 def list_of(values: Iterable[T], field: str, element: str) -> list[T]:
     """The values as a list. One string is refused, which would become its letters, and what is like it."""
     kind = type(values)
-    if kind is not tuple and kind is not list and isinstance(values, _NO_LISTS):
-        from .shown import shown
-
-        raise TypeError(f"{field}: expected a list of {element}, not the {kind.__name__} {shown(values)}")
+    if kind is not tuple and kind is not list and (isinstance(values, _NO_LISTS) or not hasattr(kind, "__iter__")):
+        raise _no_list(values, field, element)
     return list(values)
 
 
 _NO_LISTS = (str, bytes, bytearray, memoryview, dict)
+
+
+def _no_list(value: object, field: str, element: str) -> TypeError:
+    from .shown import shown
+
+    what = f"the {type(value).__name__} {shown(value)}" if isinstance(value, _NO_LISTS) else shown(value)
+    return TypeError(f"{field}: expected a list of {element}, not {what}")
 
 
 def string_elements(values: Iterable[str]) -> bytes:

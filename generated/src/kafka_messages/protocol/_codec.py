@@ -73,9 +73,17 @@ class Request:
     def encode(self, *, framed: bool = True) -> bytes:
         """The bytes of header, message and ``trailing``, after their length if ``framed``.
 
-        Raises EncodeError with the field, and UnsupportedVersionError.
+        Raises EncodeError with the field, also where header, API, version and message do not belong together, and
+        UnsupportedVersionError.
         """
-        body = self.message.write(self.version) + self.trailing
+        header, name = self.header, type(self.message).NAME
+        if name != self.api.request_name:
+            raise EncodeError(f"is not the request of the API {self.api}, which is {self.api.request_name}", name)
+        if header.request_api_key != self.api.key:
+            raise _differs("request_api_key", header.request_api_key, f"the API {self.api} has {int(self.api.key)}")
+        if header.request_api_version != self.version:
+            raise _differs("request_api_version", header.request_api_version, f"the request has {self.version}")
+        body = self.message.write(self.version) + as_bytes(self.trailing, "trailing")
         return _join(self.header.write(self.api.request_header_version(self.version)), body, framed)
 
 
@@ -97,6 +105,11 @@ class Response(_Base[M]):
         """
         body = self.message.write(self.version)
         return _join(self.header.write(self.api.response_header_version(self.version)), body, framed)
+
+
+def _differs(field: str, told: int, wanted: str) -> EncodeError:
+    """The error for a header that is not of the request behind it: a broker would read that as something else."""
+    return EncodeError(f"is {told}, but {wanted}", "RequestHeader", path=field)
 
 
 def encode_request(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import SupportsIndex, cast
 from uuid import UUID as UUIDValue
 
@@ -377,9 +377,8 @@ class CompactArrayOf(ArrayOf):
 
 
 def elements(value: object) -> list[object]:
-    if isinstance(value, (str, bytes, bytearray, memoryview)):
-        raise wrong(value, "a list")
-    if not isinstance(value, Iterable):
+    """The elements of an array. Iterators are refused: they have no length, and give their elements only once."""
+    if isinstance(value, (str, bytes, bytearray, memoryview, Iterator)) or not isinstance(value, Iterable):
         raise wrong(value, "a list")
     return list(value)
 
