@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kafka_messages_spark import cluster_metadata, consumer_offsets
 from kafka_messages_spark.jobs import Job, parser, run, transactions
+from kafka_messages_spark.jobs import records as records_of
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -60,13 +61,13 @@ def work(job: Job) -> None:
     there = {row["topic"] for row in topics.where("topic like '\\\\_\\\\_%'").select("topic").collect()}
     job.report.section("Committed offsets: consumer_offsets(log), a typed struct for each record type")
     if "__consumer_offsets" in there:
-        log = job.records(paths, "__consumer_offsets")
+        log = records_of(job, paths, "__consumer_offsets")
         job.report.frame(offsets_of(consumer_offsets(log)), job.args.limit)
     else:
         job.report.line("There is no __consumer_offsets in this folder.")
     job.report.section("Changes of topic configurations, which no consumer can read: cluster_metadata(log)")
     if "__cluster_metadata" in there:
-        log = job.records(paths, "__cluster_metadata")
+        log = records_of(job, paths, "__cluster_metadata")
         job.report.frame(configs_of(cluster_metadata(log)), job.args.limit)
     else:
         job.report.line("There is no __cluster_metadata in this folder.")

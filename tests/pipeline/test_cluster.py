@@ -58,7 +58,7 @@ def log(spark: SparkSession, cluster: Cluster, pattern: str = "*") -> DataFrame:
 
 def table(spark: SparkSession, cluster: Cluster, topic: str) -> DataFrame:
     """An internal topic, decoded."""
-    return log(spark, cluster, f"{topic}-*").transform(TABLES[topic])
+    return log(spark, cluster, f"{topic}-*").transform(lambda df: TABLES[topic](df, {"showSecrets": "true"}))
 
 
 def test_rows_are_those_of_a_consumer(spark: SparkSession, cluster: Cluster) -> None:

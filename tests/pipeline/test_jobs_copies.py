@@ -148,10 +148,20 @@ def test_snapshots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = capsys.readouterr().out
     assert rows_of(report) == {"topic_record": 3}
     assert report.split("\n\n")[1] == (
-        "taken     3 records of 1 partition, from 3 files\n"
-        "copies    5 more, of other replicas; each record counts once\n"
+        "taken     3 records of 1 partition, from 2 files\n"
+        "copies    3 more, of other replicas; each record counts once\n"
         "left out  2 snapshots: they are states of the log, which is here from offset 0 on"
     )
+
+
+def test_bootstrap_snapshot_of_a_log_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Brokers have one beside the folders of their partitions. It is metadata, with SCRAM keys, and of no other topic."""
+    segment(tmp_path, OFFSETS, commits(0))
+    snapshot(tmp_path, 1, [km.TopicRecord(name="a")]).rename(tmp_path / "bootstrap.checkpoint")
+    assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
+    report = capsys.readouterr().out
+    assert rows_of(report) == {"offset_commit": 3}
+    assert "no name" not in report
 
 
 def test_log_that_was_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,14 +202,15 @@ def meta(first: int, last: int) -> Held:
         ([state(4, 2), state(8, 3), state(8, 5, "b"), state(8, 4, "c")], 2, 8, "other states, or copies"),
         ([meta(5, 9), state(4, 2), state(5, 2), state(8, 3)], 2, 5, "other states, or copies"),
         ([meta(5, 9), state(10, 3), state(11, 3)], 1, 10, "other states, or copies"),
+        ([meta(0, 4), state(4, 2), state(21, 3), meta(20, 24)], 2, 21, "other states, or copies"),
         (
             [meta(5, 9), state(4, 3), state(11, 3)],
             None,
             0,
-            "the log begins at offset 5, and goes on from none of them",
+            "the log is without a gap from offset 5 on, and none of them reaches into that",
         ),
     ],
-    ids=["whole log", "no log", "oldest", "after the log", "gap"],
+    ids=["whole log", "no log", "oldest", "after the log", "a gap in the log", "gap"],
 )
 def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reason: str) -> None:
     """Of states one at most, and only one that the log goes on from without a gap."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from job_files import at, coordinator, data, marker, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
@@ -12,6 +13,7 @@ from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages_spark import register, transactions
+from kafka_messages_spark._whole_transactions import READ, whole
 from kafka_messages_spark.batches import batches_of, read_batches
 from kafka_messages_spark.jobs.transactions import main
 from pyspark.sql import SparkSession
@@ -337,3 +339,14 @@ def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
         main([there, "--as-of", "yesterday"])
     assert stop.value.code == 2
     assert "'yesterday' is no time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
+
+
+def test_epochs_tell_transactions_apart_whatever_clocks_say() -> None:
+    """At transaction version 2 each has an epoch of its own; a producer's clock, or two leaders', may be fast or slow."""
+    columns: dict[str, list[object]] = {name: [] for name in READ}
+    for epoch, partition, end in ((1, 0, 100), (1, 1, 160), (2, 0, 150), (2, 1, 170)):
+        row = ("t", partition, 7, "committed", 1, 10, 10_000 + epoch, end, epoch)
+        for name, value in zip(READ, row, strict=True):
+            columns[name].append(value)
+    found = whole(pa.table(columns)).to_pylist()
+    assert [(row["producer_epoch"], row["partitions"]) for row in found] == [(1, 2), (2, 2)]

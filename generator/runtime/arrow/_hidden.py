@@ -42,6 +42,10 @@ class _Hiding:
         """The array of a field; ``path`` is the names on the way to it."""
         if pa.types.is_struct(array.type):
             return self._struct(array, path, kinds)
+        if pa.types.is_nested(array.type) and not pa.types.is_list(array.type):
+            raise TypeError(
+                f"{path}: {array.type} is not what decode gives; cast it to a list before its secrets are hidden"
+            )
         if pa.types.is_list(array.type):
             inner = {name: _spread(kind, array) for name, kind in kinds.items()}
             values = self.column(array.values, path, inner)

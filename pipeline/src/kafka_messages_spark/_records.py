@@ -20,7 +20,6 @@ from kafka_messages.records import (
     read_metadata_record,
 )
 from kafka_messages.records._tables import RECORD_TYPES
-from kafka_messages.secrets import secrets_of
 
 from ._messages import message_of
 from ._secrets import Hiding
@@ -82,12 +81,6 @@ class RecordType:
 def types_of(log: str) -> tuple[RecordType, ...]:
     """The record types of a log, by number."""
     return tuple(RecordType(number, key, value) for name, number, key, value in RECORD_TYPES if name == log and value)
-
-
-def may_have_secrets(log: str) -> bool:
-    """Whether records of a log can have secrets in them, or settings."""
-    found = (secrets_of(message_of(each.value)) for each in types_of(log))
-    return any(each.fields or each.settings for each in found)
 
 
 @dataclass(frozen=True)

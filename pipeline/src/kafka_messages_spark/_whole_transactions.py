@@ -35,12 +35,14 @@ SCHEMA = pa.schema(
 
 def whole(table: pa.Table) -> pa.Table:
     """The transactions of one producer, from what they are in each partition."""
-    rows = table.sort_by([("marker_timestamp", "ascending"), ("topic", "ascending"), ("partition", "ascending")])
+    order = ("marker_epoch", "marker_timestamp", "topic", "partition")
+    rows = table.sort_by([(name, "ascending") for name in order]).to_pylist()
+    by_time = not _epochs_tell(rows)
     groups: list[list[dict[str, Any]]] = []
     places: set[tuple[str, int]] = set()
-    for row in rows.to_pylist():
+    for row in rows:
         place = row["topic"], row["partition"]
-        if not groups or place in places or _is_later(groups[-1][0], row):
+        if not groups or place in places or _is_later(groups[-1][0], row, by_time=by_time):
             groups.append([])
             places = set()
         groups[-1].append(row)
@@ -48,16 +50,22 @@ def whole(table: pa.Table) -> pa.Table:
     return pa.Table.from_pylist([_row(group) for group in groups], schema=SCHEMA)
 
 
-def _is_later(first: dict[str, Any], row: dict[str, Any]) -> bool:
+def _epochs_tell(rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether the producer took a new epoch for each transaction, as it does at transaction version 2 (KIP-890)."""
+    places = {(row["marker_epoch"], row["topic"], row["partition"]) for row in rows}
+    return len(places) == len(rows) and len({row["marker_epoch"] for row in rows}) > 1
+
+
+def _is_later(first: dict[str, Any], row: dict[str, Any], *, by_time: bool) -> bool:
     """Whether a row is of another transaction than the one whose first marker is that of ``first``.
 
-    The coordinator writes all markers of a transaction before its producer can write in the next one. So the markers of
-    two transactions are never mixed, and what was written behind a marker is of a later one.
+    Where producers keep their epoch, times tell: the coordinator writes all markers of a transaction before its producer
+    can write in the next one, so what was written behind a marker is of a later one.
     """
     if (row["status"], row["marker_epoch"]) != (first["status"], first["marker_epoch"]):
         return True
     begin = row["first_timestamp"]
-    return begin is not None and begin > first["marker_timestamp"]
+    return by_time and begin is not None and begin > first["marker_timestamp"]
 
 
 def _row(group: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 _DEFAULT = "python3"
 _MODULE = "kafka_messages_spark"
 _SECONDS = 60
+_SAYS_WHERE = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
+"""Where one of these is set, workers may be on other machines; ``use_for_session`` looks at the session then."""
 
 
 def use_for_next_session() -> None:
     """See to it before a session is made. Where Spark runs already (``spark-submit``), is elsewhere, or was told a Python,
     nothing changes."""
-    if "SPARK_REMOTE" not in os.environ and _is_another():
+    if not _SAYS_WHERE & os.environ.keys() and _is_another():
         os.environ["PYSPARK_PYTHON"] = sys.executable
 
 

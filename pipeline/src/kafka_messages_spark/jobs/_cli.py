@@ -30,6 +30,8 @@ from kafka_messages_spark.jobs._session import is_elsewhere, start
 from kafka_messages_spark.sources._files import Selection, is_path, open_filesystem, shown
 
 FINE, FINDINGS, WRONG = 0, 1, 2
+METADATA = "__cluster_metadata"
+"""The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
 _SPARKS = re.compile(r"\[(?:DATA_SOURCE_NOT_FOUND|PATH_\w+)\] .*")
 _OURS = re.compile(r"PySparkValueError: (.+)")
 _STORES = re.compile(r"(?:org\.apache\.hadoop(?:\.\w+)+|java\.io|java\.nio\.file)\.(\w+Exception)\)?:? (.+)")
@@ -130,12 +132,13 @@ class Job:
         Paths may also be folders with other topics in them, such as all of a broker's; those are left out.
         """
         found = self._ranges(paths).where("start = 0")
-        of_topic = F.col("topic").isNull() | (F.col("topic") == topic) if topic else F.lit(True)
+        unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
+        of_topic = unnamed | (F.col("topic") == topic) if topic else F.lit(True)
         files = found.where(of_topic).select("path", "size").orderBy("path").collect()
         if not files:
             others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
             names = f"; there are some of {', '.join(row['topic'] for row in others)}" if others else ""
-            raise wrong(f"{self.name}: there are no segments of {topic} in {', '.join(paths)}{names}")
+            raise wrong(f"{self.name}: there are no segments of {topic} in {', '.join(map(shown, paths))}{names}")
         self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
 
@@ -202,10 +205,10 @@ class Job:
             _save(place, self.report.markdown() if place.endswith(".md") else self.report.text())
         for name, df in self._tables if self.args.output else []:
             place = f"{self.args.output.rstrip('/')}/{name}"
-            self.say(f"writing {place}")
+            self.say(f"writing {shown(place)}")
             mode = "error" if self.args.mode == "errorifexists" else self.args.mode  # the only name that Connect has
             df.write.format(self.args.format).mode(mode).save(place)
-            print(f"written: {place}", file=sys.stderr, flush=True)
+            print(f"written: {shown(place)}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Leave the session as it was."""
@@ -316,7 +319,7 @@ def _save(place: str, text: str) -> None:
     filesystem, path, _ = open_filesystem(place)
     with filesystem.open_output_stream(path) as file:
         file.write(text.encode())
-    print(f"written: {place}", file=sys.stderr, flush=True)
+    print(f"written: {shown(place)}", file=sys.stderr, flush=True)
 
 
 def _message(error: Exception) -> str | None:

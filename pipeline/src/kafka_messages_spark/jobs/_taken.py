@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -19,13 +18,10 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._ranges import ranges
 from kafka_messages_spark.batches import batches_in
 from kafka_messages_spark.copies import counts, once
+from kafka_messages_spark.jobs._cli import METADATA, Job
 from kafka_messages_spark.jobs._report import place
 from kafka_messages_spark.sources._files import shown
 
-if TYPE_CHECKING:
-    from kafka_messages_spark.jobs._cli import Job
-
-METADATA = "__cluster_metadata"
 _SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
 _END = ".checkpoint"
 Log = tuple[str | None, int | None, str | None]
@@ -38,11 +34,12 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
     among the rows. Rows of corrupt batches stay, of all copies.
     """
     files = {shown(path): path for path in job.segments_of(paths, topic)}
-    found = taken(held(batches_in(ranges(job.spark, list(files.values()), owner=job.name)), topic))
-    states = {each.file for each in (*found.left_out, found.snapshot) if each is not None}
+    there, others = of_topic(held(batches_in(ranges(job.spark, list(files.values()), owner=job.name))), topic)
+    found = taken(there)
+    of_log = {each.file for each in found.log}
     batch_metadata = batch_metadata or found.is_twice
     parts, count = [], None
-    if log := [path for name, path in files.items() if name not in states]:
+    if log := [path for name, path in files.items() if name in of_log]:
         rows = job.read(log, batch_metadata=batch_metadata)
         if found.start:
             rows = rows.where(F.col("offset").isNull() | (F.col("offset") >= found.start))
@@ -53,6 +50,9 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
     if found.snapshot is not None:
         parts.append(job.read([files[found.snapshot.file]], batch_metadata=batch_metadata))
     _tell(job, found, count)
+    if others:
+        what = f"{_number(len(others), 'file')} in folders that do not say their topic, beside those of {topic}"
+        job.report.facts([("left out", what)])
     return reduce(DataFrame.unionByName, parts)
 
 
@@ -171,21 +171,28 @@ def taken(files: Sequence[Held]) -> Taken:
     """
     log = [each for each in files if not each.is_snapshot]
     snapshots = [each for each in files if each.is_snapshot]
-    begins = min((each.first for each in log if each.first is not None), default=None)
-    ends = max((each.last for each in log if each.last is not None), default=None)
-    if begins == 0:
+    run = _last_run(log)
+    if run is not None and run[0] == 0:
         return Taken(log, left_out=snapshots)
-    if begins is None or ends is None:
+    if run is None:
         end = max((each.end for each in snapshots), default=None)
     else:
-        end = min((each.end for each in snapshots if begins <= each.end <= ends + 1), default=None)
+        end = min((each.end for each in snapshots if run[0] <= each.end <= run[1] + 1), default=None)
     if end is None:
-        return Taken(
-            log, left_out=snapshots, reason=f"the log begins at offset {begins}, and goes on from none of them"
-        )
+        begins = "" if run is None else f"the log is without a gap from offset {run[0]} on, and "
+        return Taken(log, left_out=snapshots, reason=f"{begins}none of them reaches into that")
     chosen = max((each for each in snapshots if each.end == end), key=lambda each: (each.records or 0, each.file))
     others = [each for each in snapshots if each is not chosen]
     return Taken(log, chosen, max(end, 0), others, "other states, or copies")
+
+
+def _last_run(log: Iterable[Held]) -> tuple[int, int] | None:
+    """The first and last offset of what is without a gap at the end of a log; None where nothing can be read."""
+    spans = sorted((each.first, each.last) for each in log if each.first is not None and each.last is not None)
+    run = None
+    for first, last in spans:
+        run = (first, last) if run is None or first > run[1] + 1 else (run[0], max(run[1], last))
+    return run
 
 
 def _by_log(files: Iterable[Held]) -> list[list[Held]]:
@@ -204,11 +211,21 @@ def _overlap(files: Iterable[Held]) -> bool:
     return False
 
 
-def held(batches: DataFrame, topic: str) -> list[Held]:
-    """What there is in each file, from the rows of ``batches.batches_in``; files without a byte are not there.
+def of_topic(files: Sequence[Held], topic: str) -> tuple[list[Held], list[Held]]:
+    """The files of a topic, and those that are none.
 
-    The metadata log has one partition, whatever its folders are called.
+    The metadata log has one partition, whatever its folders are called; where one has its name, others are not it.
     """
+    if topic != METADATA:
+        return list(files), []
+    named = [each for each in files if each.topic == METADATA]
+    others = [each for each in files if each.topic != METADATA]
+    kept = [replace(each, topic=METADATA, partition=0) for each in named or others]
+    return kept, others if named else []
+
+
+def held(batches: DataFrame) -> list[Held]:
+    """What there is in each file, from the rows of ``batches.batches_in``; files without a byte are not there."""
     begins = F.coalesce("base_offset", "last_offset")
     before = Window.partitionBy("file").orderBy("position").rowsBetween(Window.unboundedPreceding, -1)
     placed = batches.withColumns({"begins": begins, "reached": F.max("last_offset").over(before)})
@@ -222,5 +239,4 @@ def held(batches: DataFrame, topic: str) -> list[Held]:
         ).alias("records"),
         F.count_if(F.col("begins") <= F.col("reached")).alias("repeats"),
     )
-    known = {"topic": topic, "partition": 0} if topic == METADATA else {}
-    return [Held(**row.asDict() | known) for row in by_file.orderBy("file").collect()]
+    return [Held(**row.asDict()) for row in by_file.orderBy("file").collect()]

@@ -9,13 +9,12 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 
-from kafka_messages.records import LOGS
 from kafka_messages.secrets import HIDDEN
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from kafka_messages_spark import internal_topics
-from kafka_messages_spark._records import CONTROL, may_have_secrets
+from kafka_messages_spark._records import CONTROL
 from kafka_messages_spark.jobs import _cli, _taken
 
 TOPICS: dict[str, Callable[..., DataFrame]] = {
@@ -48,7 +47,6 @@ def work(job: _cli.Job) -> None:
         log = log.where("not is_control or is_control is null")
     log = log.select(*LOG)
     records = job.keep(TOPICS[args.topic](log, {"showSecrets": str(args.show_secrets).lower()}))
-    hides = not args.show_secrets and may_have_secrets(LOGS[f"__{args.topic}"])
     counts = records.groupBy(F.coalesce("record_type", F.lit(UNREADABLE)).alias("record_type")).agg(
         F.count("*").alias("records"),
         F.count_if("is_tombstone").alias("tombstones"),
@@ -61,7 +59,10 @@ def work(job: _cli.Job) -> None:
     job.findings += sum(row["problems"] for row in found)
     for row in found:
         table = _table(records, row["record_type"])
-        job.write(row["record_type"], _without_bytes(table) if hides and row["record_type"] == UNREADABLE else table)
+        job.write(
+            row["record_type"],
+            _without_bytes(table) if row["record_type"] == UNREADABLE and not args.show_secrets else table,
+        )
 
 
 def _table(records: DataFrame, record_type: str) -> DataFrame:
