@@ -29,7 +29,7 @@ PRINTER = [
     Path(generator.plan.__file__).parent / "builder.py",
 ]
 """Everything that decides what is printed for a message. There is no exception: what no definition needs can go."""
-OF_PACKAGES = ("README.md", "__init__.py", "protocol/_tables.py", "records/_tables.py", "pyproject.toml")
+OF_PACKAGES = ("README.md", "__init__.py", *package.TABLES.values(), "pyproject.toml")
 """The files that are printed once a package, from all its definitions."""
 
 
