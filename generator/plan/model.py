@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from generator.rules.defaults import Value
+from generator.rules.defaults import Empty, Value
 from generator.spec.model import FIXED_WIDTHS
 from generator.spec.versions import Versions
 
@@ -200,7 +200,7 @@ class Layout:
     versions: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        lines = [f"{self.ref} in {_ranges(self.versions)}:", *(f"  {operation}" for operation in self.operations)]
+        lines = [f"{self.ref} in {ranges(self.versions)}:", *(f"  {operation}" for operation in self.operations)]
         return "\n".join(lines)
 
 
@@ -221,6 +221,11 @@ class FieldPlan:
     versions: Versions
     about: str
     is_tagged: bool = False
+
+    @property
+    def is_made_late(self) -> bool:
+        """Whether the default, a struct that is nearly always there, is made when it is first looked at."""
+        return self.is_tagged and self.default is Empty.STRUCT and not self.nullable
 
 
 @dataclass(frozen=True)
@@ -275,7 +280,7 @@ def _flags(compact: bool, nullable: bool) -> str:
     return (", compact" if compact else "") + (", nullable" if nullable else "")
 
 
-def _ranges(versions: Iterable[int]) -> str:
+def ranges(versions: Iterable[int]) -> str:
     """``0-2, 5`` for 0, 1, 2, 5."""
     runs: list[list[int]] = []
     for version in versions:

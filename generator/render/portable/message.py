@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from generator.plan.model import FieldPlan, LayoutRef, MessagePlan, StructPlan
+from generator.plan.text import text_of
 from generator.render import literals, naming, prose
 from generator.render.code import Part, bound_of, call, code, imports, joined, names_of, use
 from generator.render.environment import ENVIRONMENT
@@ -14,7 +15,7 @@ from generator.render.sections import section_of
 from generator.render.steps import Function
 from generator.spec.versions import MAX_VERSION
 
-FACTS_WIDTH = 90
+TEXT_WIDTH = 90
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Bind:
     base: str
     codecs: tuple[tuple[int, str], ...]
     facts: tuple[str, ...]
+    plan: tuple[str, ...]
 
 
 def render(plan: MessagePlan) -> str:
@@ -166,9 +168,18 @@ def _collection(struct: StructPlan) -> Collection:
 
 def _bind(plan: MessagePlan) -> Bind:
     codecs = sorted((version, _codec(layout.ref)) for layout in plan.body.layouts for version in layout.versions)
-    facts = plan.facts
-    pieces = [facts[at : at + FACTS_WIDTH] for at in range(0, len(facts), FACTS_WIDTH)]
-    return Bind(_constants_base(plan.name), tuple(codecs), tuple(map(_literal, pieces)))
+    lines = text_of(plan).splitlines(keepends=True)
+    text = [piece for line in lines for piece in _pieces(line)]
+    return Bind(
+        _constants_base(plan.name),
+        tuple(codecs),
+        tuple(map(_literal, _pieces(plan.facts))),
+        tuple(map(_literal, text)),
+    )
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[at : at + TEXT_WIDTH] for at in range(0, len(text), TEXT_WIDTH)]
 
 
 def _codec(ref: LayoutRef) -> str:
@@ -177,5 +188,5 @@ def _codec(ref: LayoutRef) -> str:
 
 def _literal(text: str) -> str:
     quote = "'" if "'" not in text else '"'
-    escaped = text.replace("\\", "\\\\")
+    escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
     return quote + (escaped.replace('"', '\\"') if quote == '"' else escaped) + quote

@@ -145,3 +145,4 @@ _AbortTransactionRecordConstants._facts = (
     '"0+","fields":[{"name":"reason","json":"reason","type":"string","versions":"0+","nullableV'
     'ersions":"0+","tag":0,"taggedVersions":"0+","default":null}]}'
 )
+_AbortTransactionRecordConstants._plan = "1\n" ":AbortTransactionRecord reason/s?=~\n" "0 ; 0=0cn\n"

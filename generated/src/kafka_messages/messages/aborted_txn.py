@@ -98,3 +98,6 @@ _AbortedTxnConstants._facts = (
     '"lastOffset","type":"int64","versions":"0+"},{"name":"last_stable_offset","json":"lastStab'
     'leOffset","type":"int64","versions":"0+"}]}'
 )
+_AbortedTxnConstants._plan = (
+    "1\n" ":AbortedTxn producer_id/q first_offset/q last_offset/q last_stable_offset/q\n" "0 0 1 2 3\n"
+)

@@ -202,3 +202,9 @@ _AccessControlEntryRecordConstants._facts = (
     'ration","json":"operation","type":"int8","versions":"0+"},{"name":"permission_type","json"'
     ':"permissionType","type":"int8","versions":"0+"}]}'
 )
+_AccessControlEntryRecordConstants._plan = (
+    "1\n"
+    ":AccessControlEntryRecord id/u resource_type/b resource_name/s pattern_type/b principal/s "
+    "host/s operation/b permission_type/b\n"
+    "0 0 1 2c 3 4c 5c 6 7 ;\n"
+)

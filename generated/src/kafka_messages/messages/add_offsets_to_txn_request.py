@@ -201,3 +201,9 @@ _AddOffsetsToTxnRequestConstants._facts = (
     'cerEpoch","type":"int16","versions":"0+"},{"name":"group_id","json":"groupId","type":"stri'
     'ng","versions":"0+","entityType":"groupId"}]}'
 )
+_AddOffsetsToTxnRequestConstants._plan = (
+    "1\n"
+    ":AddOffsetsToTxnRequest transactional_id/s producer_id/q producer_epoch/h group_id/s\n"
+    "0-2 0 1 2 3\n"
+    "3-4 0c 1 2 3c ;\n"
+)

@@ -119,3 +119,6 @@ _AddOffsetsToTxnResponseConstants._facts = (
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}'
 )
+_AddOffsetsToTxnResponseConstants._plan = (
+    "1\n" ":AddOffsetsToTxnResponse throttle_time_ms/i error_code/h\n" "0-2 0 1\n" "3-4 0 1 ;\n"
+)

@@ -633,3 +633,18 @@ _AddPartitionsToTxnRequestConstants._facts = (
     'ify_only","json":"verifyOnly","type":"bool","versions":"4+"},{"name":"topics","json":"topi'
     'cs","type":"[]AddPartitionsToTxnTopic","versions":"4+"}]}}'
 )
+_AddPartitionsToTxnRequestConstants._plan = (
+    "1\n"
+    ":AddPartitionsToTxnTopic name/s partitions/[i\n"
+    "0-2 0 1\n"
+    "3-5 0c 1c ;\n"
+    ":AddPartitionsToTxnTransaction transactional_id/s producer_id/q producer_epoch/h verify_on"
+    "ly/t topics/{@AddPartitionsToTxnTopic\n"
+    "4-5 0c 1 2 3 4@1c ;\n"
+    ":AddPartitionsToTxnRequest transactions/{@AddPartitionsToTxnTransaction v3_and_below_trans"
+    "actional_id/s v3_and_below_producer_id/q v3_and_below_producer_epoch/h v3_and_below_topics"
+    "/{@AddPartitionsToTxnTopic\n"
+    "0-2 1 2 3 4@0 -0!\n"
+    "3 1c 2 3 4@1c -0! ;\n"
+    "4-5 0@2c -1! -2! -3! -4! ;\n"
+)

@@ -697,3 +697,21 @@ _AddPartitionsToTxnResponseConstants._facts = (
     'apKey":true},{"name":"topic_results","json":"topicResults","type":"[]AddPartitionsToTxnTop'
     'icResult","versions":"4+"}]}}'
 )
+_AddPartitionsToTxnResponseConstants._plan = (
+    "1\n"
+    ":AddPartitionsToTxnPartitionResult partition_index/i partition_error_code/h\n"
+    "0-2 0 1\n"
+    "3-5 0 1 ;\n"
+    ":AddPartitionsToTxnTopicResult name/s results_by_partition/{@AddPartitionsToTxnPartitionRe"
+    "sult\n"
+    "0-2 0 1@0\n"
+    "3-5 0c 1@1c ;\n"
+    ":AddPartitionsToTxnResult transactional_id/s topic_results/{@AddPartitionsToTxnTopicResult"
+    "\n"
+    "4-5 0c 1@3c ;\n"
+    ":AddPartitionsToTxnResponse throttle_time_ms/i error_code/h results_by_transaction/{@AddPa"
+    "rtitionsToTxnResult results_by_topic_v3_and_below/{@AddPartitionsToTxnTopicResult\n"
+    "0-2 0 3@2 -1 -2!\n"
+    "3 0 3@3c -1 -2! ;\n"
+    "4-5 0 1 2@4c -3! ;\n"
+)

@@ -378,3 +378,12 @@ _AddRaftVoterRequestConstants._facts = (
     'son":"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16",'
     '"versions":"0+"}]}}'
 )
+_AddRaftVoterRequestConstants._plan = (
+    "1\n"
+    ":Listener name/s host/s port/H\n"
+    "0-1 0c 1c 2 ;\n"
+    ":AddRaftVoterRequest cluster_id/s? timeout_ms/i voter_id/i voter_directory_id/u listeners/"
+    "{@Listener ack_when_committed/t=1\n"
+    "0 0cn 1 2 3 4@0c -5! ;\n"
+    "1 0cn 1 2 3 4@0c 5 ;\n"
+)

@@ -134,3 +134,6 @@ _AddRaftVoterResponseConstants._facts = (
     'rror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+'
     '","ignorable":true}]}'
 )
+_AddRaftVoterResponseConstants._plan = (
+    "1\n" ":AddRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n" "0-1 0 1 2cn ;\n"
+)

@@ -97,3 +97,6 @@ _AllocateProducerIdsRequestConstants._facts = (
     'tityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions'
     '":"0+","default":-1}]}'
 )
+_AllocateProducerIdsRequestConstants._plan = (
+    "1\n" ":AllocateProducerIdsRequest broker_id/i broker_epoch/q=-1\n" "0 0 1 ;\n"
+)

@@ -109,3 +109,9 @@ _AllocateProducerIdsResponseConstants._facts = (
     '":"producerId"},{"name":"producer_id_len","json":"producerIdLen","type":"int32","versions"'
     ':"0+"}]}'
 )
+_AllocateProducerIdsResponseConstants._plan = (
+    "1\n"
+    ":AllocateProducerIdsResponse throttle_time_ms/i error_code/h producer_id_start/q producer_"
+    "id_len/i\n"
+    "0 0 1 2 3 ;\n"
+)

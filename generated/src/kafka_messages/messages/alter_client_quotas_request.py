@@ -589,3 +589,18 @@ _AlterClientQuotasRequestConstants._facts = (
     ',"json":"key","type":"string","versions":"0+"},{"name":"value","json":"value","type":"floa'
     't64","versions":"0+"},{"name":"remove","json":"remove","type":"bool","versions":"0+"}]}}'
 )
+_AlterClientQuotasRequestConstants._plan = (
+    "1\n"
+    ":EntityData entity_type/s entity_name/s?\n"
+    "0 0 1n\n"
+    "1 0c 1cn ;\n"
+    ":OpData key/s value/d remove/t\n"
+    "0 0 1 2\n"
+    "1 0c 1 2 ;\n"
+    ":EntryData entity/[@EntityData ops/[@OpData\n"
+    "0 0@0 1@2\n"
+    "1 0@1c 1@3c ;\n"
+    ":AlterClientQuotasRequest entries/[@EntryData validate_only/t\n"
+    "0 0@4 1\n"
+    "1 0@5c 1 ;\n"
+)

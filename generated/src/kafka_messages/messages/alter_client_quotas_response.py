@@ -495,3 +495,15 @@ _AlterClientQuotasResponseConstants._facts = (
     'name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions"'
     ':"0+"}]}}'
 )
+_AlterClientQuotasResponseConstants._plan = (
+    "1\n"
+    ":EntityData entity_type/s entity_name/s?\n"
+    "0 0 1n\n"
+    "1 0c 1cn ;\n"
+    ":EntryData error_code/h error_message/s? entity/[@EntityData\n"
+    "0 0 1n 2@0\n"
+    "1 0 1cn 2@1c ;\n"
+    ":AlterClientQuotasResponse throttle_time_ms/i entries/[@EntryData\n"
+    "0 0 1@2\n"
+    "1 0 1@3c ;\n"
+)

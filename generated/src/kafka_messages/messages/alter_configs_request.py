@@ -524,3 +524,15 @@ _AlterConfigsRequestConstants._facts = (
     '","versions":"0+","mapKey":true},{"name":"value","json":"value","type":"string","versions"'
     ':"0+","nullableVersions":"0+"}]}}'
 )
+_AlterConfigsRequestConstants._plan = (
+    "1\n"
+    ":AlterableConfig name/s value/s?\n"
+    "0-1 0 1n\n"
+    "2 0c 1cn ;\n"
+    ":AlterConfigsResource resource_type/b resource_name/s configs/{@AlterableConfig\n"
+    "0-1 0 1 2@0\n"
+    "2 0 1c 2@1c ;\n"
+    ":AlterConfigsRequest resources/{@AlterConfigsResource validate_only/t\n"
+    "0-1 0@2 1\n"
+    "2 0@3c 1 ;\n"
+)

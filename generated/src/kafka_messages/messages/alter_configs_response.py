@@ -359,3 +359,13 @@ _AlterConfigsResponseConstants._facts = (
     'rceType","type":"int8","versions":"0+"},{"name":"resource_name","json":"resourceName","typ'
     'e":"string","versions":"0+"}]}}'
 )
+_AlterConfigsResponseConstants._plan = (
+    "1\n"
+    ":AlterConfigsResourceResponse error_code/h error_message/s? resource_type/b resource_name/"
+    "s\n"
+    "0-1 0 1n 2 3\n"
+    "2 0 1cn 2 3c ;\n"
+    ":AlterConfigsResponse throttle_time_ms/i responses/[@AlterConfigsResourceResponse\n"
+    "0-1 0 1@0\n"
+    "2 0 1@1c ;\n"
+)

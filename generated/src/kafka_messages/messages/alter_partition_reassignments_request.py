@@ -388,3 +388,14 @@ _AlterPartitionReassignmentsRequestConstants._facts = (
     'ns":"0+"},{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableV'
     'ersions":"0+","entityType":"brokerId","default":null}]}}'
 )
+_AlterPartitionReassignmentsRequestConstants._plan = (
+    "1\n"
+    ":ReassignablePartition partition_index/i replicas/[i?=~\n"
+    "0-1 0 1cn ;\n"
+    ":ReassignableTopic name/s partitions/[@ReassignablePartition\n"
+    "0-1 0c 1@0c ;\n"
+    ":AlterPartitionReassignmentsRequest timeout_ms/i=60000 allow_replication_factor_change/t=1"
+    " topics/[@ReassignableTopic\n"
+    "0 0 2@1c -1! ;\n"
+    "1 0 1 2@1c ;\n"
+)

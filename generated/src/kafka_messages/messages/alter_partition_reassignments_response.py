@@ -452,3 +452,14 @@ _AlterPartitionReassignmentsResponseConstants._facts = (
     'rCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type'
     '":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_AlterPartitionReassignmentsResponseConstants._plan = (
+    "1\n"
+    ":ReassignablePartitionResponse partition_index/i error_code/h error_message/s?\n"
+    "0-1 0 1 2cn ;\n"
+    ":ReassignableTopicResponse name/s partitions/[@ReassignablePartitionResponse\n"
+    "0-1 0c 1@0c ;\n"
+    ":AlterPartitionReassignmentsResponse throttle_time_ms/i allow_replication_factor_change/t="
+    "1 error_code/h error_message/s? responses/[@ReassignableTopicResponse\n"
+    "0 0 2 3cn 4@1c -1 ;\n"
+    "1 0 1 2 3cn 4@1c ;\n"
+)

@@ -568,3 +568,18 @@ _AlterPartitionRequestConstants._facts = (
     '"3+","entityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","'
     'versions":"3+","default":-1}]}}'
 )
+_AlterPartitionRequestConstants._plan = (
+    "1\n"
+    ":BrokerState broker_id/i broker_epoch/q=-1\n"
+    "3 0 1 ;\n"
+    ":PartitionData partition_index/i leader_epoch/i new_isr/[i new_isr_with_epochs/[@BrokerSta"
+    "te leader_recovery_state/b partition_epoch/i\n"
+    "2 0 1 2c 4 5 -3! ;\n"
+    "3 0 1 3@0c 4 5 -2! ;\n"
+    ":TopicData topic_id/u partitions/[@PartitionData\n"
+    "2 0 1@1c ;\n"
+    "3 0 1@2c ;\n"
+    ":AlterPartitionRequest broker_id/i broker_epoch/q=-1 topics/[@TopicData\n"
+    "2 0 1 2@3c ;\n"
+    "3 0 1 2@4c ;\n"
+)

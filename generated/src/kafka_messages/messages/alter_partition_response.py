@@ -348,3 +348,13 @@ _AlterPartitionResponseConstants._facts = (
     ':"leaderRecoveryState","type":"int8","versions":"1+","ignorable":true},{"name":"partition_'
     'epoch","json":"partitionEpoch","type":"int32","versions":"0+"}]}}'
 )
+_AlterPartitionResponseConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i error_code/h leader_id/i leader_epoch/i isr/[i leader_rec"
+    "overy_state/b partition_epoch/i\n"
+    "2-3 0 1 2 3 4c 5 6 ;\n"
+    ":TopicData topic_id/u partitions/[@PartitionData\n"
+    "2-3 0 1@0c ;\n"
+    ":AlterPartitionResponse throttle_time_ms/i error_code/h topics/[@TopicData\n"
+    "2-3 0 1 2@1c ;\n"
+)

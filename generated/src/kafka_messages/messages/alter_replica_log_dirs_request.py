@@ -498,3 +498,15 @@ _AlterReplicaLogDirsRequestConstants._facts = (
     'ng","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"p'
     'artitions","type":"[]int32","versions":"0+"}]}}'
 )
+_AlterReplicaLogDirsRequestConstants._plan = (
+    "1\n"
+    ":AlterReplicaLogDirTopic name/s partitions/[i\n"
+    "1 0 1\n"
+    "2 0c 1c ;\n"
+    ":AlterReplicaLogDir path/s topics/{@AlterReplicaLogDirTopic\n"
+    "1 0 1@0\n"
+    "2 0c 1@1c ;\n"
+    ":AlterReplicaLogDirsRequest dirs/{@AlterReplicaLogDir\n"
+    "1 0@2\n"
+    "2 0@3c ;\n"
+)

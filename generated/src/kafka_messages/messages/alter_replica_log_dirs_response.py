@@ -433,3 +433,16 @@ _AlterReplicaLogDirsResponseConstants._facts = (
     'int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":'
     '"0+"}]}}'
 )
+_AlterReplicaLogDirsResponseConstants._plan = (
+    "1\n"
+    ":AlterReplicaLogDirPartitionResult partition_index/i error_code/h\n"
+    "1 0 1\n"
+    "2 0 1 ;\n"
+    ":AlterReplicaLogDirTopicResult topic_name/s partitions/[@AlterReplicaLogDirPartitionResult"
+    "\n"
+    "1 0 1@0\n"
+    "2 0c 1@1c ;\n"
+    ":AlterReplicaLogDirsResponse throttle_time_ms/i results/[@AlterReplicaLogDirTopicResult\n"
+    "1 0 1@2\n"
+    "2 0 1@3c ;\n"
+)

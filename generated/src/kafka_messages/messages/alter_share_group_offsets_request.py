@@ -341,3 +341,13 @@ _AlterShareGroupOffsetsRequestConstants._facts = (
     '_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"start_offset","js'
     'on":"startOffset","type":"int64","versions":"0+"}]}}'
 )
+_AlterShareGroupOffsetsRequestConstants._plan = (
+    "1\n"
+    ":AlterShareGroupOffsetsRequestPartition partition_index/i start_offset/q\n"
+    "0 0 1 ;\n"
+    ":AlterShareGroupOffsetsRequestTopic topic_name/s partitions/[@AlterShareGroupOffsetsReques"
+    "tPartition\n"
+    "0 0c 1@0c ;\n"
+    ":AlterShareGroupOffsetsRequest group_id/s topics/{@AlterShareGroupOffsetsRequestTopic\n"
+    "0 0c 1@1c ;\n"
+)

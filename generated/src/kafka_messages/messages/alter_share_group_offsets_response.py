@@ -412,3 +412,15 @@ _AlterShareGroupOffsetsResponseConstants._facts = (
     'de","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"'
     'string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )
+_AlterShareGroupOffsetsResponseConstants._plan = (
+    "1\n"
+    ":AlterShareGroupOffsetsResponsePartition partition_index/i error_code/h error_message/s?=~"
+    "\n"
+    "0 0 1 2cn ;\n"
+    ":AlterShareGroupOffsetsResponseTopic topic_name/s topic_id/u partitions/[@AlterShareGroupO"
+    "ffsetsResponsePartition\n"
+    "0 0c 1 2@0c ;\n"
+    ":AlterShareGroupOffsetsResponse throttle_time_ms/i error_code/h error_message/s?=~ respons"
+    "es/{@AlterShareGroupOffsetsResponseTopic\n"
+    "0 0 1 2cn 3@1c ;\n"
+)

@@ -371,3 +371,13 @@ _AlterUserScramCredentialsRequestConstants._facts = (
     'json":"salt","type":"bytes","versions":"0+"},{"name":"salted_password","json":"saltedPassw'
     'ord","type":"bytes","versions":"0+"}]}}'
 )
+_AlterUserScramCredentialsRequestConstants._plan = (
+    "1\n"
+    ":ScramCredentialDeletion name/s mechanism/b\n"
+    "0 0c 1 ;\n"
+    ":ScramCredentialUpsertion name/s mechanism/b iterations/i salt/y salted_password/y\n"
+    "0 0c 1 2 3c 4c ;\n"
+    ":AlterUserScramCredentialsRequest deletions/[@ScramCredentialDeletion upsertions/[@ScramCr"
+    "edentialUpsertion\n"
+    "0 0@0c 1@1c ;\n"
+)

@@ -252,3 +252,11 @@ _AlterUserScramCredentialsResponseConstants._facts = (
     '"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","ve'
     'rsions":"0+","nullableVersions":"0+"}]}}'
 )
+_AlterUserScramCredentialsResponseConstants._plan = (
+    "1\n"
+    ":AlterUserScramCredentialsResult user/s error_code/h error_message/s?\n"
+    "0 0c 1 2cn ;\n"
+    ":AlterUserScramCredentialsResponse throttle_time_ms/i results/[@AlterUserScramCredentialsR"
+    "esult\n"
+    "0 0 1@0c ;\n"
+)

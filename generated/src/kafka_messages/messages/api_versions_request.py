@@ -250,3 +250,11 @@ _ApiVersionsRequestConstants._facts = (
     'ull},{"name":"node_id","json":"nodeId","type":"int32","versions":"5+","ignorable":true,"de'
     'fault":-1}]}'
 )
+_ApiVersionsRequestConstants._plan = (
+    "1\n"
+    ":ApiVersionsRequest client_software_name/s client_software_version/s cluster_id/s?=~ node_"
+    "id/i=-1\n"
+    "0-2 -0 -1 -2 -3\n"
+    "3-4 0c 1c -2 -3 ;\n"
+    "5 0c 1c 2cn 3 ;\n"
+)

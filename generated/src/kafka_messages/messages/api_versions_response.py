@@ -722,3 +722,19 @@ _ApiVersionsResponseConstants._facts = (
     'ions":"3+"},{"name":"min_version_level","json":"minVersionLevel","type":"int16","versions"'
     ':"3+"}]}}'
 )
+_ApiVersionsResponseConstants._plan = (
+    "1\n"
+    ":ApiVersion api_key/h min_version/h max_version/h\n"
+    "0-2 0 1 2\n"
+    "3-5 0 1 2 ;\n"
+    ":SupportedFeatureKey name/s min_version/h max_version/h\n"
+    "3-5 0c 1 2 ;\n"
+    ":FinalizedFeatureKey name/s max_version_level/h min_version_level/h\n"
+    "3-5 0c 1 2 ;\n"
+    ":ApiVersionsResponse error_code/h api_keys/{@ApiVersion throttle_time_ms/i supported_featu"
+    "res/{@SupportedFeatureKey finalized_features_epoch/q=-1 finalized_features/{@FinalizedFeat"
+    "ureKey zk_migration_ready/t\n"
+    "0 0 1@0 -2 -3 -4 -5 -6\n"
+    "1-2 0 1@0 2 -3 -4 -5 -6\n"
+    "3-5 0 1@1c 2 ; 0=3@2c 1=4 2=5@3c 3=6\n"
+)

@@ -374,3 +374,14 @@ _AssignReplicasToDirsRequestConstants._facts = (
     'ons","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"nam'
     'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )
+_AssignReplicasToDirsRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i\n"
+    "0 0 ;\n"
+    ":TopicData topic_id/u partitions/[@PartitionData\n"
+    "0 0 1@0c ;\n"
+    ":DirectoryData id/u topics/[@TopicData\n"
+    "0 0 1@1c ;\n"
+    ":AssignReplicasToDirsRequest broker_id/i broker_epoch/q=-1 directories/[@DirectoryData\n"
+    "0 0 1 2@2c ;\n"
+)

@@ -378,3 +378,14 @@ _AssignReplicasToDirsResponseConstants._facts = (
     '":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode"'
     ',"type":"int16","versions":"0+"}]}}'
 )
+_AssignReplicasToDirsResponseConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i error_code/h\n"
+    "0 0 1 ;\n"
+    ":TopicData topic_id/u partitions/[@PartitionData\n"
+    "0 0 1@0c ;\n"
+    ":DirectoryData id/u topics/[@TopicData\n"
+    "0 0 1@1c ;\n"
+    ":AssignReplicasToDirsResponse throttle_time_ms/i error_code/h directories/[@DirectoryData\n"
+    "0 0 1 2@2c ;\n"
+)

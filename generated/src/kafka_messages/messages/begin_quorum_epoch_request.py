@@ -620,3 +620,18 @@ _BeginQuorumEpochRequestConstants._facts = (
     'rsions":"1+","mapKey":true},{"name":"host","json":"host","type":"string","versions":"1+"},'
     '{"name":"port","json":"port","type":"uint16","versions":"1+"}]}}'
 )
+_BeginQuorumEpochRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i voter_directory_id/u leader_id/i leader_epoch/i\n"
+    "0 0 2 3 -1\n"
+    "1 0 1 2 3 ;\n"
+    ":TopicData topic_name/s partitions/[@PartitionData\n"
+    "0 0 1@0\n"
+    "1 0c 1@1c ;\n"
+    ":LeaderEndpoint name/s host/s port/H\n"
+    "1 0c 1c 2 ;\n"
+    ":BeginQuorumEpochRequest cluster_id/s?=~ voter_id/i=-1 topics/[@TopicData leader_endpoints"
+    "/{@LeaderEndpoint\n"
+    "0 0n 2@2 -1 -3\n"
+    "1 0cn 1 2@3c 3@4c ;\n"
+)

@@ -597,3 +597,17 @@ _BeginQuorumEpochResponseConstants._facts = (
     'ions":"1+","entityType":"brokerId","mapKey":true},{"name":"host","json":"host","type":"str'
     'ing","versions":"1+"},{"name":"port","json":"port","type":"uint16","versions":"1+"}]}}'
 )
+_BeginQuorumEpochResponseConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i error_code/h leader_id/i leader_epoch/i\n"
+    "0 0 1 2 3\n"
+    "1 0 1 2 3 ;\n"
+    ":TopicData topic_name/s partitions/[@PartitionData\n"
+    "0 0 1@0\n"
+    "1 0c 1@1c ;\n"
+    ":NodeEndpoint node_id/i host/s port/H\n"
+    "1 0 1c 2 ;\n"
+    ":BeginQuorumEpochResponse error_code/h topics/[@TopicData node_endpoints/{@NodeEndpoint\n"
+    "0 0 1@2 -2!\n"
+    "1 0 1@3c ; 0=2@4c\n"
+)

@@ -145,3 +145,4 @@ _BeginTransactionRecordConstants._facts = (
     '"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","nullableVersi'
     'ons":"0+","tag":0,"taggedVersions":"0+","default":null}]}'
 )
+_BeginTransactionRecordConstants._plan = "1\n" ":BeginTransactionRecord name/s?=~\n" "0 ; 0=0cn\n"

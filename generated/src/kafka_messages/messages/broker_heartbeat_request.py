@@ -421,3 +421,11 @@ _BrokerHeartbeatRequestConstants._facts = (
     'gedVersions":"1+"},{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","v'
     'ersions":"2+","nullableVersions":"2+","tag":1,"taggedVersions":"2+","default":null}]}'
 )
+_BrokerHeartbeatRequestConstants._plan = (
+    "1\n"
+    ":BrokerHeartbeatRequest broker_id/i broker_epoch/q=-1 current_metadata_offset/q want_fence"
+    "/t want_shut_down/t offline_log_dirs/[u cordoned_log_dirs/[u?=~\n"
+    "0 0 1 2 3 4 -5! -6! ; ^0 ^1\n"
+    "1 0 1 2 3 4 -6! ; 0=5c ^1\n"
+    "2 0 1 2 3 4 ; 0=5c 1=6cn\n"
+)

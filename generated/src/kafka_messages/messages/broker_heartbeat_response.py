@@ -127,3 +127,9 @@ _BrokerHeartbeatResponseConstants._facts = (
     'on":"isFenced","type":"bool","versions":"0+","default":true},{"name":"should_shut_down","j'
     'son":"shouldShutDown","type":"bool","versions":"0+"}]}'
 )
+_BrokerHeartbeatResponseConstants._plan = (
+    "1\n"
+    ":BrokerHeartbeatResponse throttle_time_ms/i error_code/h is_caught_up/t is_fenced/t=1 shou"
+    "ld_shut_down/t\n"
+    "0-2 0 1 2 3 4 ;\n"
+)

@@ -608,3 +608,12 @@ _BrokerRegistrationChangeRecordConstants._facts = (
     '"json":"cordonedLogDirs","type":"[]uuid","versions":"3+","nullableVersions":"3+","tag":3,"'
     'taggedVersions":"3+","default":null}]}'
 )
+_BrokerRegistrationChangeRecordConstants._plan = (
+    "1\n"
+    ":BrokerRegistrationChangeRecord broker_id/i broker_epoch/q fenced/b in_controlled_shutdown"
+    "/b log_dirs/[u cordoned_log_dirs/[u?=~\n"
+    "0 0 1 -3! -4! -5! ; 0=2 ^1 ^2 ^3\n"
+    "1 0 1 -4! -5! ; 0=2 1=3 ^2 ^3\n"
+    "2 0 1 -5! ; 0=2 1=3 2=4c ^3\n"
+    "3 0 1 ; 0=2 1=3 2=4c 3=5cn\n"
+)

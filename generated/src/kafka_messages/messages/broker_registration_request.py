@@ -827,3 +827,17 @@ _BrokerRegistrationRequestConstants._facts = (
     ',"type":"int16","versions":"0+"},{"name":"max_supported_version","json":"maxSupportedVersi'
     'on","type":"int16","versions":"0+"}]}}'
 )
+_BrokerRegistrationRequestConstants._plan = (
+    "1\n"
+    ":Listener name/s host/s port/H security_protocol/h\n"
+    "0-4 0c 1c 2 3 ;\n"
+    ":Feature name/s min_supported_version/h max_supported_version/h\n"
+    "0-4 0c 1 2 ;\n"
+    ":BrokerRegistrationRequest broker_id/i cluster_id/s incarnation_id/u listeners/{@Listener "
+    "features/{@Feature rack/s? is_migrating_zk_broker/t log_dirs/[u previous_broker_epoch/q=-1"
+    "\n"
+    "0 0 1c 2 3@0c 4@1c 5cn -6! -7 -8 ;\n"
+    "1 0 1c 2 3@0c 4@1c 5cn 6 -7 -8 ;\n"
+    "2 0 1c 2 3@0c 4@1c 5cn 6 7c -8 ;\n"
+    "3-4 0 1c 2 3@0c 4@1c 5cn 6 7c 8 ;\n"
+)

@@ -122,3 +122,6 @@ _BrokerRegistrationResponseConstants._facts = (
     'rsions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"na'
     'me":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1}]}'
 )
+_BrokerRegistrationResponseConstants._plan = (
+    "1\n" ":BrokerRegistrationResponse throttle_time_ms/i error_code/h broker_epoch/q=-1\n" "0-4 0 1 2 ;\n"
+)

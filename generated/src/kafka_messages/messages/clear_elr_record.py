@@ -102,3 +102,4 @@ _ClearElrRecordConstants._facts = (
     'elds":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType'
     '":"topicName"}]}'
 )
+_ClearElrRecordConstants._plan = "1\n" ":ClearElrRecord topic_name/s\n" "0 0c ;\n"

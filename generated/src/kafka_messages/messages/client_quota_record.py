@@ -250,3 +250,10 @@ _ClientQuotaRecordConstants._facts = (
     'ions":"0+"},{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nul'
     'lableVersions":"0+"}]}}'
 )
+_ClientQuotaRecordConstants._plan = (
+    "1\n"
+    ":EntityData entity_type/s entity_name/s?\n"
+    "0 0c 1cn ;\n"
+    ":ClientQuotaRecord entity/[@EntityData key/s value/d remove/t\n"
+    "0 0@0c 1c 2 3 ;\n"
+)

@@ -167,3 +167,6 @@ _ConfigRecordConstants._facts = (
     'n":"name","type":"string","versions":"0+"},{"name":"value","json":"value","type":"string",'
     '"versions":"0+","nullableVersions":"0+"}]}'
 )
+_ConfigRecordConstants._plan = (
+    "1\n" ":ConfigRecord resource_type/b resource_name/s name/s value/s?\n" "0 0 1c 2c 3cn ;\n"
+)

@@ -346,3 +346,11 @@ _ConsumerGroupCurrentMemberAssignmentValueConstants._facts = (
     'hs","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+"'
     "}]}}"
 )
+_ConsumerGroupCurrentMemberAssignmentValueConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u partitions/[i assignment_epochs/[i?\n"
+    "0 0 1c ; 0=2cn\n"
+    ":ConsumerGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b "
+    "assigned_partitions/[@TopicPartitions partitions_pending_revocation/[@TopicPartitions\n"
+    "0 0 1 2 3@0c 4@0c ;\n"
+)

@@ -120,3 +120,6 @@ _ConsumerGroupDescribeRequestConstants._facts = (
     '0+","entityType":"groupId"},{"name":"include_authorized_operations","json":"includeAuthori'
     'zedOperations","type":"bool","versions":"0+"}]}'
 )
+_ConsumerGroupDescribeRequestConstants._plan = (
+    "1\n" ":ConsumerGroupDescribeRequest group_ids/[s include_authorized_operations/t\n" "0-1 0c 1 ;\n"
+)

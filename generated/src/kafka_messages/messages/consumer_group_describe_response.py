@@ -1122,3 +1122,22 @@ _ConsumerGroupDescribeResponseConstants._facts = (
     '","json":"targetAssignment","type":"Assignment","versions":"0+"},{"name":"member_type","js'
     'on":"memberType","type":"int8","versions":"1+","ignorable":true,"default":-1}]}}'
 )
+_ConsumerGroupDescribeResponseConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u topic_name/s partitions/[i\n"
+    "0-1 0 1c 2c ;\n"
+    ":Assignment topic_partitions/[@TopicPartitions\n"
+    "0-1 0@0c ;\n"
+    ":Member member_id/s instance_id/s?=~ rack_id/s?=~ member_epoch/i client_id/s client_host/s"
+    " subscribed_topic_names/[s subscribed_topic_regex/s?=~ assignment/@Assignment target_assig"
+    "nment/@Assignment member_type/b=-1\n"
+    "0 0c 1cn 2cn 3 4c 5c 6c 7cn 8@1 9@1 -10 ;\n"
+    "1 0c 1cn 2cn 3 4c 5c 6c 7cn 8@1 9@1 10 ;\n"
+    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i ass"
+    "ignment_epoch/i assignor_name/s members/[@Member authorized_operations/i=-2147483648\n"
+    "0 0 1cn 2c 3c 4 5 6c 7@2c 8 ;\n"
+    "1 0 1cn 2c 3c 4 5 6c 7@3c 8 ;\n"
+    ":ConsumerGroupDescribeResponse throttle_time_ms/i groups/[@DescribedGroup\n"
+    "0 0 1@4c ;\n"
+    "1 0 1@5c ;\n"
+)

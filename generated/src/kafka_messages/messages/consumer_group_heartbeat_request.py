@@ -627,3 +627,13 @@ _ConsumerGroupHeartbeatRequestConstants._facts = (
     '[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","'
     'json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )
+_ConsumerGroupHeartbeatRequestConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u partitions/[i\n"
+    "0-1 0 1c ;\n"
+    ":ConsumerGroupHeartbeatRequest group_id/s member_id/s member_epoch/i instance_id/s?=~ rack"
+    "_id/s?=~ rebalance_timeout_ms/i=-1 subscribed_topic_names/[s?=~ subscribed_topic_regex/s?="
+    "~ server_assignor/s?=~ topic_partitions/[@TopicPartitions?=~\n"
+    "0 0c 1c 2 3cn 4cn 5 6cn 8cn 9@0cn -7! ;\n"
+    "1 0c 1c 2 3cn 4cn 5 6cn 7cn 8cn 9@0cn ;\n"
+)

@@ -372,3 +372,13 @@ _ConsumerGroupHeartbeatResponseConstants._facts = (
     's","json":"partitions","type":"[]int32","versions":"0+"}],"Assignment":[{"name":"topic_par'
     'titions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+"}]}}'
 )
+_ConsumerGroupHeartbeatResponseConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u partitions/[i\n"
+    "0-1 0 1c ;\n"
+    ":Assignment topic_partitions/[@TopicPartitions\n"
+    "0-1 0@0c ;\n"
+    ":ConsumerGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_"
+    "id/s?=~ member_epoch/i heartbeat_interval_ms/i assignment/@Assignment?=~\n"
+    "0-1 0 1 2cn 3cn 4 5 6@1n ;\n"
+)

@@ -114,3 +114,6 @@ _ConsumerGroupMemberMetadataKeyConstants._facts = (
     'xibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versi'
     'ons":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
 )
+_ConsumerGroupMemberMetadataKeyConstants._plan = (
+    "1\n" ":ConsumerGroupMemberMetadataKey group_id/s member_id/s\n" "0 0 1\n"
+)

@@ -557,3 +557,14 @@ _ConsumerGroupMemberMetadataValueConstants._facts = (
     'col","versions":"0+"}],"ClassicProtocol":[{"name":"name","json":"name","type":"string","ve'
     'rsions":"0+"},{"name":"metadata","json":"metadata","type":"bytes","versions":"0+"}]}}'
 )
+_ConsumerGroupMemberMetadataValueConstants._plan = (
+    "1\n"
+    ":ClassicProtocol name/s metadata/y\n"
+    "0 0c 1c ;\n"
+    ":ClassicMemberMetadata session_timeout_ms/i supported_protocols/[@ClassicProtocol\n"
+    "0 0 1@0c ;\n"
+    ":ConsumerGroupMemberMetadataValue instance_id/s? rack_id/s? client_id/s client_host/s subs"
+    "cribed_topic_names/[s subscribed_topic_regex/s? rebalance_timeout_ms/i=-1 server_assignor/"
+    "s? classic_member_metadata/@ClassicMemberMetadata?\n"
+    "0 0cn 1cn 2c 3c 4c 5cn 6 7cn ; 0=8@1n\n"
+)

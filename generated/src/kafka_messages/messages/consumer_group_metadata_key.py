@@ -89,3 +89,4 @@ _ConsumerGroupMetadataKeyConstants._facts = (
     'ersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"'
     '0"}]}'
 )
+_ConsumerGroupMetadataKeyConstants._plan = "1\n" ":ConsumerGroupMetadataKey group_id/s\n" "0 0\n"

@@ -151,3 +151,4 @@ _ConsumerGroupMetadataValueConstants._facts = (
     ',{"name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","tag":0,"tag'
     'gedVersions":"0+"}]}'
 )
+_ConsumerGroupMetadataValueConstants._plan = "1\n" ":ConsumerGroupMetadataValue epoch/i metadata_hash/q\n" "0 0 ; 0=1\n"

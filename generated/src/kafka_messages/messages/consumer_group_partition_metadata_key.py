@@ -95,3 +95,4 @@ _ConsumerGroupPartitionMetadataKeyConstants._facts = (
     'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
     'rsions":"0"}]}'
 )
+_ConsumerGroupPartitionMetadataKeyConstants._plan = "1\n" ":ConsumerGroupPartitionMetadataKey group_id/s\n" "0 0\n"

@@ -328,3 +328,13 @@ _ConsumerGroupPartitionMetadataValueConstants._facts = (
     'sions":"0+"}],"PartitionMetadata":[{"name":"partition","json":"partition","type":"int32","'
     'versions":"0+"},{"name":"racks","json":"racks","type":"[]string","versions":"0+"}]}}'
 )
+_ConsumerGroupPartitionMetadataValueConstants._plan = (
+    "1\n"
+    ":PartitionMetadata partition/i racks/[s\n"
+    "0 0 1c ;\n"
+    ":TopicMetadata topic_id/u topic_name/s num_partitions/i partition_metadata/[@PartitionMeta"
+    "data\n"
+    "0 0 1c 2 3@0c ;\n"
+    ":ConsumerGroupPartitionMetadataValue topics/[@TopicMetadata\n"
+    "0 0@1c ;\n"
+)

@@ -117,3 +117,6 @@ _ConsumerGroupRegularExpressionKeyConstants._facts = (
     'rsions":"0"},{"name":"regular_expression","json":"regularExpression","type":"string","vers'
     'ions":"0"}]}'
 )
+_ConsumerGroupRegularExpressionKeyConstants._plan = (
+    "1\n" ":ConsumerGroupRegularExpressionKey group_id/s regular_expression/s\n" "0 0 1\n"
+)

@@ -122,3 +122,6 @@ _ConsumerGroupRegularExpressionValueConstants._facts = (
     'ersions":"0+"},{"name":"version","json":"version","type":"int64","versions":"0+"},{"name":'
     '"timestamp","json":"timestamp","type":"int64","versions":"0+"}]}'
 )
+_ConsumerGroupRegularExpressionValueConstants._plan = (
+    "1\n" ":ConsumerGroupRegularExpressionValue topics/[s version/q timestamp/q\n" "0 0c 1 2 ;\n"
+)

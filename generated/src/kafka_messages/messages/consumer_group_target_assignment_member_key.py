@@ -118,3 +118,6 @@ _ConsumerGroupTargetAssignmentMemberKeyConstants._facts = (
     '"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string'
     '","versions":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
 )
+_ConsumerGroupTargetAssignmentMemberKeyConstants._plan = (
+    "1\n" ":ConsumerGroupTargetAssignmentMemberKey group_id/s member_id/s\n" "0 0 1\n"
+)

@@ -216,3 +216,10 @@ _ConsumerGroupTargetAssignmentMemberValueConstants._facts = (
     'c_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partiti'
     'ons","type":"[]int32","versions":"0+"}]}}'
 )
+_ConsumerGroupTargetAssignmentMemberValueConstants._plan = (
+    "1\n"
+    ":TopicPartition topic_id/u partitions/[i\n"
+    "0 0 1c ;\n"
+    ":ConsumerGroupTargetAssignmentMemberValue topic_partitions/[@TopicPartition\n"
+    "0 0@0c ;\n"
+)

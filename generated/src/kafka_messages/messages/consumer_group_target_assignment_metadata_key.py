@@ -97,3 +97,6 @@ _ConsumerGroupTargetAssignmentMetadataKeyConstants._facts = (
     '":"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"stri'
     'ng","versions":"0"}]}'
 )
+_ConsumerGroupTargetAssignmentMetadataKeyConstants._plan = (
+    "1\n" ":ConsumerGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"
+)

@@ -159,3 +159,6 @@ _ConsumerGroupTargetAssignmentMetadataValueConstants._facts = (
     'poch","type":"int32","versions":"0+"},{"name":"assignment_timestamp","json":"assignmentTim'
     'estamp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true}]}'
 )
+_ConsumerGroupTargetAssignmentMetadataValueConstants._plan = (
+    "1\n" ":ConsumerGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"
+)

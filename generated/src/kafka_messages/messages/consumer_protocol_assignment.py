@@ -247,3 +247,10 @@ _ConsumerProtocolAssignmentConstants._facts = (
     'pic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
     '},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )
+_ConsumerProtocolAssignmentConstants._plan = (
+    "1\n"
+    ":TopicPartition topic/s partitions/[i\n"
+    "0-3 0 1\n"
+    ":ConsumerProtocolAssignment assigned_partitions/{@TopicPartition user_data/y?=~\n"
+    "0-3 0@0 1n\n"
+)

@@ -478,3 +478,14 @@ _ConsumerProtocolSubscriptionConstants._facts = (
     '1+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitions","type'
     '":"[]int32","versions":"1+"}]}}'
 )
+_ConsumerProtocolSubscriptionConstants._plan = (
+    "1\n"
+    ":TopicPartition topic/s partitions/[i\n"
+    "1-3 0 1\n"
+    ":ConsumerProtocolSubscription topics/[s user_data/y?=~ owned_partitions/{@TopicPartition g"
+    "eneration_id/i=-1 rack_id/s?=~\n"
+    "0 0 1n -2 -3 -4\n"
+    "1 0 1n 2@0 -3 -4\n"
+    "2 0 1n 2@0 3 -4\n"
+    "3 0 1n 2@0 3 4n\n"
+)

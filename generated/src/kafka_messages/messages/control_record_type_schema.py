@@ -78,3 +78,4 @@ _ControlRecordTypeSchemaConstants._facts = (
     '{"name":"ControlRecordTypeSchema","type":"data","validVersions":"0","flexibleVersions":"no'
     'ne","fields":[{"name":"type","json":"type","type":"int16","versions":"0+"}]}'
 )
+_ControlRecordTypeSchemaConstants._plan = "1\n" ":ControlRecordTypeSchema type/h\n" "0 0\n"

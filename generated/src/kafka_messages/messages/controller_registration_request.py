@@ -410,3 +410,13 @@ _ControllerRegistrationRequestConstants._facts = (
     '+"},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions"'
     ':"0+"}]}}'
 )
+_ControllerRegistrationRequestConstants._plan = (
+    "1\n"
+    ":Listener name/s host/s port/H security_protocol/h\n"
+    "0 0c 1c 2 3 ;\n"
+    ":Feature name/s min_supported_version/h max_supported_version/h\n"
+    "0 0c 1 2 ;\n"
+    ":ControllerRegistrationRequest controller_id/i incarnation_id/u zk_migration_ready/t liste"
+    "ners/{@Listener features/{@Feature\n"
+    "0 0 1 2 3@0c 4@1c ;\n"
+)

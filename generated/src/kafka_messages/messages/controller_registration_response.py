@@ -137,3 +137,6 @@ _ControllerRegistrationResponseConstants._facts = (
     'name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersi'
     'ons":"0+"}]}'
 )
+_ControllerRegistrationResponseConstants._plan = (
+    "1\n" ":ControllerRegistrationResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"
+)

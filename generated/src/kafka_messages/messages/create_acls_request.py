@@ -372,3 +372,13 @@ _CreateAclsRequestConstants._facts = (
     'peration","type":"int8","versions":"0+"},{"name":"permission_type","json":"permissionType"'
     ',"type":"int8","versions":"0+"}]}}'
 )
+_CreateAclsRequestConstants._plan = (
+    "1\n"
+    ":AclCreation resource_type/b resource_name/s resource_pattern_type/b=3 principal/s host/s "
+    "operation/b permission_type/b\n"
+    "1 0 1 2 3 4 5 6\n"
+    "2-3 0 1c 2 3c 4c 5 6 ;\n"
+    ":CreateAclsRequest creations/[@AclCreation\n"
+    "1 0@0\n"
+    "2-3 0@1c ;\n"
+)

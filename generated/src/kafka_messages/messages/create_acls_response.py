@@ -298,3 +298,12 @@ _CreateAclsResponseConstants._facts = (
     'ions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+",'
     '"nullableVersions":"0+"}]}}'
 )
+_CreateAclsResponseConstants._plan = (
+    "1\n"
+    ":AclCreationResult error_code/h error_message/s?\n"
+    "1 0 1n\n"
+    "2-3 0 1cn ;\n"
+    ":CreateAclsResponse throttle_time_ms/i results/[@AclCreationResult\n"
+    "1 0 1@0\n"
+    "2-3 0 1@1c ;\n"
+)

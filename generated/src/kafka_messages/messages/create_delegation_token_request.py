@@ -427,3 +427,14 @@ _CreateDelegationTokenRequestConstants._facts = (
     '[{"name":"principal_type","json":"principalType","type":"string","versions":"0+"},{"name":'
     '"principal_name","json":"principalName","type":"string","versions":"0+"}]}}'
 )
+_CreateDelegationTokenRequestConstants._plan = (
+    "1\n"
+    ":CreatableRenewers principal_type/s principal_name/s\n"
+    "1 0 1\n"
+    "2-3 0c 1c ;\n"
+    ":CreateDelegationTokenRequest owner_principal_type/s? owner_principal_name/s? renewers/[@C"
+    "reatableRenewers max_lifetime_ms/q\n"
+    "1 2@0 3 -0! -1!\n"
+    "2 2@1c 3 -0! -1! ;\n"
+    "3 0cn 1cn 2@1c 3 ;\n"
+)

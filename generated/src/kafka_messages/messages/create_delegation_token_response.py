@@ -461,3 +461,12 @@ _CreateDelegationTokenResponseConstants._facts = (
     'name":"hmac","json":"hmac","type":"bytes","versions":"0+"},{"name":"throttle_time_ms","jso'
     'n":"throttleTimeMs","type":"int32","versions":"0+"}]}'
 )
+_CreateDelegationTokenResponseConstants._plan = (
+    "1\n"
+    ":CreateDelegationTokenResponse error_code/h principal_type/s principal_name/s token_reques"
+    "ter_principal_type/s token_requester_principal_name/s issue_timestamp_ms/q expiry_timestam"
+    "p_ms/q max_timestamp_ms/q token_id/s hmac/y throttle_time_ms/i\n"
+    "1 0 1 2 5 6 7 8 9 10 -3! -4!\n"
+    "2 0 1c 2c 5 6 7 8c 9c 10 -3! -4! ;\n"
+    "3 0 1c 2c 3c 4c 5 6 7 8c 9c 10 ;\n"
+)

@@ -494,3 +494,15 @@ _CreatePartitionsRequestConstants._facts = (
     '":"0+","nullableVersions":"0+"}],"CreatePartitionsAssignment":[{"name":"broker_ids","json"'
     ':"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId"}]}}'
 )
+_CreatePartitionsRequestConstants._plan = (
+    "1\n"
+    ":CreatePartitionsAssignment broker_ids/[i\n"
+    "0-1 0\n"
+    "2-3 0c ;\n"
+    ":CreatePartitionsTopic name/s count/i assignments/[@CreatePartitionsAssignment?\n"
+    "0-1 0 1 2@0n\n"
+    "2-3 0c 1 2@1cn ;\n"
+    ":CreatePartitionsRequest topics/{@CreatePartitionsTopic timeout_ms/i validate_only/t\n"
+    "0-1 0@2 1 2\n"
+    "2-3 0@3c 1 2 ;\n"
+)

@@ -340,3 +340,12 @@ _CreatePartitionsResponseConstants._facts = (
     'e","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"s'
     'tring","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )
+_CreatePartitionsResponseConstants._plan = (
+    "1\n"
+    ":CreatePartitionsTopicResult name/s error_code/h error_message/s?=~\n"
+    "0-1 0 1 2n\n"
+    "2-3 0c 1 2cn ;\n"
+    ":CreatePartitionsResponse throttle_time_ms/i results/[@CreatePartitionsTopicResult\n"
+    "0-1 0 1@0\n"
+    "2-3 0 1@1c ;\n"
+)

@@ -728,3 +728,19 @@ _CreateTopicsRequestConstants._facts = (
     'e":"name","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"value","js'
     'on":"value","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_CreateTopicsRequestConstants._plan = (
+    "1\n"
+    ":CreatableReplicaAssignment partition_index/i broker_ids/[i\n"
+    "2-4 0 1\n"
+    "5-7 0 1c ;\n"
+    ":CreatableTopicConfig name/s value/s?\n"
+    "2-4 0 1n\n"
+    "5-7 0c 1cn ;\n"
+    ":CreatableTopic name/s num_partitions/i replication_factor/h assignments/{@CreatableReplic"
+    "aAssignment configs/{@CreatableTopicConfig\n"
+    "2-4 0 1 2 3@0 4@2\n"
+    "5-7 0c 1 2 3@1c 4@3c ;\n"
+    ":CreateTopicsRequest topics/{@CreatableTopic timeout_ms/i=60000 validate_only/t\n"
+    "2-4 0@4 1 2\n"
+    "5-7 0@5c 1 2 ;\n"
+)

@@ -785,3 +785,17 @@ _CreateTopicsResponseConstants._facts = (
     'true,"default":-1},{"name":"is_sensitive","json":"isSensitive","type":"bool","versions":"5'
     '+"}]}}'
 )
+_CreateTopicsResponseConstants._plan = (
+    "1\n"
+    ":CreatableTopicConfigs name/s value/s? read_only/t config_source/b=-1 is_sensitive/t\n"
+    "5-7 0c 1cn 2 3 4 ;\n"
+    ":CreatableTopicResult name/s topic_id/u error_code/h error_message/s? topic_config_error_c"
+    "ode/h num_partitions/i=-1 replication_factor/h=-1 configs/[@CreatableTopicConfigs?\n"
+    "2-4 0 2 3n -1 -4 -5 -6 -7\n"
+    "5-6 0c 2 3cn 5 6 7@0cn -1 ; 0=4\n"
+    "7 0c 1 2 3cn 5 6 7@0cn ; 0=4\n"
+    ":CreateTopicsResponse throttle_time_ms/i topics/{@CreatableTopicResult\n"
+    "2-4 0 1@1\n"
+    "5-6 0 1@2c ;\n"
+    "7 0 1@3c ;\n"
+)

@@ -137,3 +137,6 @@ _DefaultPrincipalDataConstants._facts = (
     'n":"name","type":"string","versions":"0+"},{"name":"token_authenticated","json":"tokenAuth'
     'enticated","type":"bool","versions":"0+"}]}'
 )
+_DefaultPrincipalDataConstants._plan = (
+    "1\n" ":DefaultPrincipalData type/s name/s token_authenticated/t\n" "0 0c 1c 2 ;\n"
+)

@@ -196,3 +196,9 @@ _DelegationTokenRecordConstants._facts = (
     'int64","versions":"0+"},{"name":"token_id","json":"tokenId","type":"string","versions":"0+'
     '"}]}'
 )
+_DelegationTokenRecordConstants._plan = (
+    "1\n"
+    ":DelegationTokenRecord owner/s requester/s renewers/[s issue_timestamp/q max_timestamp/q e"
+    "xpiration_timestamp/q token_id/s\n"
+    "0 0c 1c 2c 3 4 5 6c ;\n"
+)

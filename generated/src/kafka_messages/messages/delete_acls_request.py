@@ -409,3 +409,13 @@ _DeleteAclsRequestConstants._facts = (
     ':"0+"},{"name":"operation","json":"operation","type":"int8","versions":"0+"},{"name":"perm'
     'ission_type","json":"permissionType","type":"int8","versions":"0+"}]}}'
 )
+_DeleteAclsRequestConstants._plan = (
+    "1\n"
+    ":DeleteAclsFilter resource_type_filter/b resource_name_filter/s? pattern_type_filter/b=3 p"
+    "rincipal_filter/s? host_filter/s? operation/b permission_type/b\n"
+    "1 0 1n 2 3n 4n 5 6\n"
+    "2-3 0 1cn 2 3cn 4cn 5 6 ;\n"
+    ":DeleteAclsRequest filters/[@DeleteAclsFilter\n"
+    "1 0@0\n"
+    "2-3 0@1c ;\n"
+)

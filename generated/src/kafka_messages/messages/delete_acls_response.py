@@ -625,3 +625,17 @@ _DeleteAclsResponseConstants._facts = (
     '},{"name":"operation","json":"operation","type":"int8","versions":"0+"},{"name":"permissio'
     'n_type","json":"permissionType","type":"int8","versions":"0+"}]}}'
 )
+_DeleteAclsResponseConstants._plan = (
+    "1\n"
+    ":DeleteAclsMatchingAcl error_code/h error_message/s? resource_type/b resource_name/s patte"
+    "rn_type/b=3 principal/s host/s operation/b permission_type/b\n"
+    "1 0 1n 2 3 4 5 6 7 8\n"
+    "2-3 0 1cn 2 3c 4 5c 6c 7 8 ;\n"
+    ":DeleteAclsFilterResult error_code/h error_message/s? matching_acls/[@DeleteAclsMatchingAc"
+    "l\n"
+    "1 0 1n 2@0\n"
+    "2-3 0 1cn 2@1c ;\n"
+    ":DeleteAclsResponse throttle_time_ms/i filter_results/[@DeleteAclsFilterResult\n"
+    "1 0 1@2\n"
+    "2-3 0 1@3c ;\n"
+)

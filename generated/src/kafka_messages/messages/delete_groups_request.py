@@ -152,3 +152,4 @@ _DeleteGroupsRequestConstants._facts = (
     '+","fields":[{"name":"groups_names","json":"groupsNames","type":"[]string","versions":"0+"'
     ',"entityType":"groupId"}]}'
 )
+_DeleteGroupsRequestConstants._plan = "1\n" ":DeleteGroupsRequest groups_names/[s\n" "0-1 0\n" "2-3 0c ;\n"

@@ -433,3 +433,14 @@ _DeleteGroupsResponseConstants._facts = (
     'de","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"'
     'string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null}]}}'
 )
+_DeleteGroupsResponseConstants._plan = (
+    "1\n"
+    ":DeletableGroupResult group_id/s error_code/h error_message/s?=~\n"
+    "0-1 0 1 -2\n"
+    "2 0c 1 -2 ;\n"
+    "3 0c 1 2cn ;\n"
+    ":DeleteGroupsResponse throttle_time_ms/i results/{@DeletableGroupResult\n"
+    "0-1 0 1@0\n"
+    "2 0 1@1c ;\n"
+    "3 0 1@2c ;\n"
+)

@@ -405,3 +405,15 @@ _DeleteRecordsRequestConstants._facts = (
     'ndex","type":"int32","versions":"0+"},{"name":"offset","json":"offset","type":"int64","ver'
     'sions":"0+"}]}}'
 )
+_DeleteRecordsRequestConstants._plan = (
+    "1\n"
+    ":DeleteRecordsPartition partition_index/i offset/q\n"
+    "0-1 0 1\n"
+    "2 0 1 ;\n"
+    ":DeleteRecordsTopic name/s partitions/[@DeleteRecordsPartition\n"
+    "0-1 0 1@0\n"
+    "2 0c 1@1c ;\n"
+    ":DeleteRecordsRequest topics/[@DeleteRecordsTopic timeout_ms/i\n"
+    "0-1 0@2 1\n"
+    "2 0@3c 1 ;\n"
+)

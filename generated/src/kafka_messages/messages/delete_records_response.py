@@ -468,3 +468,15 @@ _DeleteRecordsResponseConstants._facts = (
     'apKey":true},{"name":"low_watermark","json":"lowWatermark","type":"int64","versions":"0+"}'
     ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
 )
+_DeleteRecordsResponseConstants._plan = (
+    "1\n"
+    ":DeleteRecordsPartitionResult partition_index/i low_watermark/q error_code/h\n"
+    "0-1 0 1 2\n"
+    "2 0 1 2 ;\n"
+    ":DeleteRecordsTopicResult name/s partitions/{@DeleteRecordsPartitionResult\n"
+    "0-1 0 1@0\n"
+    "2 0c 1@1c ;\n"
+    ":DeleteRecordsResponse throttle_time_ms/i topics/{@DeleteRecordsTopicResult\n"
+    "0-1 0 1@2\n"
+    "2 0 1@3c ;\n"
+)

@@ -212,3 +212,10 @@ _DeleteShareGroupOffsetsRequestConstants._facts = (
     '"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"}]'
     "}}"
 )
+_DeleteShareGroupOffsetsRequestConstants._plan = (
+    "1\n"
+    ":DeleteShareGroupOffsetsRequestTopic topic_name/s\n"
+    "0 0c ;\n"
+    ":DeleteShareGroupOffsetsRequest group_id/s topics/[@DeleteShareGroupOffsetsRequestTopic\n"
+    "0 0c 1@0c ;\n"
+)

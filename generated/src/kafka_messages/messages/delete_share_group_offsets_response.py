@@ -297,3 +297,12 @@ _DeleteShareGroupOffsetsResponseConstants._facts = (
     'or_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json"'
     ':"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )
+_DeleteShareGroupOffsetsResponseConstants._plan = (
+    "1\n"
+    ":DeleteShareGroupOffsetsResponseTopic topic_name/s topic_id/u error_code/h error_message/s"
+    "?=~\n"
+    "0 0c 1 2 3cn ;\n"
+    ":DeleteShareGroupOffsetsResponse throttle_time_ms/i error_code/h error_message/s?=~ respon"
+    "ses/[@DeleteShareGroupOffsetsResponseTopic\n"
+    "0 0 1 2cn 3@0c ;\n"
+)

@@ -290,3 +290,12 @@ _DeleteShareGroupStateRequestConstants._facts = (
     '":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionDa'
     'ta":[{"name":"partition","json":"partition","type":"int32","versions":"0+"}]}}'
 )
+_DeleteShareGroupStateRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition/i\n"
+    "0 0 ;\n"
+    ":DeleteStateData topic_id/u partitions/[@PartitionData\n"
+    "0 0 1@0c ;\n"
+    ":DeleteShareGroupStateRequest group_id/s topics/[@DeleteStateData\n"
+    "0 0c 1@1c ;\n"
+)

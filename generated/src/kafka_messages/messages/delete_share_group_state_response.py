@@ -306,3 +306,12 @@ _DeleteShareGroupStateResponseConstants._facts = (
     ',{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVe'
     'rsions":"0+","default":null}]}}'
 )
+_DeleteShareGroupStateResponseConstants._plan = (
+    "1\n"
+    ":PartitionResult partition/i error_code/h error_message/s?=~\n"
+    "0 0 1 2cn ;\n"
+    ":DeleteStateResult topic_id/u partitions/[@PartitionResult\n"
+    "0 0 1@0c ;\n"
+    ":DeleteShareGroupStateResponse results/[@DeleteStateResult\n"
+    "0 0@1c ;\n"
+)

@@ -320,3 +320,12 @@ _DeleteTopicsRequestConstants._facts = (
     '"versions":"6+","nullableVersions":"6+","entityType":"topicName","default":null},{"name":"'
     'topic_id","json":"topicId","type":"uuid","versions":"6+"}]}}'
 )
+_DeleteTopicsRequestConstants._plan = (
+    "1\n"
+    ":DeleteTopicState name/s?=~ topic_id/u\n"
+    "6 0cn 1 ;\n"
+    ":DeleteTopicsRequest topics/[@DeleteTopicState topic_names/[s timeout_ms/i\n"
+    "1-3 1 2 -0!\n"
+    "4-5 1c 2 -0! ;\n"
+    "6 0@0c 2 -1 ;\n"
+)

@@ -587,3 +587,16 @@ _DeleteTopicsResponseConstants._facts = (
     'ge","json":"errorMessage","type":"string","versions":"5+","nullableVersions":"5+","ignorab'
     'le":true,"default":null}]}}'
 )
+_DeleteTopicsResponseConstants._plan = (
+    "1\n"
+    ":DeletableTopicResult name/s? topic_id/u error_code/h error_message/s?=~\n"
+    "1-3 0 2 -1 -3\n"
+    "4 0c 2 -1 -3 ;\n"
+    "5 0c 2 3cn -1 ;\n"
+    "6 0cn 1 2 3cn ;\n"
+    ":DeleteTopicsResponse throttle_time_ms/i responses/{@DeletableTopicResult\n"
+    "1-3 0 1@0\n"
+    "4 0 1@1c ;\n"
+    "5 0 1@2c ;\n"
+    "6 0 1@3c ;\n"
+)

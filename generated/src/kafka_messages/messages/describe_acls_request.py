@@ -297,3 +297,10 @@ _DescribeAclsRequestConstants._facts = (
     'ation","json":"operation","type":"int8","versions":"0+"},{"name":"permission_type","json":'
     '"permissionType","type":"int8","versions":"0+"}]}'
 )
+_DescribeAclsRequestConstants._plan = (
+    "1\n"
+    ":DescribeAclsRequest resource_type_filter/b resource_name_filter/s? pattern_type_filter/b="
+    "3 principal_filter/s? host_filter/s? operation/b permission_type/b\n"
+    "1 0 1n 2 3n 4n 5 6\n"
+    "2-3 0 1cn 2 3cn 4cn 5 6 ;\n"
+)

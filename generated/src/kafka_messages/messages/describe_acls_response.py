@@ -557,3 +557,17 @@ _DescribeAclsResponseConstants._facts = (
     'on","type":"int8","versions":"0+"},{"name":"permission_type","json":"permissionType","type'
     '":"int8","versions":"0+"}]}}'
 )
+_DescribeAclsResponseConstants._plan = (
+    "1\n"
+    ":AclDescription principal/s host/s operation/b permission_type/b\n"
+    "1 0 1 2 3\n"
+    "2-3 0c 1c 2 3 ;\n"
+    ":DescribeAclsResource resource_type/b resource_name/s pattern_type/b=3 acls/[@AclDescripti"
+    "on\n"
+    "1 0 1 2 3@0\n"
+    "2-3 0 1c 2 3@1c ;\n"
+    ":DescribeAclsResponse throttle_time_ms/i error_code/h error_message/s? resources/[@Describ"
+    "eAclsResource\n"
+    "1 0 1 2n 3@2\n"
+    "2-3 0 1 2cn 3@3c ;\n"
+)

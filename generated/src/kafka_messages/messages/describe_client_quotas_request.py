@@ -346,3 +346,12 @@ _DescribeClientQuotasRequestConstants._facts = (
     '},{"name":"match_type","json":"matchType","type":"int8","versions":"0+"},{"name":"match","'
     'json":"match","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_DescribeClientQuotasRequestConstants._plan = (
+    "1\n"
+    ":ComponentData entity_type/s match_type/b match/s?\n"
+    "0 0 1 2n\n"
+    "1 0c 1 2cn ;\n"
+    ":DescribeClientQuotasRequest components/[@ComponentData strict/t\n"
+    "0 0@0 1\n"
+    "1 0@1c 1 ;\n"
+)

@@ -657,3 +657,19 @@ _DescribeClientQuotasResponseConstants._facts = (
     'ersions":"0+"}],"ValueData":[{"name":"key","json":"key","type":"string","versions":"0+"},{'
     '"name":"value","json":"value","type":"float64","versions":"0+"}]}}'
 )
+_DescribeClientQuotasResponseConstants._plan = (
+    "1\n"
+    ":EntityData entity_type/s entity_name/s?\n"
+    "0 0 1n\n"
+    "1 0c 1cn ;\n"
+    ":ValueData key/s value/d\n"
+    "0 0 1\n"
+    "1 0c 1 ;\n"
+    ":EntryData entity/[@EntityData values/[@ValueData\n"
+    "0 0@0 1@2\n"
+    "1 0@1c 1@3c ;\n"
+    ":DescribeClientQuotasResponse throttle_time_ms/i error_code/h error_message/s? entries/[@E"
+    "ntryData?\n"
+    "0 0 1 2n 3@4n\n"
+    "1 0 1 2cn 3@5cn ;\n"
+)

@@ -173,3 +173,11 @@ _DescribeClusterRequestConstants._facts = (
     'ype","type":"int8","versions":"1+","default":1},{"name":"include_fenced_brokers","json":"i'
     'ncludeFencedBrokers","type":"bool","versions":"2+"}]}'
 )
+_DescribeClusterRequestConstants._plan = (
+    "1\n"
+    ":DescribeClusterRequest include_cluster_authorized_operations/t endpoint_type/b=1 include_"
+    "fenced_brokers/t\n"
+    "0 0 -1! -2! ;\n"
+    "1 0 1 -2! ;\n"
+    "2 0 1 2 ;\n"
+)

@@ -629,3 +629,15 @@ _DescribeClusterResponseConstants._facts = (
     ',"type":"string","versions":"0+","nullableVersions":"0+","default":null},{"name":"is_fence'
     'd","json":"isFenced","type":"bool","versions":"2+"}]}}'
 )
+_DescribeClusterResponseConstants._plan = (
+    "1\n"
+    ":DescribeClusterBroker broker_id/i host/s port/i rack/s?=~ is_fenced/t\n"
+    "0-1 0 1c 2 3cn -4! ;\n"
+    "2 0 1c 2 3cn 4 ;\n"
+    ":DescribeClusterResponse throttle_time_ms/i error_code/h error_message/s?=~ endpoint_type/"
+    "b=1 cluster_id/s controller_id/i=-1 brokers/{@DescribeClusterBroker cluster_authorized_ope"
+    "rations/i=-2147483648\n"
+    "0 0 1 2cn 4c 5 6@0c 7 -3! ;\n"
+    "1 0 1 2cn 3 4c 5 6@0c 7 ;\n"
+    "2 0 1 2cn 3 4c 5 6@1c 7 ;\n"
+)

@@ -396,3 +396,14 @@ _DescribeConfigsRequestConstants._facts = (
     '":"string","versions":"0+"},{"name":"configuration_keys","json":"configurationKeys","type"'
     ':"[]string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_DescribeConfigsRequestConstants._plan = (
+    "1\n"
+    ":DescribeConfigsResource resource_type/b resource_name/s configuration_keys/[s?\n"
+    "1-3 0 1 2n\n"
+    "4 0 1c 2cn ;\n"
+    ":DescribeConfigsRequest resources/[@DescribeConfigsResource include_synonyms/t include_doc"
+    "umentation/t\n"
+    "1-2 0@0 1 -2!\n"
+    "3 0@0 1 2\n"
+    "4 0@1c 1 2 ;\n"
+)

@@ -1006,3 +1006,23 @@ _DescribeConfigsResponseConstants._facts = (
     'ng","versions":"1+","nullableVersions":"0+"},{"name":"source","json":"source","type":"int8'
     '","versions":"1+"}]}}'
 )
+_DescribeConfigsResponseConstants._plan = (
+    "1\n"
+    ":DescribeConfigsSynonym name/s value/s? source/b\n"
+    "1-3 0 1n 2\n"
+    "4 0c 1cn 2 ;\n"
+    ":DescribeConfigsResourceResult name/s value/s? read_only/t config_source/b=-1 is_sensitive"
+    "/t synonyms/[@DescribeConfigsSynonym config_type/b documentation/s?\n"
+    "1-2 0 1n 2 3 4 5@0 -6 -7\n"
+    "3 0 1n 2 3 4 5@0 6 7n\n"
+    "4 0c 1cn 2 3 4 5@1c 6 7cn ;\n"
+    ":DescribeConfigsResult error_code/h error_message/s? resource_type/b resource_name/s confi"
+    "gs/[@DescribeConfigsResourceResult\n"
+    "1-2 0 1n 2 3 4@2\n"
+    "3 0 1n 2 3 4@3\n"
+    "4 0 1cn 2 3c 4@4c ;\n"
+    ":DescribeConfigsResponse throttle_time_ms/i results/[@DescribeConfigsResult\n"
+    "1-2 0 1@5\n"
+    "3 0 1@6\n"
+    "4 0 1@7c ;\n"
+)

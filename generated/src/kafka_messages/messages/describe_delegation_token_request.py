@@ -321,3 +321,12 @@ _DescribeDelegationTokenRequestConstants._facts = (
     ':[{"name":"principal_type","json":"principalType","type":"string","versions":"0+"},{"name"'
     ':"principal_name","json":"principalName","type":"string","versions":"0+"}]}}'
 )
+_DescribeDelegationTokenRequestConstants._plan = (
+    "1\n"
+    ":DescribeDelegationTokenOwner principal_type/s principal_name/s\n"
+    "1 0 1\n"
+    "2-3 0c 1c ;\n"
+    ":DescribeDelegationTokenRequest owners/[@DescribeDelegationTokenOwner?\n"
+    "1 0@0n\n"
+    "2-3 0@1cn ;\n"
+)

@@ -829,3 +829,20 @@ _DescribeDelegationTokenResponseConstants._facts = (
     '","versions":"0+"},{"name":"principal_name","json":"principalName","type":"string","versio'
     'ns":"0+"}]}}'
 )
+_DescribeDelegationTokenResponseConstants._plan = (
+    "1\n"
+    ":DescribedDelegationTokenRenewer principal_type/s principal_name/s\n"
+    "1 0 1\n"
+    "2-3 0c 1c ;\n"
+    ":DescribedDelegationToken principal_type/s principal_name/s token_requester_principal_type"
+    "/s token_requester_principal_name/s issue_timestamp/q expiry_timestamp/q max_timestamp/q t"
+    "oken_id/s hmac/y renewers/[@DescribedDelegationTokenRenewer\n"
+    "1 0 1 4 5 6 7 8 9@0 -2! -3!\n"
+    "2 0c 1c 4 5 6 7c 8c 9@1c -2! -3! ;\n"
+    "3 0c 1c 2c 3c 4 5 6 7c 8c 9@1c ;\n"
+    ":DescribeDelegationTokenResponse error_code/h tokens/[@DescribedDelegationToken throttle_t"
+    "ime_ms/i\n"
+    "1 0 1@2 2\n"
+    "2 0 1@3c 2 ;\n"
+    "3 0 1@4c 2 ;\n"
+)

@@ -203,3 +203,6 @@ _DescribeGroupsRequestConstants._facts = (
     'ype":"groupId"},{"name":"include_authorized_operations","json":"includeAuthorizedOperation'
     's","type":"bool","versions":"3+"}]}'
 )
+_DescribeGroupsRequestConstants._plan = (
+    "1\n" ":DescribeGroupsRequest groups/[s include_authorized_operations/t\n" "0-2 0 -1!\n" "3-4 0 1\n" "5-6 0c 1 ;\n"
+)

@@ -1290,3 +1290,25 @@ _DescribeGroupsResponseConstants._facts = (
     'son":"memberMetadata","type":"bytes","versions":"0+"},{"name":"member_assignment","json":"'
     'memberAssignment","type":"bytes","versions":"0+"}]}}'
 )
+_DescribeGroupsResponseConstants._plan = (
+    "1\n"
+    ":DescribedGroupMember member_id/s group_instance_id/s?=~ client_id/s client_host/s member_"
+    "metadata/y member_assignment/y\n"
+    "0-3 0 2 3 4 5 -1\n"
+    "4 0 1n 2 3 4 5\n"
+    "5-6 0c 1cn 2c 3c 4c 5c ;\n"
+    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s protocol_type/s p"
+    "rotocol_data/s members/[@DescribedGroupMember authorized_operations/i=-2147483648\n"
+    "0-2 0 2 3 4 5 6@0 -1! -7!\n"
+    "3 0 2 3 4 5 6@0 7 -1!\n"
+    "4 0 2 3 4 5 6@1 7 -1!\n"
+    "5 0 2c 3c 4c 5c 6@2c 7 -1! ;\n"
+    "6 0 1cn 2c 3c 4c 5c 6@2c 7 ;\n"
+    ":DescribeGroupsResponse throttle_time_ms/i groups/[@DescribedGroup\n"
+    "0 1@3 -0\n"
+    "1-2 0 1@3\n"
+    "3 0 1@4\n"
+    "4 0 1@5\n"
+    "5 0 1@6c ;\n"
+    "6 0 1@7c ;\n"
+)

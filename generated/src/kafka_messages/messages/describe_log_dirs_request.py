@@ -341,3 +341,12 @@ _DescribeLogDirsRequestConstants._facts = (
     'son":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"nam'
     'e":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )
+_DescribeLogDirsRequestConstants._plan = (
+    "1\n"
+    ":DescribableLogDirTopic topic/s partitions/[i\n"
+    "1 0 1\n"
+    "2-5 0c 1c ;\n"
+    ":DescribeLogDirsRequest topics/{@DescribableLogDirTopic?\n"
+    "1 0@0n\n"
+    "2-5 0@1cn ;\n"
+)

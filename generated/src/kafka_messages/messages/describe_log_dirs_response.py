@@ -891,3 +891,24 @@ _DescribeLogDirsResponseConstants._facts = (
     'ffsetLag","type":"int64","versions":"0+"},{"name":"is_future_key","json":"isFutureKey","ty'
     'pe":"bool","versions":"0+"}]}}'
 )
+_DescribeLogDirsResponseConstants._plan = (
+    "1\n"
+    ":DescribeLogDirsPartition partition_index/i partition_size/q offset_lag/q is_future_key/t\n"
+    "1 0 1 2 3\n"
+    "2-5 0 1 2 3 ;\n"
+    ":DescribeLogDirsTopic name/s partitions/[@DescribeLogDirsPartition\n"
+    "1 0 1@0\n"
+    "2-5 0c 1@1c ;\n"
+    ":DescribeLogDirsResult error_code/h log_dir/s topics/[@DescribeLogDirsTopic total_bytes/q="
+    "-1 usable_bytes/q=-1 is_cordoned/t\n"
+    "1 0 1 2@2 -3 -4 -5\n"
+    "2-3 0 1c 2@3c -3 -4 -5 ;\n"
+    "4 0 1c 2@3c 3 4 -5 ;\n"
+    "5 0 1c 2@3c 3 4 5 ;\n"
+    ":DescribeLogDirsResponse throttle_time_ms/i error_code/h results/[@DescribeLogDirsResult\n"
+    "1 0 2@4 -1\n"
+    "2 0 2@5c -1 ;\n"
+    "3 0 1 2@5c ;\n"
+    "4 0 1 2@6c ;\n"
+    "5 0 1 2@7c ;\n"
+)

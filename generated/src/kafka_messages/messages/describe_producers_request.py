@@ -231,3 +231,10 @@ _DescribeProducersRequestConstants._facts = (
     'entityType":"topicName","mapKey":true},{"name":"partition_indexes","json":"partitionIndexe'
     's","type":"[]int32","versions":"0+"}]}}'
 )
+_DescribeProducersRequestConstants._plan = (
+    "1\n"
+    ":TopicRequest name/s partition_indexes/[i\n"
+    "0 0c 1c ;\n"
+    ":DescribeProducersRequest topics/{@TopicRequest\n"
+    "0 0@0c ;\n"
+)

@@ -471,3 +471,16 @@ _DescribeProducersResponseConstants._facts = (
     'epoch","json":"coordinatorEpoch","type":"int32","versions":"0+"},{"name":"current_txn_star'
     't_offset","json":"currentTxnStartOffset","type":"int64","versions":"0+","default":-1}]}}'
 )
+_DescribeProducersResponseConstants._plan = (
+    "1\n"
+    ":ProducerState producer_id/q producer_epoch/i last_sequence/i=-1 last_timestamp/q=-1 coord"
+    "inator_epoch/i current_txn_start_offset/q=-1\n"
+    "0 0 1 2 3 4 5 ;\n"
+    ":PartitionResponse partition_index/i error_code/h error_message/s?=~ active_producers/[@Pr"
+    "oducerState\n"
+    "0 0 1 2cn 3@0c ;\n"
+    ":TopicResponse name/s partitions/[@PartitionResponse\n"
+    "0 0c 1@1c ;\n"
+    ":DescribeProducersResponse throttle_time_ms/i topics/[@TopicResponse\n"
+    "0 0 1@2c ;\n"
+)

@@ -270,3 +270,12 @@ _DescribeQuorumRequestConstants._facts = (
     'ata","versions":"0+"}],"PartitionData":[{"name":"partition_index","json":"partitionIndex",'
     '"type":"int32","versions":"0+"}]}}'
 )
+_DescribeQuorumRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i\n"
+    "0-2 0 ;\n"
+    ":TopicData topic_name/s partitions/[@PartitionData\n"
+    "0-2 0c 1@0c ;\n"
+    ":DescribeQuorumRequest topics/[@TopicData\n"
+    "0-2 0@1c ;\n"
+)

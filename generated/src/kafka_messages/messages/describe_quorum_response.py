@@ -1227,3 +1227,28 @@ _DescribeQuorumResponseConstants._facts = (
     '{"name":"host","json":"host","type":"string","versions":"2+"},{"name":"port","json":"port"'
     ',"type":"uint16","versions":"2+"}]}}'
 )
+_DescribeQuorumResponseConstants._plan = (
+    "1\n"
+    ":ReplicaState replica_id/i replica_directory_id/u log_end_offset/q last_fetch_timestamp/q="
+    "-1 last_caught_up_timestamp/q=-1\n"
+    "0 0 2 -1! -3 -4 ;\n"
+    "1 0 2 3 4 -1! ;\n"
+    "2 0 1 2 3 4 ;\n"
+    ":PartitionData partition_index/i error_code/h error_message/s? leader_id/i leader_epoch/i "
+    "high_watermark/q current_voters/[@ReplicaState observers/[@ReplicaState\n"
+    "0 0 1 3 4 5 6@0c 7@0c -2 ;\n"
+    "1 0 1 3 4 5 6@1c 7@1c -2 ;\n"
+    "2 0 1 2cn 3 4 5 6@2c 7@2c ;\n"
+    ":TopicData topic_name/s partitions/[@PartitionData\n"
+    "0 0c 1@3c ;\n"
+    "1 0c 1@4c ;\n"
+    "2 0c 1@5c ;\n"
+    ":Listener name/s host/s port/H\n"
+    "2 0c 1c 2 ;\n"
+    ":Node node_id/i listeners/{@Listener\n"
+    "2 0 1@9c ;\n"
+    ":DescribeQuorumResponse error_code/h error_message/s? topics/[@TopicData nodes/{@Node\n"
+    "0 0 2@6c -1 -3! ;\n"
+    "1 0 2@7c -1 -3! ;\n"
+    "2 0 1cn 2@8c 3@10c ;\n"
+)

@@ -342,3 +342,13 @@ _DescribeShareGroupOffsetsRequestConstants._facts = (
     'name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name"'
     ':"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )
+_DescribeShareGroupOffsetsRequestConstants._plan = (
+    "1\n"
+    ":DescribeShareGroupOffsetsRequestTopic topic_name/s partitions/[i\n"
+    "0-1 0c 1c ;\n"
+    ":DescribeShareGroupOffsetsRequestGroup group_id/s topics/[@DescribeShareGroupOffsetsReques"
+    "tTopic?\n"
+    "0-1 0c 1@0cn ;\n"
+    ":DescribeShareGroupOffsetsRequest groups/[@DescribeShareGroupOffsetsRequestGroup\n"
+    "0-1 0@1c ;\n"
+)

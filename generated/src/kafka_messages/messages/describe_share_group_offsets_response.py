@@ -803,3 +803,22 @@ _DescribeShareGroupOffsetsResponseConstants._facts = (
     'r_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":'
     '"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )
+_DescribeShareGroupOffsetsResponseConstants._plan = (
+    "1\n"
+    ":DescribeShareGroupOffsetsResponsePartition partition_index/i start_offset/q leader_epoch/"
+    "i lag/q=-1 error_code/h error_message/s?=~\n"
+    "0 0 1 2 4 5cn -3 ;\n"
+    "1 0 1 2 3 4 5cn ;\n"
+    ":DescribeShareGroupOffsetsResponseTopic topic_name/s topic_id/u partitions/[@DescribeShare"
+    "GroupOffsetsResponsePartition\n"
+    "0 0c 1 2@0c ;\n"
+    "1 0c 1 2@1c ;\n"
+    ":DescribeShareGroupOffsetsResponseGroup group_id/s topics/[@DescribeShareGroupOffsetsRespo"
+    "nseTopic error_code/h error_message/s?=~\n"
+    "0 0c 1@2c 2 3cn ;\n"
+    "1 0c 1@3c 2 3cn ;\n"
+    ":DescribeShareGroupOffsetsResponse throttle_time_ms/i groups/[@DescribeShareGroupOffsetsRe"
+    "sponseGroup\n"
+    "0 0 1@4c ;\n"
+    "1 0 1@5c ;\n"
+)

@@ -289,3 +289,13 @@ _DescribeTopicPartitionsRequestConstants._facts = (
     'topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{'
     '"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )
+_DescribeTopicPartitionsRequestConstants._plan = (
+    "1\n"
+    ":TopicRequest name/s\n"
+    "0 0c ;\n"
+    ":Cursor topic_name/s partition_index/i\n"
+    "0 0c 1 ;\n"
+    ":DescribeTopicPartitionsRequest topics/[@TopicRequest response_partition_limit/i=2000 curs"
+    "or/@Cursor?=~\n"
+    "0 0@0c 1 2@1n ;\n"
+)

@@ -651,3 +651,18 @@ _DescribeTopicPartitionsResponseConstants._facts = (
     'topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"partition_in'
     'dex","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )
+_DescribeTopicPartitionsResponseConstants._plan = (
+    "1\n"
+    ":DescribeTopicPartitionsResponsePartition error_code/h partition_index/i leader_id/i leade"
+    "r_epoch/i=-1 replica_nodes/[i isr_nodes/[i eligible_leader_replicas/[i?=~ last_known_elr/["
+    "i?=~ offline_replicas/[i\n"
+    "0 0 1 2 3 4c 5c 6cn 7cn 8c ;\n"
+    ":DescribeTopicPartitionsResponseTopic error_code/h name/s? topic_id/u is_internal/t partit"
+    "ions/[@DescribeTopicPartitionsResponsePartition topic_authorized_operations/i=-2147483648\n"
+    "0 0 1cn 2 3 4@0c 5 ;\n"
+    ":Cursor topic_name/s partition_index/i\n"
+    "0 0c 1 ;\n"
+    ":DescribeTopicPartitionsResponse throttle_time_ms/i topics/{@DescribeTopicPartitionsRespon"
+    "seTopic next_cursor/@Cursor?=~\n"
+    "0 0 1@1c 2@2n ;\n"
+)

@@ -106,3 +106,4 @@ _DescribeTransactionsRequestConstants._facts = (
     'ns":"0+","fields":[{"name":"transactional_ids","json":"transactionalIds","type":"[]string"'
     ',"versions":"0+","entityType":"transactionalId"}]}'
 )
+_DescribeTransactionsRequestConstants._plan = "1\n" ":DescribeTransactionsRequest transactional_ids/[s\n" "0 0c ;\n"

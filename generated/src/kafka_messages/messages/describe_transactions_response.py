@@ -429,3 +429,13 @@ _DescribeTransactionsResponseConstants._facts = (
     'son":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"nam'
     'e":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )
+_DescribeTransactionsResponseConstants._plan = (
+    "1\n"
+    ":TopicData topic/s partitions/[i\n"
+    "0 0c 1c ;\n"
+    ":TransactionState error_code/h transactional_id/s transaction_state/s transaction_timeout_"
+    "ms/i transaction_start_time_ms/q producer_id/q producer_epoch/h topics/{@TopicData\n"
+    "0 0 1c 2c 3 4 5 6 7@0c ;\n"
+    ":DescribeTransactionsResponse throttle_time_ms/i transaction_states/[@TransactionState\n"
+    "0 0 1@1c ;\n"
+)

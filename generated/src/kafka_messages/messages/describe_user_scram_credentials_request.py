@@ -192,3 +192,6 @@ _DescribeUserScramCredentialsRequestConstants._facts = (
     '0+","nullableVersions":"0+"}],"structs":{"UserName":[{"name":"name","json":"name","type":"'
     'string","versions":"0+"}]}}'
 )
+_DescribeUserScramCredentialsRequestConstants._plan = (
+    "1\n" ":UserName name/s\n" "0 0c ;\n" ":DescribeUserScramCredentialsRequest users/[@UserName?\n" "0 0@0cn ;\n"
+)

@@ -383,3 +383,14 @@ _DescribeUserScramCredentialsResponseConstants._facts = (
     'n":"mechanism","type":"int8","versions":"0+"},{"name":"iterations","json":"iterations","ty'
     'pe":"int32","versions":"0+"}]}}'
 )
+_DescribeUserScramCredentialsResponseConstants._plan = (
+    "1\n"
+    ":CredentialInfo mechanism/b iterations/i\n"
+    "0 0 1 ;\n"
+    ":DescribeUserScramCredentialsResult user/s error_code/h error_message/s? credential_infos/"
+    "[@CredentialInfo\n"
+    "0 0c 1 2cn 3@0c ;\n"
+    ":DescribeUserScramCredentialsResponse throttle_time_ms/i error_code/h error_message/s? res"
+    "ults/[@DescribeUserScramCredentialsResult\n"
+    "0 0 1 2cn 3@1c ;\n"
+)

@@ -403,3 +403,14 @@ _ElectLeadersRequestConstants._facts = (
     '"type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partition'
     's","json":"partitions","type":"[]int32","versions":"0+"}]}}'
 )
+_ElectLeadersRequestConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic/s partitions/[i\n"
+    "0-1 0 1\n"
+    "2 0c 1c ;\n"
+    ":ElectLeadersRequest election_type/b topic_partitions/{@TopicPartitions? timeout_ms/i=6000"
+    "0\n"
+    "0 1@0n 2 -0!\n"
+    "1 0 1@0n 2\n"
+    "2 0 1@1cn 2 ;\n"
+)

@@ -498,3 +498,17 @@ _ElectLeadersResponseConstants._facts = (
     'n":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessag'
     'e","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_ElectLeadersResponseConstants._plan = (
+    "1\n"
+    ":PartitionResult partition_id/i error_code/h error_message/s?\n"
+    "0-1 0 1 2n\n"
+    "2 0 1 2cn ;\n"
+    ":ReplicaElectionResult topic/s partition_result/[@PartitionResult\n"
+    "0-1 0 1@0\n"
+    "2 0c 1@1c ;\n"
+    ":ElectLeadersResponse throttle_time_ms/i error_code/h replica_election_results/[@ReplicaEl"
+    "ectionResult\n"
+    "0 0 2@2 -1!\n"
+    "1 0 1 2@2\n"
+    "2 0 1 2@3c ;\n"
+)

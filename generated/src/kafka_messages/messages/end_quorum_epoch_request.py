@@ -717,3 +717,21 @@ _EndQuorumEpochRequestConstants._facts = (
     'pe":"string","versions":"1+"},{"name":"port","json":"port","type":"uint16","versions":"1+"'
     "}]}}"
 )
+_EndQuorumEpochRequestConstants._plan = (
+    "1\n"
+    ":ReplicaInfo candidate_id/i candidate_directory_id/u\n"
+    "1 0 1 ;\n"
+    ":PartitionData partition_index/i leader_id/i leader_epoch/i preferred_successors/[i prefer"
+    "red_candidates/[@ReplicaInfo\n"
+    "0 0 1 2 3 -4\n"
+    "1 0 1 2 4@0c -3 ;\n"
+    ":TopicData topic_name/s partitions/[@PartitionData\n"
+    "0 0 1@1\n"
+    "1 0c 1@2c ;\n"
+    ":LeaderEndpoint name/s host/s port/H\n"
+    "1 0c 1c 2 ;\n"
+    ":EndQuorumEpochRequest cluster_id/s?=~ topics/[@TopicData leader_endpoints/{@LeaderEndpoin"
+    "t\n"
+    "0 0n 1@3 -2\n"
+    "1 0cn 1@4c 2@5c ;\n"
+)

@@ -72,3 +72,4 @@ _EndTransactionRecordConstants._codecs = {
 _EndTransactionRecordConstants._facts = (
     '{"name":"EndTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":"0' '+","fields":[]}'
 )
+_EndTransactionRecordConstants._plan = "1\n" ":EndTransactionRecord\n" "0 ;\n"

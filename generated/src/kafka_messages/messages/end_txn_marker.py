@@ -81,3 +81,4 @@ _EndTxnMarkerConstants._facts = (
     '{"name":"EndTxnMarker","type":"data","validVersions":"0","flexibleVersions":"none","fields'
     '":[{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+"}]}'
 )
+_EndTxnMarkerConstants._plan = "1\n" ":EndTxnMarker coordinator_epoch/i\n" "0 0\n"

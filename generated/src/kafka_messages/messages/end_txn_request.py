@@ -174,3 +174,9 @@ _EndTxnRequestConstants._facts = (
     ',"type":"int16","versions":"0+"},{"name":"committed","json":"committed","type":"bool","ver'
     'sions":"0+"}]}'
 )
+_EndTxnRequestConstants._plan = (
+    "1\n"
+    ":EndTxnRequest transactional_id/s producer_id/q producer_epoch/h committed/t\n"
+    "0-2 0 1 2 3\n"
+    "3-5 0c 1 2 3 ;\n"
+)

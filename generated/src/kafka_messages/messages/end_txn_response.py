@@ -167,3 +167,10 @@ _EndTxnResponseConstants._facts = (
     'ble":true,"default":-1},{"name":"producer_epoch","json":"producerEpoch","type":"int16","ve'
     'rsions":"5+","ignorable":true,"default":-1}]}'
 )
+_EndTxnResponseConstants._plan = (
+    "1\n"
+    ":EndTxnResponse throttle_time_ms/i error_code/h producer_id/q=-1 producer_epoch/h=-1\n"
+    "0-2 0 1 -2 -3\n"
+    "3-4 0 1 -2 -3 ;\n"
+    "5 0 1 2 3 ;\n"
+)

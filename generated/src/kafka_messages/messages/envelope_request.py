@@ -164,3 +164,6 @@ _EnvelopeRequestConstants._facts = (
     'sions":"0+"},{"name":"client_host_address","json":"clientHostAddress","type":"bytes","vers'
     'ions":"0+"}]}'
 )
+_EnvelopeRequestConstants._plan = (
+    "1\n" ":EnvelopeRequest request_data/y request_principal/y? client_host_address/y\n" "0 0c 1cn 2c ;\n"
+)

@@ -120,3 +120,4 @@ _EnvelopeResponseConstants._facts = (
     'lableVersions":"0+","default":null},{"name":"error_code","json":"errorCode","type":"int16"'
     ',"versions":"0+"}]}'
 )
+_EnvelopeResponseConstants._plan = "1\n" ":EnvelopeResponse response_data/y?=~ error_code/h\n" "0 0cn 1 ;\n"

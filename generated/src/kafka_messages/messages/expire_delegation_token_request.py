@@ -167,3 +167,6 @@ _ExpireDelegationTokenRequestConstants._facts = (
     'sions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+"},{"name"'
     ':"expiry_time_period_ms","json":"expiryTimePeriodMs","type":"int64","versions":"0+"}]}'
 )
+_ExpireDelegationTokenRequestConstants._plan = (
+    "1\n" ":ExpireDelegationTokenRequest hmac/y expiry_time_period_ms/q\n" "1 0 1\n" "2 0c 1 ;\n"
+)

@@ -116,3 +116,4 @@ _FeatureLevelRecordConstants._facts = (
     ',"fields":[{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"feature_'
     'level","json":"featureLevel","type":"int16","versions":"0+"}]}'
 )
+_FeatureLevelRecordConstants._plan = "1\n" ":FeatureLevelRecord name/s feature_level/h\n" "0 0c 1 ;\n"

@@ -708,3 +708,19 @@ _FetchSnapshotRequestConstants._facts = (
     '"1+","ignorable":true}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int6'
     '4","versions":"0+"},{"name":"epoch","json":"epoch","type":"int32","versions":"0+"}]}}'
 )
+_FetchSnapshotRequestConstants._plan = (
+    "1\n"
+    ":SnapshotId end_offset/q epoch/i\n"
+    "0-1 0 1 ;\n"
+    ":PartitionSnapshot partition/i current_leader_epoch/i snapshot_id/@SnapshotId position/q r"
+    "eplica_directory_id/u\n"
+    "0 0 1 2@0 3 -4 ; ^0\n"
+    "1 0 1 2@0 3 ; 0=4\n"
+    ":TopicSnapshot name/s partitions/[@PartitionSnapshot\n"
+    "0 0c 1@1c ;\n"
+    "1 0c 1@2c ;\n"
+    ":FetchSnapshotRequest cluster_id/s?=~ replica_id/i=-1 max_bytes/i=2147483647 topics/[@Topi"
+    "cSnapshot\n"
+    "0 1 2 3@3c ; 0=0cn\n"
+    "1 1 2 3@4c ; 0=0cn\n"
+)

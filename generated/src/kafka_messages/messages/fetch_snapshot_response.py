@@ -809,3 +809,21 @@ _FetchSnapshotResponseConstants._facts = (
     '},{"name":"host","json":"host","type":"string","versions":"1+"},{"name":"port","json":"por'
     't","type":"uint16","versions":"1+"}]}}'
 )
+_FetchSnapshotResponseConstants._plan = (
+    "1\n"
+    ":SnapshotId end_offset/q epoch/i\n"
+    "0-1 0 1 ;\n"
+    ":LeaderIdAndEpoch leader_id/i leader_epoch/i\n"
+    "0-1 0 1 ;\n"
+    ":PartitionSnapshot index/i error_code/h snapshot_id/@SnapshotId current_leader/~@LeaderIdA"
+    "ndEpoch size/q position/q unaligned_records/r\n"
+    "0-1 0 1 2@0 4 5 6c ; 0=3@1\n"
+    ":TopicSnapshot name/s partitions/[@PartitionSnapshot\n"
+    "0-1 0c 1@2c ;\n"
+    ":NodeEndpoint node_id/i host/s port/H\n"
+    "1 0 1c 2 ;\n"
+    ":FetchSnapshotResponse throttle_time_ms/i error_code/h topics/[@TopicSnapshot node_endpoin"
+    "ts/{@NodeEndpoint\n"
+    "0 0 1 2@3c -3! ; ^0\n"
+    "1 0 1 2@3c ; 0=3@4c\n"
+)

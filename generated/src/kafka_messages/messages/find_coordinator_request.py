@@ -265,3 +265,11 @@ _FindCoordinatorRequestConstants._facts = (
     'type","json":"keyType","type":"int8","versions":"1+"},{"name":"coordinator_keys","json":"c'
     'oordinatorKeys","type":"[]string","versions":"4+"}]}'
 )
+_FindCoordinatorRequestConstants._plan = (
+    "1\n"
+    ":FindCoordinatorRequest key/s key_type/b coordinator_keys/[s\n"
+    "0 0 -1! -2!\n"
+    "1-2 0 1 -2!\n"
+    "3 0c 1 -2! ;\n"
+    "4-6 1 2c -0! ;\n"
+)

@@ -500,3 +500,14 @@ _FindCoordinatorResponseConstants._facts = (
     'me":"error_message","json":"errorMessage","type":"string","versions":"4+","nullableVersion'
     's":"4+","ignorable":true}]}}'
 )
+_FindCoordinatorResponseConstants._plan = (
+    "1\n"
+    ":Coordinator key/s node_id/i host/s port/i error_code/h error_message/s?\n"
+    "4-6 0c 1 2c 3 4 5cn ;\n"
+    ":FindCoordinatorResponse throttle_time_ms/i error_code/h error_message/s? node_id/i host/s"
+    " port/i coordinators/[@Coordinator\n"
+    "0 1 3 4 5 -0 -2 -6!\n"
+    "1-2 0 1 2n 3 4 5 -6!\n"
+    "3 0 1 2cn 3 4c 5 -6! ;\n"
+    "4-6 0 6@0c -1! -2 -3! -4! -5! ;\n"
+)

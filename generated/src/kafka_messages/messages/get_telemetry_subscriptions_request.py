@@ -93,3 +93,6 @@ _GetTelemetrySubscriptionsRequestConstants._facts = (
     'ersions":"0+","fields":[{"name":"client_instance_id","json":"clientInstanceId","type":"uui'
     'd","versions":"0+"}]}'
 )
+_GetTelemetrySubscriptionsRequestConstants._plan = (
+    "1\n" ":GetTelemetrySubscriptionsRequest client_instance_id/u\n" "0 0 ;\n"
+)

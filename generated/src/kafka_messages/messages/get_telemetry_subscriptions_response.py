@@ -230,3 +230,10 @@ _GetTelemetrySubscriptionsResponseConstants._facts = (
     'e":"delta_temporality","json":"deltaTemporality","type":"bool","versions":"0+"},{"name":"r'
     'equested_metrics","json":"requestedMetrics","type":"[]string","versions":"0+"}]}'
 )
+_GetTelemetrySubscriptionsResponseConstants._plan = (
+    "1\n"
+    ":GetTelemetrySubscriptionsResponse throttle_time_ms/i error_code/h client_instance_id/u su"
+    "bscription_id/i accepted_compression_types/[b push_interval_ms/i telemetry_max_bytes/i del"
+    "ta_temporality/t requested_metrics/[s\n"
+    "0 0 1 2 3 4c 5 6 7 8c ;\n"
+)

@@ -88,3 +88,4 @@ _GroupMetadataKeyConstants._facts = (
     '{"name":"GroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions"'
     ':"none","fields":[{"name":"group","json":"group","type":"string","versions":"0"}]}'
 )
+_GroupMetadataKeyConstants._plan = "1\n" ":GroupMetadataKey group/s\n" "0 0\n"

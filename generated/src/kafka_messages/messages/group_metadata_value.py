@@ -1045,3 +1045,19 @@ _GroupMetadataValueConstants._facts = (
     'n","json":"subscription","type":"bytes","versions":"0+"},{"name":"assignment","json":"assi'
     'gnment","type":"bytes","versions":"0+"}]}}'
 )
+_GroupMetadataValueConstants._plan = (
+    "1\n"
+    ":MemberMetadata member_id/s group_instance_id/s?=~ client_id/s client_host/s rebalance_tim"
+    "eout/i=-1 session_timeout/i subscription/y assignment/y\n"
+    "0 0 2 3 5 6 7 -1 -4\n"
+    "1-2 0 2 3 4 5 6 7 -1\n"
+    "3 0 1n 2 3 4 5 6 7\n"
+    "4 0c 1cn 2c 3c 4 5 6c 7c ;\n"
+    ":GroupMetadataValue protocol_type/s generation/i protocol/s? leader/s? current_state_times"
+    "tamp/q=-1 members/[@MemberMetadata\n"
+    "0 0 1 2n 3n 5@0 -4\n"
+    "1 0 1 2n 3n 5@1 -4\n"
+    "2 0 1 2n 3n 4 5@1\n"
+    "3 0 1 2n 3n 4 5@2\n"
+    "4 0c 1 2cn 3cn 4 5@3c ;\n"
+)

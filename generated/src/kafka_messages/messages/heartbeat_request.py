@@ -287,3 +287,10 @@ _HeartbeatRequestConstants._facts = (
     'ance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+",'
     '"default":null}]}'
 )
+_HeartbeatRequestConstants._plan = (
+    "1\n"
+    ":HeartbeatRequest group_id/s generation_id/i member_id/s group_instance_id/s?=~\n"
+    "0-2 0 1 2 -3!\n"
+    "3 0 1 2 3n\n"
+    "4 0c 1 2c 3cn ;\n"
+)

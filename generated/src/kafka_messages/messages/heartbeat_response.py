@@ -143,3 +143,6 @@ _HeartbeatResponseConstants._facts = (
     '1+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"0'
     '+"}]}'
 )
+_HeartbeatResponseConstants._plan = (
+    "1\n" ":HeartbeatResponse throttle_time_ms/i error_code/h\n" "0 1 -0\n" "1-3 0 1\n" "4 0 1 ;\n"
+)

@@ -543,3 +543,15 @@ _IncrementalAlterConfigsRequestConstants._facts = (
     'tion","type":"int8","versions":"0+","mapKey":true},{"name":"value","json":"value","type":"'
     'string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_IncrementalAlterConfigsRequestConstants._plan = (
+    "1\n"
+    ":AlterableConfig name/s config_operation/b value/s?\n"
+    "0 0 1 2n\n"
+    "1 0c 1 2cn ;\n"
+    ":AlterConfigsResource resource_type/b resource_name/s configs/{@AlterableConfig\n"
+    "0 0 1 2@0\n"
+    "1 0 1c 2@1c ;\n"
+    ":IncrementalAlterConfigsRequest resources/{@AlterConfigsResource validate_only/t\n"
+    "0 0@2 1\n"
+    "1 0@3c 1 ;\n"
+)

@@ -366,3 +366,14 @@ _IncrementalAlterConfigsResponseConstants._facts = (
     'son":"resourceType","type":"int8","versions":"0+"},{"name":"resource_name","json":"resourc'
     'eName","type":"string","versions":"0+"}]}}'
 )
+_IncrementalAlterConfigsResponseConstants._plan = (
+    "1\n"
+    ":AlterConfigsResourceResponse error_code/h error_message/s? resource_type/b resource_name/"
+    "s\n"
+    "0 0 1n 2 3\n"
+    "1 0 1cn 2 3c ;\n"
+    ":IncrementalAlterConfigsResponse throttle_time_ms/i responses/[@AlterConfigsResourceRespon"
+    "se\n"
+    "0 0 1@0\n"
+    "1 0 1@1c ;\n"
+)

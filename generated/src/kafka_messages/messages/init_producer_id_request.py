@@ -350,3 +350,12 @@ _InitProducerIdRequestConstants._facts = (
     '":-1},{"name":"enable2_pc","json":"enable2Pc","type":"bool","versions":"6+"},{"name":"keep'
     '_prepared_txn","json":"keepPreparedTxn","type":"bool","versions":"6+"}]}'
 )
+_InitProducerIdRequestConstants._plan = (
+    "1\n"
+    ":InitProducerIdRequest transactional_id/s? transaction_timeout_ms/i producer_id/q=-1 produ"
+    "cer_epoch/h=-1 enable2_pc/t keep_prepared_txn/t\n"
+    "0-1 0n 1 -2! -3! -4! -5!\n"
+    "2 0cn 1 -2! -3! -4! -5! ;\n"
+    "3-5 0cn 1 2 3 -4! -5! ;\n"
+    "6 0cn 1 2 3 4 5 ;\n"
+)

@@ -214,3 +214,11 @@ _InitProducerIdResponseConstants._facts = (
     'oducer_epoch","json":"ongoingTxnProducerEpoch","type":"int16","versions":"6+","default":-1'
     "}]}"
 )
+_InitProducerIdResponseConstants._plan = (
+    "1\n"
+    ":InitProducerIdResponse throttle_time_ms/i error_code/h producer_id/q=-1 producer_epoch/h "
+    "ongoing_txn_producer_id/q=-1 ongoing_txn_producer_epoch/h=-1\n"
+    "0-1 0 1 2 3 -4! -5!\n"
+    "2-5 0 1 2 3 -4! -5! ;\n"
+    "6 0 1 2 3 4 5 ;\n"
+)

@@ -304,3 +304,12 @@ _InitializeShareGroupStateRequestConstants._facts = (
     'name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+"},{"name":"start_off'
     'set","json":"startOffset","type":"int64","versions":"0+"}]}}'
 )
+_InitializeShareGroupStateRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition/i state_epoch/i start_offset/q\n"
+    "0 0 1 2 ;\n"
+    ":InitializeStateData topic_id/u partitions/[@PartitionData\n"
+    "0 0 1@0c ;\n"
+    ":InitializeShareGroupStateRequest group_id/s topics/[@InitializeStateData\n"
+    "0 0c 1@1c ;\n"
+)

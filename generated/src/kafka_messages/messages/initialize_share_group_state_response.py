@@ -308,3 +308,12 @@ _InitializeShareGroupStateResponseConstants._facts = (
     'sions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+"'
     ',"nullableVersions":"0+","default":null}]}}'
 )
+_InitializeShareGroupStateResponseConstants._plan = (
+    "1\n"
+    ":PartitionResult partition/i error_code/h error_message/s?=~\n"
+    "0 0 1 2cn ;\n"
+    ":InitializeStateResult topic_id/u partitions/[@PartitionResult\n"
+    "0 0 1@0c ;\n"
+    ":InitializeShareGroupStateResponse results/[@InitializeStateResult\n"
+    "0 0@1c ;\n"
+)

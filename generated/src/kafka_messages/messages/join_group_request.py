@@ -782,3 +782,16 @@ _JoinGroupRequestConstants._facts = (
     '{"JoinGroupRequestProtocol":[{"name":"name","json":"name","type":"string","versions":"0+",'
     '"mapKey":true},{"name":"metadata","json":"metadata","type":"bytes","versions":"0+"}]}}'
 )
+_JoinGroupRequestConstants._plan = (
+    "1\n"
+    ":JoinGroupRequestProtocol name/s metadata/y\n"
+    "0-5 0 1\n"
+    "6-9 0c 1c ;\n"
+    ":JoinGroupRequest group_id/s session_timeout_ms/i rebalance_timeout_ms/i=-1 member_id/s gr"
+    "oup_instance_id/s?=~ protocol_type/s protocols/{@JoinGroupRequestProtocol reason/s?=~\n"
+    "0 0 1 3 5 6@0 -2 -4! -7\n"
+    "1-4 0 1 2 3 5 6@0 -4! -7\n"
+    "5 0 1 2 3 4n 5 6@0 -7\n"
+    "6-7 0c 1 2 3c 4cn 5c 6@1c -7 ;\n"
+    "8-9 0c 1 2 3c 4cn 5c 6@1c 7cn ;\n"
+)

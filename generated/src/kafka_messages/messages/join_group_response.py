@@ -957,3 +957,18 @@ _JoinGroupResponseConstants._facts = (
     'tring","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null},{"name":"m'
     'etadata","json":"metadata","type":"bytes","versions":"0+"}]}}'
 )
+_JoinGroupResponseConstants._plan = (
+    "1\n"
+    ":JoinGroupResponseMember member_id/s group_instance_id/s?=~ metadata/y\n"
+    "0-4 0 2 -1\n"
+    "5 0 1n 2\n"
+    "6-9 0c 1cn 2c ;\n"
+    ":JoinGroupResponse throttle_time_ms/i error_code/h generation_id/i=-1 protocol_type/s?=~ p"
+    "rotocol_name/s? leader/s skip_assignment/t member_id/s members/[@JoinGroupResponseMember\n"
+    "0-1 1 2 4 5 7 8@0 -0 -3 -6!\n"
+    "2-4 0 1 2 4 5 7 8@0 -3 -6!\n"
+    "5 0 1 2 4 5 7 8@1 -3 -6!\n"
+    "6 0 1 2 4c 5c 7c 8@2c -3 -6! ;\n"
+    "7-8 0 1 2 3cn 4cn 5c 7c 8@2c -6! ;\n"
+    "9 0 1 2 3cn 4cn 5c 6 7c 8@2c ;\n"
+)

@@ -91,3 +91,4 @@ _KRaftVersionRecordConstants._facts = (
     'elds":[{"name":"version","json":"version","type":"int16","versions":"0+"},{"name":"kraft_v'
     'ersion","json":"kRaftVersion","type":"int16","versions":"0+"}]}'
 )
+_KRaftVersionRecordConstants._plan = "1\n" ":KRaftVersionRecord version/h kraft_version/h\n" "0 0 1 ;\n"

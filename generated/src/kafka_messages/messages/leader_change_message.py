@@ -324,3 +324,12 @@ _LeaderChangeMessageConstants._facts = (
     '","json":"voterId","type":"int32","versions":"0+"},{"name":"voter_directory_id","json":"vo'
     'terDirectoryId","type":"uuid","versions":"1+"}]}}'
 )
+_LeaderChangeMessageConstants._plan = (
+    "1\n"
+    ":Voter voter_id/i voter_directory_id/u\n"
+    "0 0 -1! ;\n"
+    "1 0 1 ;\n"
+    ":LeaderChangeMessage version/h leader_id/i voters/[@Voter granting_voters/[@Voter\n"
+    "0 0 1 2@0c 3@0c ;\n"
+    "1 0 1 2@1c 3@1c ;\n"
+)

@@ -553,3 +553,15 @@ _LeaveGroupRequestConstants._facts = (
     'rsions":"3+","default":null},{"name":"reason","json":"reason","type":"string","versions":"'
     '5+","nullableVersions":"5+","ignorable":true,"default":null}]}}'
 )
+_LeaveGroupRequestConstants._plan = (
+    "1\n"
+    ":MemberIdentity member_id/s group_instance_id/s?=~ reason/s?=~\n"
+    "3 0 1n -2\n"
+    "4 0c 1cn -2 ;\n"
+    "5 0c 1cn 2cn ;\n"
+    ":LeaveGroupRequest group_id/s member_id/s members/[@MemberIdentity\n"
+    "0-2 0 1 -2!\n"
+    "3 0 2@0 -1!\n"
+    "4 0c 2@1c -1! ;\n"
+    "5 0c 2@2c -1! ;\n"
+)

@@ -390,3 +390,14 @@ _LeaveGroupResponseConstants._facts = (
     'nullableVersions":"3+"},{"name":"error_code","json":"errorCode","type":"int16","versions":'
     '"3+"}]}}'
 )
+_LeaveGroupResponseConstants._plan = (
+    "1\n"
+    ":MemberResponse member_id/s group_instance_id/s? error_code/h\n"
+    "3 0 1n 2\n"
+    "4-5 0c 1cn 2 ;\n"
+    ":LeaveGroupResponse throttle_time_ms/i error_code/h members/[@MemberResponse\n"
+    "0 1 -0 -2!\n"
+    "1-2 0 1 -2!\n"
+    "3 0 1 2@0\n"
+    "4-5 0 1 2@1c ;\n"
+)

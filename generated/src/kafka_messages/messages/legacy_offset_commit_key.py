@@ -121,3 +121,4 @@ _LegacyOffsetCommitKeyConstants._facts = (
     'me":"topic","json":"topic","type":"string","versions":"0"},{"name":"partition","json":"par'
     'tition","type":"int32","versions":"0"}]}'
 )
+_LegacyOffsetCommitKeyConstants._plan = "1\n" ":LegacyOffsetCommitKey group/s topic/s partition/i\n" "0 0 1 2\n"

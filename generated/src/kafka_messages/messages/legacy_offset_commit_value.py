@@ -107,3 +107,6 @@ _LegacyOffsetCommitValueConstants._facts = (
     ',{"name":"metadata","json":"metadata","type":"string","versions":"0"},{"name":"commit_time'
     'stamp","json":"commitTimestamp","type":"int64","versions":"0"}]}'
 )
+_LegacyOffsetCommitValueConstants._plan = (
+    "1\n" ":LegacyOffsetCommitValue offset/q metadata/s commit_timestamp/q\n" "0 0 1 2\n"
+)

@@ -141,3 +141,6 @@ _ListConfigResourcesRequestConstants._facts = (
     'ons":"0+","fields":[{"name":"resource_types","json":"resourceTypes","type":"[]int8","versi'
     'ons":"1+"}]}'
 )
+_ListConfigResourcesRequestConstants._plan = (
+    "1\n" ":ListConfigResourcesRequest resource_types/[b\n" "0 -0! ;\n" "1 0c ;\n"
+)

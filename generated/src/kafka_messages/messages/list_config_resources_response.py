@@ -320,3 +320,13 @@ _ListConfigResourcesResponseConstants._facts = (
     'ng","versions":"0+"},{"name":"resource_type","json":"resourceType","type":"int8","versions'
     '":"1+","ignorable":true,"default":16}]}}'
 )
+_ListConfigResourcesResponseConstants._plan = (
+    "1\n"
+    ":ConfigResource resource_name/s resource_type/b=16\n"
+    "0 0c -1 ;\n"
+    "1 0c 1 ;\n"
+    ":ListConfigResourcesResponse throttle_time_ms/i error_code/h config_resources/[@ConfigReso"
+    "urce\n"
+    "0 0 1 2@0c ;\n"
+    "1 0 1 2@1c ;\n"
+)

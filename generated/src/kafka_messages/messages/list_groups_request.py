@@ -227,3 +227,11 @@ _ListGroupsRequestConstants._facts = (
     ',"fields":[{"name":"states_filter","json":"statesFilter","type":"[]string","versions":"4+"'
     '},{"name":"types_filter","json":"typesFilter","type":"[]string","versions":"5+"}]}'
 )
+_ListGroupsRequestConstants._plan = (
+    "1\n"
+    ":ListGroupsRequest states_filter/[s types_filter/[s\n"
+    "0-2 -0! -1!\n"
+    "3 -0! -1! ;\n"
+    "4 0c -1! ;\n"
+    "5 0c 1c ;\n"
+)

@@ -614,3 +614,17 @@ _ListGroupsResponseConstants._facts = (
     '":true},{"name":"group_type","json":"groupType","type":"string","versions":"5+","ignorable'
     '":true}]}}'
 )
+_ListGroupsResponseConstants._plan = (
+    "1\n"
+    ":ListedGroup group_id/s protocol_type/s group_state/s group_type/s\n"
+    "0-2 0 1 -2 -3\n"
+    "3 0c 1c -2 -3 ;\n"
+    "4 0c 1c 2c -3 ;\n"
+    "5 0c 1c 2c 3c ;\n"
+    ":ListGroupsResponse throttle_time_ms/i error_code/h groups/[@ListedGroup\n"
+    "0 1 2@0 -0\n"
+    "1-2 0 1 2@0\n"
+    "3 0 1 2@1c ;\n"
+    "4 0 1 2@2c ;\n"
+    "5 0 1 2@3c ;\n"
+)

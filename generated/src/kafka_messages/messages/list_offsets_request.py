@@ -628,3 +628,20 @@ _ListOffsetsRequestConstants._facts = (
     'LeaderEpoch","type":"int32","versions":"4+","ignorable":true,"default":-1},{"name":"timest'
     'amp","json":"timestamp","type":"int64","versions":"0+"}]}}'
 )
+_ListOffsetsRequestConstants._plan = (
+    "1\n"
+    ":ListOffsetsPartition partition_index/i current_leader_epoch/i=-1 timestamp/q\n"
+    "1-3 0 2 -1\n"
+    "4-5 0 1 2\n"
+    "6-11 0 1 2 ;\n"
+    ":ListOffsetsTopic name/s partitions/[@ListOffsetsPartition\n"
+    "1-3 0 1@0\n"
+    "4-5 0 1@1\n"
+    "6-11 0c 1@2c ;\n"
+    ":ListOffsetsRequest replica_id/i isolation_level/b topics/[@ListOffsetsTopic timeout_ms/i\n"
+    "1 0 2@3 -1! -3\n"
+    "2-3 0 1 2@3 -3\n"
+    "4-5 0 1 2@4 -3\n"
+    "6-9 0 1 2@5c -3 ;\n"
+    "10-11 0 1 2@5c 3 ;\n"
+)

@@ -592,3 +592,20 @@ _ListOffsetsResponseConstants._facts = (
     ':"offset","type":"int64","versions":"1+","default":-1},{"name":"leader_epoch","json":"lead'
     'erEpoch","type":"int32","versions":"4+","default":-1}]}}'
 )
+_ListOffsetsResponseConstants._plan = (
+    "1\n"
+    ":ListOffsetsPartitionResponse partition_index/i error_code/h timestamp/q=-1 offset/q=-1 le"
+    "ader_epoch/i=-1\n"
+    "1-3 0 1 2 3 -4!\n"
+    "4-5 0 1 2 3 4\n"
+    "6-11 0 1 2 3 4 ;\n"
+    ":ListOffsetsTopicResponse name/s partitions/[@ListOffsetsPartitionResponse\n"
+    "1-3 0 1@0\n"
+    "4-5 0 1@1\n"
+    "6-11 0c 1@2c ;\n"
+    ":ListOffsetsResponse throttle_time_ms/i topics/[@ListOffsetsTopicResponse\n"
+    "1 1@3 -0\n"
+    "2-3 0 1@3\n"
+    "4-5 0 1@4\n"
+    "6-11 0 1@5c ;\n"
+)

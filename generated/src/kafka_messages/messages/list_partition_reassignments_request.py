@@ -248,3 +248,11 @@ _ListPartitionReassignmentsRequestConstants._facts = (
     'tyType":"topicName"},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32'
     '","versions":"0+"}]}}'
 )
+_ListPartitionReassignmentsRequestConstants._plan = (
+    "1\n"
+    ":ListPartitionReassignmentsTopics name/s partition_indexes/[i\n"
+    "0 0c 1c ;\n"
+    ":ListPartitionReassignmentsRequest timeout_ms/i=60000 topics/[@ListPartitionReassignmentsT"
+    "opics?=~\n"
+    "0 0 1@0cn ;\n"
+)

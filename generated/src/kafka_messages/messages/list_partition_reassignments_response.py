@@ -421,3 +421,14 @@ _ListPartitionReassignmentsResponseConstants._facts = (
     '":"brokerId"},{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","vers'
     'ions":"0+","entityType":"brokerId"}]}}'
 )
+_ListPartitionReassignmentsResponseConstants._plan = (
+    "1\n"
+    ":OngoingPartitionReassignment partition_index/i replicas/[i adding_replicas/[i removing_re"
+    "plicas/[i\n"
+    "0 0 1c 2c 3c ;\n"
+    ":OngoingTopicReassignment name/s partitions/[@OngoingPartitionReassignment\n"
+    "0 0c 1@0c ;\n"
+    ":ListPartitionReassignmentsResponse throttle_time_ms/i error_code/h error_message/s? topic"
+    "s/[@OngoingTopicReassignment\n"
+    "0 0 1 2cn 3@1c ;\n"
+)

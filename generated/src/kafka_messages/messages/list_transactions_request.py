@@ -330,3 +330,11 @@ _ListTransactionsRequestConstants._facts = (
     '":"int64","versions":"1+","default":-1},{"name":"transactional_id_pattern","json":"transac'
     'tionalIdPattern","type":"string","versions":"2+","nullableVersions":"2+","default":null}]}'
 )
+_ListTransactionsRequestConstants._plan = (
+    "1\n"
+    ":ListTransactionsRequest state_filters/[s producer_id_filters/[q duration_filter/q=-1 tran"
+    "sactional_id_pattern/s?=~\n"
+    "0 0c 1c -2! -3! ;\n"
+    "1 0c 1c 2 -3! ;\n"
+    "2 0c 1c 2 3cn ;\n"
+)

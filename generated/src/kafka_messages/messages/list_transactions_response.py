@@ -269,3 +269,11 @@ _ListTransactionsResponseConstants._facts = (
     ',"json":"producerId","type":"int64","versions":"0+","entityType":"producerId"},{"name":"tr'
     'ansaction_state","json":"transactionState","type":"string","versions":"0+"}]}}'
 )
+_ListTransactionsResponseConstants._plan = (
+    "1\n"
+    ":TransactionState transactional_id/s producer_id/q transaction_state/s\n"
+    "0-2 0c 1 2c ;\n"
+    ":ListTransactionsResponse throttle_time_ms/i error_code/h unknown_state_filters/[s transac"
+    "tion_states/[@TransactionState\n"
+    "0-2 0 1 2c 3@0c ;\n"
+)

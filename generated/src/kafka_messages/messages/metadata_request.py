@@ -651,3 +651,19 @@ _MetadataRequestConstants._facts = (
     'icId","type":"uuid","versions":"10+","ignorable":true},{"name":"name","json":"name","type"'
     ':"string","versions":"0+","nullableVersions":"10+","entityType":"topicName"}]}}'
 )
+_MetadataRequestConstants._plan = (
+    "1\n"
+    ":MetadataRequestTopic topic_id/u name/s?\n"
+    "0-8 1 -0\n"
+    "9 1c -0 ;\n"
+    "10-13 0 1cn ;\n"
+    ":MetadataRequest topics/[@MetadataRequestTopic? allow_auto_topic_creation/t=1 include_clus"
+    "ter_authorized_operations/t include_topic_authorized_operations/t\n"
+    "0 0@0 -1! -2! -3!\n"
+    "1-3 0@0n -1! -2! -3!\n"
+    "4-7 0@0n 1 -2! -3!\n"
+    "8 0@0n 1 2 3\n"
+    "9 0@1cn 1 2 3 ;\n"
+    "10 0@2cn 1 2 3 ;\n"
+    "11-13 0@2cn 1 3 -2! ;\n"
+)

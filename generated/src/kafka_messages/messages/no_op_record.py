@@ -73,3 +73,4 @@ _NoOpRecordConstants._codecs = {
 _NoOpRecordConstants._facts = (
     '{"name":"NoOpRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields' '":[]}'
 )
+_NoOpRecordConstants._plan = "1\n" ":NoOpRecord\n" "0 ;\n"

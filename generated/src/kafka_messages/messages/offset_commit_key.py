@@ -120,3 +120,4 @@ _OffsetCommitKeyConstants._facts = (
     'opic","json":"topic","type":"string","versions":"0"},{"name":"partition","json":"partition'
     '","type":"int32","versions":"0"}]}'
 )
+_OffsetCommitKeyConstants._plan = "1\n" ":OffsetCommitKey group/s topic/s partition/i\n" "0 0 1 2\n"

@@ -1041,3 +1041,24 @@ _OffsetCommitRequestConstants._facts = (
     '2","versions":"6+","ignorable":true,"default":-1},{"name":"committed_metadata","json":"com'
     'mittedMetadata","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_OffsetCommitRequestConstants._plan = (
+    "1\n"
+    ":OffsetCommitRequestPartition partition_index/i committed_offset/q committed_leader_epoch/"
+    "i=-1 committed_metadata/s?\n"
+    "2-5 0 1 3n -2\n"
+    "6-7 0 1 2 3n\n"
+    "8-10 0 1 2 3cn ;\n"
+    ":OffsetCommitRequestTopic name/s topic_id/u partitions/[@OffsetCommitRequestPartition\n"
+    "2-5 0 2@0 -1\n"
+    "6-7 0 2@1 -1\n"
+    "8-9 0c 2@2c -1 ;\n"
+    "10 1 2@2c -0 ;\n"
+    ":OffsetCommitRequest group_id/s generation_id_or_member_epoch/i=-1 member_id/s group_insta"
+    "nce_id/s?=~ retention_time_ms/q=-1 topics/[@OffsetCommitRequestTopic\n"
+    "2-4 0 1 2 4 5@3 -3!\n"
+    "5 0 1 2 5@3 -3! -4\n"
+    "6 0 1 2 5@4 -3! -4\n"
+    "7 0 1 2 3n 5@4 -4\n"
+    "8-9 0c 1 2c 3cn 5@5c -4 ;\n"
+    "10 0c 1 2c 3cn 5@6c -4 ;\n"
+)

@@ -568,3 +568,18 @@ _OffsetCommitResponseConstants._facts = (
     '","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}'
     "]}}"
 )
+_OffsetCommitResponseConstants._plan = (
+    "1\n"
+    ":OffsetCommitResponsePartition partition_index/i error_code/h\n"
+    "2-7 0 1\n"
+    "8-10 0 1 ;\n"
+    ":OffsetCommitResponseTopic name/s topic_id/u partitions/[@OffsetCommitResponsePartition\n"
+    "2-7 0 2@0 -1\n"
+    "8-9 0c 2@1c -1 ;\n"
+    "10 1 2@1c -0 ;\n"
+    ":OffsetCommitResponse throttle_time_ms/i topics/[@OffsetCommitResponseTopic\n"
+    "2 1@2 -0\n"
+    "3-7 0 1@2\n"
+    "8-9 0 1@3c ;\n"
+    "10 0 1@4c ;\n"
+)

@@ -325,3 +325,12 @@ _OffsetCommitValueConstants._facts = (
     'ult":-1},{"name":"topic_id","json":"topicId","type":"uuid","versions":"4+","tag":0,"tagged'
     'Versions":"4+","ignorable":true}]}'
 )
+_OffsetCommitValueConstants._plan = (
+    "1\n"
+    ":OffsetCommitValue offset/q leader_epoch/i=-1 metadata/s commit_timestamp/q expire_timesta"
+    "mp/q=-1 topic_id/u\n"
+    "0,2 0 2 3 -1 -4 -5\n"
+    "1 0 2 3 4 -1 -5\n"
+    "3 0 1 2 3 -4 -5\n"
+    "4 0 1 2c 3 -4 ; 0=5\n"
+)

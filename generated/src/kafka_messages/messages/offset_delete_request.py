@@ -282,3 +282,12 @@ _OffsetDeleteRequestConstants._facts = (
     'tPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"'
     '0+"}]}}'
 )
+_OffsetDeleteRequestConstants._plan = (
+    "1\n"
+    ":OffsetDeleteRequestPartition partition_index/i\n"
+    "0 0\n"
+    ":OffsetDeleteRequestTopic name/s partitions/[@OffsetDeleteRequestPartition\n"
+    "0 0 1@0\n"
+    ":OffsetDeleteRequest group_id/s topics/{@OffsetDeleteRequestTopic\n"
+    "0 0 1@1\n"
+)

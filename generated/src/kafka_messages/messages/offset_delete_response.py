@@ -304,3 +304,12 @@ _OffsetDeleteResponseConstants._facts = (
     'tition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
     '"mapKey":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
 )
+_OffsetDeleteResponseConstants._plan = (
+    "1\n"
+    ":OffsetDeleteResponsePartition partition_index/i error_code/h\n"
+    "0 0 1\n"
+    ":OffsetDeleteResponseTopic name/s partitions/{@OffsetDeleteResponsePartition\n"
+    "0 0 1@0\n"
+    ":OffsetDeleteResponse error_code/h throttle_time_ms/i topics/{@OffsetDeleteResponseTopic\n"
+    "0 0 1 2@1\n"
+)

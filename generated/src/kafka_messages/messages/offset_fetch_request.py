@@ -1132,3 +1132,26 @@ _OffsetFetchRequestConstants._facts = (
     ',"ignorable":true},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32",'
     '"versions":"8+"}]}}'
 )
+_OffsetFetchRequestConstants._plan = (
+    "1\n"
+    ":OffsetFetchRequestTopic name/s partition_indexes/[i\n"
+    "1-5 0 1\n"
+    "6-7 0c 1c ;\n"
+    ":OffsetFetchRequestTopics name/s topic_id/u partition_indexes/[i\n"
+    "8-9 0c 2c -1 ;\n"
+    "10 1 2c -0 ;\n"
+    ":OffsetFetchRequestGroup group_id/s member_id/s?=~ member_epoch/i=-1 topics/[@OffsetFetchR"
+    "equestTopics?\n"
+    "8 0c 3@2cn -1 -2 ;\n"
+    "9 0c 1cn 2 3@2cn ;\n"
+    "10 0c 1cn 2 3@3cn ;\n"
+    ":OffsetFetchRequest group_id/s topics/[@OffsetFetchRequestTopic? groups/[@OffsetFetchReque"
+    "stGroup require_stable/t\n"
+    "1 0 1@0 -2! -3!\n"
+    "2-5 0 1@0n -2! -3!\n"
+    "6 0c 1@1cn -2! -3! ;\n"
+    "7 0c 1@1cn 3 -2! ;\n"
+    "8 2@4c 3 -0! -1! ;\n"
+    "9 2@5c 3 -0! -1! ;\n"
+    "10 2@6c 3 -0! -1! ;\n"
+)

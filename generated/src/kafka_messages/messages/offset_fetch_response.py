@@ -1264,3 +1264,33 @@ _OffsetFetchResponseConstants._facts = (
     'string","versions":"8+","nullableVersions":"8+"},{"name":"error_code","json":"errorCode","'
     'type":"int16","versions":"8+"}]}}'
 )
+_OffsetFetchResponseConstants._plan = (
+    "1\n"
+    ":OffsetFetchResponsePartition partition_index/i committed_offset/q committed_leader_epoch/"
+    "i=-1 metadata/s? error_code/h\n"
+    "1-4 0 1 3n 4 -2\n"
+    "5 0 1 2 3n 4\n"
+    "6-7 0 1 2 3cn 4 ;\n"
+    ":OffsetFetchResponseTopic name/s partitions/[@OffsetFetchResponsePartition\n"
+    "1-4 0 1@0\n"
+    "5 0 1@1\n"
+    "6-7 0c 1@2c ;\n"
+    ":OffsetFetchResponsePartitions partition_index/i committed_offset/q committed_leader_epoch"
+    "/i=-1 metadata/s? error_code/h\n"
+    "8-10 0 1 2 3cn 4 ;\n"
+    ":OffsetFetchResponseTopics name/s topic_id/u partitions/[@OffsetFetchResponsePartitions\n"
+    "8-9 0c 2@6c -1 ;\n"
+    "10 1 2@6c -0 ;\n"
+    ":OffsetFetchResponseGroup group_id/s topics/[@OffsetFetchResponseTopics error_code/h\n"
+    "8-9 0c 1@7c 2 ;\n"
+    "10 0c 1@8c 2 ;\n"
+    ":OffsetFetchResponse throttle_time_ms/i topics/[@OffsetFetchResponseTopic error_code/h gro"
+    "ups/[@OffsetFetchResponseGroup\n"
+    "1 1@3 -0 -2 -3!\n"
+    "2 1@3 2 -0 -3!\n"
+    "3-4 0 1@3 2 -3!\n"
+    "5 0 1@4 2 -3!\n"
+    "6-7 0 1@5c 2 -3! ;\n"
+    "8-9 0 3@9c -1! -2 ;\n"
+    "10 0 3@10c -1! -2 ;\n"
+)

@@ -491,3 +491,16 @@ _OffsetForLeaderEpochRequestConstants._facts = (
     'nt32","versions":"2+","ignorable":true,"default":-1},{"name":"leader_epoch","json":"leader'
     'Epoch","type":"int32","versions":"0+"}]}}'
 )
+_OffsetForLeaderEpochRequestConstants._plan = (
+    "1\n"
+    ":OffsetForLeaderPartition partition/i current_leader_epoch/i=-1 leader_epoch/i\n"
+    "2-3 0 1 2\n"
+    "4 0 1 2 ;\n"
+    ":OffsetForLeaderTopic topic/s partitions/[@OffsetForLeaderPartition\n"
+    "2-3 0 1@0\n"
+    "4 0c 1@1c ;\n"
+    ":OffsetForLeaderEpochRequest replica_id/i=-2 topics/{@OffsetForLeaderTopic\n"
+    "2 1@2 -0\n"
+    "3 0 1@2\n"
+    "4 0 1@3c ;\n"
+)

@@ -455,3 +455,15 @@ _OffsetForLeaderEpochResponseConstants._facts = (
     '":"leaderEpoch","type":"int32","versions":"1+","ignorable":true,"default":-1},{"name":"end'
     '_offset","json":"endOffset","type":"int64","versions":"0+","default":-1}]}}'
 )
+_OffsetForLeaderEpochResponseConstants._plan = (
+    "1\n"
+    ":EpochEndOffset error_code/h partition/i leader_epoch/i=-1 end_offset/q=-1\n"
+    "2-3 0 1 2 3\n"
+    "4 0 1 2 3 ;\n"
+    ":OffsetForLeaderTopicResult topic/s partitions/[@EpochEndOffset\n"
+    "2-3 0 1@0\n"
+    "4 0c 1@1c ;\n"
+    ":OffsetForLeaderEpochResponse throttle_time_ms/i topics/{@OffsetForLeaderTopicResult\n"
+    "2-3 0 1@2\n"
+    "4 0 1@3c ;\n"
+)

@@ -1063,3 +1063,12 @@ _PartitionChangeRecordConstants._facts = (
     '2+","nullableVersions":"2+","tag":7,"taggedVersions":"2+","entityType":"brokerId","default'
     '":null}]}'
 )
+_PartitionChangeRecordConstants._plan = (
+    "1\n"
+    ":PartitionChangeRecord partition_id/i=-1 topic_id/u isr/[i?=~ leader/i=-2 replicas/[i?=~ r"
+    "emoving_replicas/[i?=~ adding_replicas/[i?=~ leader_recovery_state/b=-1 directories/[u?=~ "
+    "eligible_leader_replicas/[i?=~ last_known_elr/[i?=~\n"
+    "0 0 1 -8! -9! -10! ; 0=2cn 1=3 2=4cn 3=5cn 4=6cn 5=7 ^6 ^7 ^8\n"
+    "1 0 1 -9! -10! ; 0=2cn 1=3 2=4cn 3=5cn 4=6cn 5=7 8=8cn ^6 ^7\n"
+    "2 0 1 ; 0=2cn 1=3 2=4cn 3=5cn 4=6cn 5=7 6=9cn 7=10cn 8=8cn\n"
+)

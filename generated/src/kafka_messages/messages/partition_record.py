@@ -841,3 +841,12 @@ _PartitionRecordConstants._facts = (
     'wnElr","type":"[]int32","versions":"2+","nullableVersions":"2+","tag":2,"taggedVersions":"'
     '2+","entityType":"brokerId","default":null}]}'
 )
+_PartitionRecordConstants._plan = (
+    "1\n"
+    ":PartitionRecord partition_id/i=-1 topic_id/u replicas/[i isr/[i removing_replicas/[i addi"
+    "ng_replicas/[i leader/i=-1 leader_recovery_state/b leader_epoch/i=-1 partition_epoch/i=-1 "
+    "directories/[u eligible_leader_replicas/[i?=~ last_known_elr/[i?=~\n"
+    "0 0 1 2c 3c 4c 5c 6 8 9 -10! -11! -12! ; 0=7 ^1 ^2\n"
+    "1 0 1 2c 3c 4c 5c 6 8 9 10c -11! -12! ; 0=7 ^1 ^2\n"
+    "2 0 1 2c 3c 4c 5c 6 8 9 10c ; 0=7 1=11cn 2=12cn\n"
+)

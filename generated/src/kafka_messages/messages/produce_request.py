@@ -668,3 +668,17 @@ _ProduceRequestConstants._facts = (
     '":"0+"},{"name":"records","json":"records","type":"records","versions":"0+","nullableVersi'
     'ons":"0+","default":null}]}}'
 )
+_ProduceRequestConstants._plan = (
+    "1\n"
+    ":PartitionProduceData index/i records/r?=~\n"
+    "3-8 0 1n\n"
+    "9-13 0 1cn ;\n"
+    ":TopicProduceData name/s topic_id/u partition_data/[@PartitionProduceData\n"
+    "3-8 0 2@0 -1\n"
+    "9-12 0c 2@1c -1 ;\n"
+    "13 1 2@1c -0 ;\n"
+    ":ProduceRequest transactional_id/s?=~ acks/h timeout_ms/i topic_data/{@TopicProduceData\n"
+    "3-8 0n 1 2 3@2\n"
+    "9-12 0cn 1 2 3@3c ;\n"
+    "13 0cn 1 2 3@4c ;\n"
+)

@@ -99,3 +99,6 @@ _ProducerIdsRecordConstants._facts = (
     'default":-1},{"name":"next_producer_id","json":"nextProducerId","type":"int64","versions":'
     '"0+"}]}'
 )
+_ProducerIdsRecordConstants._plan = (
+    "1\n" ":ProducerIdsRecord broker_id/i broker_epoch/q=-1 next_producer_id/q\n" "0 0 1 2 ;\n"
+)

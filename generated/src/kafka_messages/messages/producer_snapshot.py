@@ -218,3 +218,11 @@ _ProducerSnapshotConstants._facts = (
     'rdinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"1"},{"name":"current_'
     'txn_first_offset","json":"currentTxnFirstOffset","type":"int64","versions":"1"}]}}'
 )
+_ProducerSnapshotConstants._plan = (
+    "1\n"
+    ":ProducerEntry producer_id/q epoch/h last_sequence/i last_offset/q offset_delta/i timestam"
+    "p/q coordinator_epoch/i current_txn_first_offset/q\n"
+    "1 0 1 2 3 4 5 6 7\n"
+    ":ProducerSnapshot crc/I producer_entries/[@ProducerEntry\n"
+    "1 0 1@0\n"
+)

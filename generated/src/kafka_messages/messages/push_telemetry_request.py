@@ -160,3 +160,9 @@ _PushTelemetryRequestConstants._facts = (
     'sion_type","json":"compressionType","type":"int8","versions":"0+"},{"name":"metrics","json'
     '":"metrics","type":"bytes","versions":"0+"}]}'
 )
+_PushTelemetryRequestConstants._plan = (
+    "1\n"
+    ":PushTelemetryRequest client_instance_id/u subscription_id/i terminating/t compression_typ"
+    "e/b metrics/y\n"
+    "0 0 1 2 3 4c ;\n"
+)

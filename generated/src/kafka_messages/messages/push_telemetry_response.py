@@ -92,3 +92,4 @@ _PushTelemetryResponseConstants._facts = (
     '0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions"'
     ':"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}'
 )
+_PushTelemetryResponseConstants._plan = "1\n" ":PushTelemetryResponse throttle_time_ms/i error_code/h\n" "0 0 1 ;\n"

@@ -291,3 +291,12 @@ _QuorumStateDataConstants._facts = (
     'rs","type":"[]Voter","versions":"0","nullableVersions":"0"}],"structs":{"Voter":[{"name":"'
     'voter_id","json":"voterId","type":"int32","versions":"0"}]}}'
 )
+_QuorumStateDataConstants._plan = (
+    "1\n"
+    ":Voter voter_id/i\n"
+    "0 0 ;\n"
+    ":QuorumStateData cluster_id/s leader_id/i=-1 leader_epoch/i=-1 voted_id/i=-1 voted_directo"
+    "ry_id/u applied_offset/q current_voters/[@Voter?\n"
+    "0 0c 1 2 3 5 6@0cn -4! ;\n"
+    "1 1 2 3 4 -0! -5! -6! ;\n"
+)

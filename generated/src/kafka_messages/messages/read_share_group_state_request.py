@@ -300,3 +300,12 @@ _ReadShareGroupStateRequestConstants._facts = (
     '"name":"partition","json":"partition","type":"int32","versions":"0+"},{"name":"leader_epoc'
     'h","json":"leaderEpoch","type":"int32","versions":"0+"}]}}'
 )
+_ReadShareGroupStateRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition/i leader_epoch/i\n"
+    "0 0 1 ;\n"
+    ":ReadStateData topic_id/u partitions/[@PartitionData\n"
+    "0 0 1@0c ;\n"
+    ":ReadShareGroupStateRequest group_id/s topics/[@ReadStateData\n"
+    "0 0c 1@1c ;\n"
+)

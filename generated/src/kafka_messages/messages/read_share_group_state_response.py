@@ -428,3 +428,15 @@ _ReadShareGroupStateResponseConstants._facts = (
     'son":"deliveryState","type":"int8","versions":"0+"},{"name":"delivery_count","json":"deliv'
     'eryCount","type":"int16","versions":"0+"}]}}'
 )
+_ReadShareGroupStateResponseConstants._plan = (
+    "1\n"
+    ":StateBatch first_offset/q last_offset/q delivery_state/b delivery_count/h\n"
+    "0 0 1 2 3 ;\n"
+    ":PartitionResult partition/i error_code/h error_message/s?=~ state_epoch/i start_offset/q "
+    "state_batches/[@StateBatch\n"
+    "0 0 1 2cn 3 4 5@0c ;\n"
+    ":ReadStateResult topic_id/u partitions/[@PartitionResult\n"
+    "0 0 1@1c ;\n"
+    ":ReadShareGroupStateResponse results/[@ReadStateResult\n"
+    "0 0@2c ;\n"
+)

@@ -306,3 +306,12 @@ _ReadShareGroupStateSummaryRequestConstants._facts = (
     '+"}],"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+'
     '"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"}]}}'
 )
+_ReadShareGroupStateSummaryRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition/i leader_epoch/i\n"
+    "0-1 0 1 ;\n"
+    ":ReadStateSummaryData topic_id/u partitions/[@PartitionData\n"
+    "0-1 0 1@0c ;\n"
+    ":ReadShareGroupStateSummaryRequest group_id/s topics/[@ReadStateSummaryData\n"
+    "0-1 0c 1@1c ;\n"
+)

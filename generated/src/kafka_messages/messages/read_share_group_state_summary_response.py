@@ -499,3 +499,16 @@ _ReadShareGroupStateSummaryResponseConstants._facts = (
     '},{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","version'
     's":"1+","ignorable":true,"default":-1}]}}'
 )
+_ReadShareGroupStateSummaryResponseConstants._plan = (
+    "1\n"
+    ":PartitionResult partition/i error_code/h error_message/s?=~ state_epoch/i leader_epoch/i "
+    "start_offset/q delivery_complete_count/i=-1\n"
+    "0 0 1 2cn 3 4 5 -6 ;\n"
+    "1 0 1 2cn 3 4 5 6 ;\n"
+    ":ReadStateSummaryResult topic_id/u partitions/[@PartitionResult\n"
+    "0 0 1@0c ;\n"
+    "1 0 1@1c ;\n"
+    ":ReadShareGroupStateSummaryResponse results/[@ReadStateSummaryResult\n"
+    "0 0@2c ;\n"
+    "1 0@3c ;\n"
+)

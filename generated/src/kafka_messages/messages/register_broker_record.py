@@ -1122,3 +1122,18 @@ _RegisterBrokerRecordConstants._facts = (
     '0+"},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versions'
     '":"0+"}]}}'
 )
+_RegisterBrokerRecordConstants._plan = (
+    "1\n"
+    ":BrokerEndpoint name/s host/s port/H security_protocol/h\n"
+    "0-4 0c 1c 2 3 ;\n"
+    ":BrokerFeature name/s min_supported_version/h max_supported_version/h\n"
+    "0-4 0c 1 2 ;\n"
+    ":RegisterBrokerRecord broker_id/i is_migrating_zk_broker/t incarnation_id/u broker_epoch/q"
+    " end_points/{@BrokerEndpoint features/{@BrokerFeature rack/s? fenced/t=1 in_controlled_shu"
+    "tdown/t log_dirs/[u cordoned_log_dirs/[u?=~\n"
+    "0 0 2 3 4@0c 5@1c 6cn 7 -1! -8! -9! -10! ; ^0 ^1\n"
+    "1 0 2 3 4@0c 5@1c 6cn 7 8 -1! -9! -10! ; ^0 ^1\n"
+    "2 0 1 2 3 4@0c 5@1c 6cn 7 8 -9! -10! ; ^0 ^1\n"
+    "3 0 1 2 3 4@0c 5@1c 6cn 7 8 -10! ; 0=9c ^1\n"
+    "4 0 1 2 3 4@0c 5@1c 6cn 7 8 ; 0=9c 1=10cn\n"
+)

@@ -406,3 +406,13 @@ _RegisterControllerRecordConstants._facts = (
     'Version","type":"int16","versions":"0+"},{"name":"max_supported_version","json":"maxSuppor'
     'tedVersion","type":"int16","versions":"0+"}]}}'
 )
+_RegisterControllerRecordConstants._plan = (
+    "1\n"
+    ":ControllerEndpoint name/s host/s port/H security_protocol/h\n"
+    "0 0c 1c 2 3 ;\n"
+    ":ControllerFeature name/s min_supported_version/h max_supported_version/h\n"
+    "0 0c 1 2 ;\n"
+    ":RegisterControllerRecord controller_id/i incarnation_id/u zk_migration_ready/t end_points"
+    "/{@ControllerEndpoint features/{@ControllerFeature\n"
+    "0 0 1 2 3@0c 4@1c ;\n"
+)

@@ -507,3 +507,17 @@ _RemoteLogSegmentMetadataRecordConstants._facts = (
     'erEpoch","type":"int32","versions":"0+"},{"name":"offset","json":"offset","type":"int64","'
     'versions":"0+"}]}}'
 )
+_RemoteLogSegmentMetadataRecordConstants._plan = (
+    "1\n"
+    ":TopicIdPartitionEntry name/s id/u partition/i\n"
+    "0 0c 1 2 ;\n"
+    ":RemoteLogSegmentIdEntry topic_id_partition/@TopicIdPartitionEntry id/u\n"
+    "0 0@0 1 ;\n"
+    ":SegmentLeaderEpochEntry leader_epoch/i offset/q\n"
+    "0 0 1 ;\n"
+    ":RemoteLogSegmentMetadataRecord remote_log_segment_id/@RemoteLogSegmentIdEntry start_offse"
+    "t/q end_offset/q broker_id/i max_timestamp_ms/q event_timestamp_ms/q segment_leader_epochs"
+    "/[@SegmentLeaderEpochEntry segment_size_in_bytes/i custom_metadata/y?=~ remote_log_segment"
+    "_state/b txn_index_empty/t\n"
+    "0 0@1 1 2 3 4 5 6@2c 7 8cn 9 ; 0=10\n"
+)

@@ -374,3 +374,13 @@ _RemoteLogSegmentMetadataSnapshotRecordConstants._facts = (
     'och","json":"leaderEpoch","type":"int32","versions":"0+"},{"name":"offset","json":"offset"'
     ',"type":"int64","versions":"0+"}]}}'
 )
+_RemoteLogSegmentMetadataSnapshotRecordConstants._plan = (
+    "1\n"
+    ":SegmentLeaderEpochEntry leader_epoch/i offset/q\n"
+    "0 0 1 ;\n"
+    ":RemoteLogSegmentMetadataSnapshotRecord segment_id/u start_offset/q end_offset/q broker_id"
+    "/i max_timestamp_ms/q event_timestamp_ms/q segment_leader_epochs/[@SegmentLeaderEpochEntry"
+    " segment_size_in_bytes/i custom_metadata/y?=~ remote_log_segment_state/b txn_index_empty/t"
+    "\n"
+    "0 0 1 2 3 4 5 6@0c 7 8cn 9 ; 0=10\n"
+)

@@ -323,3 +323,13 @@ _RemoteLogSegmentMetadataUpdateRecordConstants._facts = (
     'd","json":"id","type":"uuid","versions":"0+"},{"name":"partition","json":"partition","type'
     '":"int32","versions":"0+"}]}}'
 )
+_RemoteLogSegmentMetadataUpdateRecordConstants._plan = (
+    "1\n"
+    ":TopicIdPartitionEntry name/s id/u partition/i\n"
+    "0 0c 1 2 ;\n"
+    ":RemoteLogSegmentIdEntry topic_id_partition/@TopicIdPartitionEntry id/u\n"
+    "0 0@0 1 ;\n"
+    ":RemoteLogSegmentMetadataUpdateRecord remote_log_segment_id/@RemoteLogSegmentIdEntry broke"
+    "r_id/i event_timestamp_ms/q custom_metadata/y?=~ remote_log_segment_state/b\n"
+    "0 0@1 1 2 3cn 4 ;\n"
+)

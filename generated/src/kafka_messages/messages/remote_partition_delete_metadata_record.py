@@ -211,3 +211,11 @@ _RemotePartitionDeleteMetadataRecordConstants._facts = (
     'on":"name","type":"string","versions":"0+"},{"name":"id","json":"id","type":"uuid","versio'
     'ns":"0+"},{"name":"partition","json":"partition","type":"int32","versions":"0+"}]}}'
 )
+_RemotePartitionDeleteMetadataRecordConstants._plan = (
+    "1\n"
+    ":TopicIdPartitionEntry name/s id/u partition/i\n"
+    "0 0c 1 2 ;\n"
+    ":RemotePartitionDeleteMetadataRecord topic_id_partition/@TopicIdPartitionEntry broker_id/i"
+    " event_timestamp_ms/q remote_partition_delete_state/b\n"
+    "0 0@0 1 2 3 ;\n"
+)

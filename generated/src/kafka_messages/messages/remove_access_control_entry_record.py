@@ -89,3 +89,4 @@ _RemoveAccessControlEntryRecordConstants._facts = (
     '{"name":"RemoveAccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVe'
     'rsions":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+"}]}'
 )
+_RemoveAccessControlEntryRecordConstants._plan = "1\n" ":RemoveAccessControlEntryRecord id/u\n" "0 0 ;\n"

@@ -105,3 +105,4 @@ _RemoveDelegationTokenRecordConstants._facts = (
     '{"name":"RemoveDelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"token_id","json":"tokenId","type":"string","versions":"0+"}]}'
 )
+_RemoveDelegationTokenRecordConstants._plan = "1\n" ":RemoveDelegationTokenRecord token_id/s\n" "0 0c ;\n"

@@ -133,3 +133,6 @@ _RemoveRaftVoterRequestConstants._facts = (
     'lableVersions":"0+"},{"name":"voter_id","json":"voterId","type":"int32","versions":"0+"},{'
     '"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+"}]}'
 )
+_RemoveRaftVoterRequestConstants._plan = (
+    "1\n" ":RemoveRaftVoterRequest cluster_id/s? voter_id/i voter_directory_id/u\n" "0 0cn 1 2 ;\n"
+)

@@ -133,3 +133,6 @@ _RemoveRaftVoterResponseConstants._facts = (
     'error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0'
     '+","ignorable":true}]}'
 )
+_RemoveRaftVoterResponseConstants._plan = (
+    "1\n" ":RemoveRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"
+)

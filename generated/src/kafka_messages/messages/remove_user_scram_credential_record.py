@@ -120,3 +120,6 @@ _RemoveUserScramCredentialRecordConstants._facts = (
     'ersions":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+"},{"na'
     'me":"mechanism","json":"mechanism","type":"int8","versions":"0+"}]}'
 )
+_RemoveUserScramCredentialRecordConstants._plan = (
+    "1\n" ":RemoveUserScramCredentialRecord name/s mechanism/b\n" "0 0c 1 ;\n"
+)

@@ -169,3 +169,6 @@ _RenewDelegationTokenRequestConstants._facts = (
     'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+"},{"name":'
     '"renew_period_ms","json":"renewPeriodMs","type":"int64","versions":"0+"}]}'
 )
+_RenewDelegationTokenRequestConstants._plan = (
+    "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "1 0 1\n" "2 0c 1 ;\n"
+)

@@ -129,3 +129,9 @@ _RenewDelegationTokenResponseConstants._facts = (
     '0+"},{"name":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0'
     '+"},{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+"}]}'
 )
+_RenewDelegationTokenResponseConstants._plan = (
+    "1\n"
+    ":RenewDelegationTokenResponse error_code/h expiry_timestamp_ms/q throttle_time_ms/i\n"
+    "1 0 1 2\n"
+    "2 0 1 2 ;\n"
+)

@@ -159,3 +159,9 @@ _RequestHeaderConstants._facts = (
     't_id","json":"clientId","type":"string","versions":"1+","nullableVersions":"1+","flexibleV'
     'ersions":"none"}]}'
 )
+_RequestHeaderConstants._plan = (
+    "1\n"
+    ":RequestHeader request_api_key/h request_api_version/h correlation_id/i client_id/s?\n"
+    "1 0 1 2 3n\n"
+    "2 0 1 2 3n ;\n"
+)

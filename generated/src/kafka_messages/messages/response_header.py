@@ -105,3 +105,4 @@ _ResponseHeaderConstants._facts = (
     '{"name":"ResponseHeader","type":"header","validVersions":"0-1","flexibleVersions":"1+","fi'
     'elds":[{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+"}]}'
 )
+_ResponseHeaderConstants._plan = "1\n" ":ResponseHeader correlation_id/i\n" "0 0\n" "1 0 ;\n"

@@ -274,3 +274,11 @@ _SaslAuthenticateResponseConstants._facts = (
     'me":"session_lifetime_ms","json":"sessionLifetimeMs","type":"int64","versions":"1+","ignor'
     'able":true}]}'
 )
+_SaslAuthenticateResponseConstants._plan = (
+    "1\n"
+    ":SaslAuthenticateResponse error_code/h error_message/s? auth_bytes/y session_lifetime_ms/q"
+    "\n"
+    "0 0 1n 2 -3\n"
+    "1 0 1n 2 3\n"
+    "2 0 1cn 2c 3 ;\n"
+)

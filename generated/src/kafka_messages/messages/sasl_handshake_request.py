@@ -88,3 +88,4 @@ _SaslHandshakeRequestConstants._facts = (
     '{"name":"SaslHandshakeRequest","type":"request","validVersions":"0-1","flexibleVersions":"'
     'none","fields":[{"name":"mechanism","json":"mechanism","type":"string","versions":"0+"}]}'
 )
+_SaslHandshakeRequestConstants._plan = "1\n" ":SaslHandshakeRequest mechanism/s\n" "0-1 0\n"

@@ -97,3 +97,4 @@ _SaslHandshakeResponseConstants._facts = (
     ':"none","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},'
     '{"name":"mechanisms","json":"mechanisms","type":"[]string","versions":"0+"}]}'
 )
+_SaslHandshakeResponseConstants._plan = "1\n" ":SaslHandshakeResponse error_code/h mechanisms/[s\n" "0-1 0 1\n"

@@ -601,3 +601,16 @@ _ShareAcknowledgeRequestConstants._facts = (
     ',"versions":"0+"},{"name":"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","v'
     'ersions":"0+"}]}}'
 )
+_ShareAcknowledgeRequestConstants._plan = (
+    "1\n"
+    ":AcknowledgementBatch first_offset/q last_offset/q acknowledge_types/[b\n"
+    "1-2 0 1 2c ;\n"
+    ":AcknowledgePartition partition_index/i acknowledgement_batches/[@AcknowledgementBatch\n"
+    "1-2 0 1@0c ;\n"
+    ":AcknowledgeTopic topic_id/u partitions/{@AcknowledgePartition\n"
+    "1-2 0 1@1c ;\n"
+    ":ShareAcknowledgeRequest group_id/s?=~ member_id/s? share_session_epoch/i is_renew_ack/t t"
+    "opics/{@AcknowledgeTopic\n"
+    "1 0cn 1cn 2 4@2c -3! ;\n"
+    "2 0cn 1cn 2 3 4@2c ;\n"
+)

@@ -706,3 +706,19 @@ _ShareAcknowledgeResponseConstants._facts = (
     's":"0+"},{"name":"port","json":"port","type":"int32","versions":"0+"},{"name":"rack","json'
     '":"rack","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
 )
+_ShareAcknowledgeResponseConstants._plan = (
+    "1\n"
+    ":LeaderIdAndEpoch leader_id/i leader_epoch/i\n"
+    "1-2 0 1 ;\n"
+    ":PartitionData partition_index/i error_code/h error_message/s?=~ current_leader/@LeaderIdA"
+    "ndEpoch\n"
+    "1-2 0 1 2cn 3@0 ;\n"
+    ":ShareAcknowledgeTopicResponse topic_id/u partitions/[@PartitionData\n"
+    "1-2 0 1@1c ;\n"
+    ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
+    "1-2 0 1c 2 3cn ;\n"
+    ":ShareAcknowledgeResponse throttle_time_ms/i error_code/h error_message/s?=~ acquisition_l"
+    "ock_timeout_ms/i responses/{@ShareAcknowledgeTopicResponse node_endpoints/{@NodeEndpoint\n"
+    "1 0 1 2cn 4@2c 5@3c -3 ;\n"
+    "2 0 1 2cn 3 4@2c 5@3c ;\n"
+)

@@ -832,3 +832,20 @@ _ShareFetchRequestConstants._facts = (
     '":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versi'
     'ons":"0+"}]}}'
 )
+_ShareFetchRequestConstants._plan = (
+    "1\n"
+    ":AcknowledgementBatch first_offset/q last_offset/q acknowledge_types/[b\n"
+    "1-2 0 1 2c ;\n"
+    ":FetchPartition partition_index/i partition_max_bytes/i acknowledgement_batches/[@Acknowle"
+    "dgementBatch\n"
+    "1-2 0 2@0c -1! ;\n"
+    ":FetchTopic topic_id/u partitions/{@FetchPartition\n"
+    "1-2 0 1@1c ;\n"
+    ":ForgottenTopic topic_id/u partitions/[i\n"
+    "1-2 0 1c ;\n"
+    ":ShareFetchRequest group_id/s?=~ member_id/s? share_session_epoch/i max_wait_ms/i min_byte"
+    "s/i max_bytes/i=2147483647 max_records/i batch_size/i share_acquire_mode/b is_renew_ack/t "
+    "topics/{@FetchTopic forgotten_topics_data/[@ForgottenTopic\n"
+    "1 0cn 1cn 2 3 4 5 6 7 10@2c 11@3c -8 -9! ;\n"
+    "2 0cn 1cn 2 3 4 5 6 7 8 9 10@2c 11@3c ;\n"
+)

@@ -800,3 +800,21 @@ _ShareFetchResponseConstants._facts = (
     'ame":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default'
     '":null}]}}'
 )
+_ShareFetchResponseConstants._plan = (
+    "1\n"
+    ":LeaderIdAndEpoch leader_id/i leader_epoch/i\n"
+    "1-2 0 1 ;\n"
+    ":AcquiredRecords first_offset/q last_offset/q delivery_count/h\n"
+    "1-2 0 1 2 ;\n"
+    ":PartitionData partition_index/i error_code/h error_message/s?=~ acknowledge_error_code/h "
+    "acknowledge_error_message/s?=~ current_leader/@LeaderIdAndEpoch records/r acquired_records"
+    "/[@AcquiredRecords\n"
+    "1-2 0 1 2cn 3 4cn 5@0 6c 7@1c ;\n"
+    ":ShareFetchableTopicResponse topic_id/u partitions/[@PartitionData\n"
+    "1-2 0 1@2c ;\n"
+    ":NodeEndpoint node_id/i host/s port/i rack/s?=~\n"
+    "1-2 0 1c 2 3cn ;\n"
+    ":ShareFetchResponse throttle_time_ms/i error_code/h error_message/s?=~ acquisition_lock_ti"
+    "meout_ms/i responses/{@ShareFetchableTopicResponse node_endpoints/{@NodeEndpoint\n"
+    "1-2 0 1 2cn 3 4@3c 5@4c ;\n"
+)

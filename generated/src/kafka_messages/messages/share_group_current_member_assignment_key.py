@@ -117,3 +117,6 @@ _ShareGroupCurrentMemberAssignmentKeyConstants._facts = (
     '","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string",'
     '"versions":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
 )
+_ShareGroupCurrentMemberAssignmentKeyConstants._plan = (
+    "1\n" ":ShareGroupCurrentMemberAssignmentKey group_id/s member_id/s\n" "0 0 1\n"
+)

@@ -241,3 +241,11 @@ _ShareGroupCurrentMemberAssignmentValueConstants._facts = (
     'id","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":'
     '"0+"}]}}'
 )
+_ShareGroupCurrentMemberAssignmentValueConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u partitions/[i\n"
+    "0 0 1c ;\n"
+    ":ShareGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b ass"
+    "igned_partitions/[@TopicPartitions\n"
+    "0 0 1 2 3@0c ;\n"
+)

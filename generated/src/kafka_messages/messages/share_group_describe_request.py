@@ -114,3 +114,6 @@ _ShareGroupDescribeRequestConstants._facts = (
     'entityType":"groupId"},{"name":"include_authorized_operations","json":"includeAuthorizedOp'
     'erations","type":"bool","versions":"0+"}]}'
 )
+_ShareGroupDescribeRequestConstants._plan = (
+    "1\n" ":ShareGroupDescribeRequest group_ids/[s include_authorized_operations/t\n" "1 0c 1 ;\n"
+)

@@ -719,3 +719,18 @@ _ShareGroupDescribeResponseConstants._facts = (
     '","json":"subscribedTopicNames","type":"[]string","versions":"0+","entityType":"topicName"'
     '},{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+"}]}}'
 )
+_ShareGroupDescribeResponseConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u topic_name/s partitions/[i\n"
+    "1 0 1c 2c ;\n"
+    ":Assignment topic_partitions/[@TopicPartitions\n"
+    "1 0@0c ;\n"
+    ":Member member_id/s rack_id/s?=~ member_epoch/i client_id/s client_host/s subscribed_topic"
+    "_names/[s assignment/@Assignment\n"
+    "1 0c 1cn 2 3c 4c 5c 6@1 ;\n"
+    ":DescribedGroup error_code/h error_message/s?=~ group_id/s group_state/s group_epoch/i ass"
+    "ignment_epoch/i assignor_name/s members/[@Member authorized_operations/i=-2147483648\n"
+    "1 0 1cn 2c 3c 4 5 6c 7@2c 8 ;\n"
+    ":ShareGroupDescribeResponse throttle_time_ms/i groups/[@DescribedGroup\n"
+    "1 0 1@3c ;\n"
+)

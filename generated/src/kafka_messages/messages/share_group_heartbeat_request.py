@@ -212,3 +212,9 @@ _ShareGroupHeartbeatRequestConstants._facts = (
     'l},{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versi'
     'ons":"0+","nullableVersions":"0+","entityType":"topicName","default":null}]}'
 )
+_ShareGroupHeartbeatRequestConstants._plan = (
+    "1\n"
+    ":ShareGroupHeartbeatRequest group_id/s member_id/s member_epoch/i rack_id/s?=~ subscribed_"
+    "topic_names/[s?=~\n"
+    "1 0c 1c 2 3cn 4cn ;\n"
+)

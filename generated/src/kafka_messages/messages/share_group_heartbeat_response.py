@@ -371,3 +371,13 @@ _ShareGroupHeartbeatResponseConstants._facts = (
     'son":"partitions","type":"[]int32","versions":"0+"}],"Assignment":[{"name":"topic_partitio'
     'ns","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+"}]}}'
 )
+_ShareGroupHeartbeatResponseConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u partitions/[i\n"
+    "1 0 1c ;\n"
+    ":Assignment topic_partitions/[@TopicPartitions\n"
+    "1 0@0c ;\n"
+    ":ShareGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_id/"
+    "s?=~ member_epoch/i heartbeat_interval_ms/i assignment/@Assignment?=~\n"
+    "1 0 1 2cn 3cn 4 5 6@1n ;\n"
+)

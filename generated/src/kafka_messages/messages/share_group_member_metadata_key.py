@@ -113,3 +113,4 @@ _ShareGroupMemberMetadataKeyConstants._facts = (
     'leVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions'
     '":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
 )
+_ShareGroupMemberMetadataKeyConstants._plan = "1\n" ":ShareGroupMemberMetadataKey group_id/s member_id/s\n" "0 0 1\n"

@@ -186,3 +186,9 @@ _ShareGroupMemberMetadataValueConstants._facts = (
     'name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":'
     '"0+"}]}'
 )
+_ShareGroupMemberMetadataValueConstants._plan = (
+    "1\n"
+    ":ShareGroupMemberMetadataValue rack_id/s? client_id/s client_host/s subscribed_topic_names"
+    "/[s\n"
+    "0 0cn 1c 2c 3c ;\n"
+)

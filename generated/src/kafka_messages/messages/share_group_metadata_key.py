@@ -88,3 +88,4 @@ _ShareGroupMetadataKeyConstants._facts = (
     'ions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0"}'
     "]}"
 )
+_ShareGroupMetadataKeyConstants._plan = "1\n" ":ShareGroupMetadataKey group_id/s\n" "0 0\n"

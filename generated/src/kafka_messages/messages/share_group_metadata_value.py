@@ -92,3 +92,4 @@ _ShareGroupMetadataValueConstants._facts = (
     'Versions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+"},{"'
     'name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+"}]}'
 )
+_ShareGroupMetadataValueConstants._plan = "1\n" ":ShareGroupMetadataValue epoch/i metadata_hash/q\n" "0 0 1 ;\n"

@@ -94,3 +94,4 @@ _ShareGroupStatePartitionMetadataKeyConstants._facts = (
     ',"flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","'
     'versions":"0"}]}'
 )
+_ShareGroupStatePartitionMetadataKeyConstants._plan = "1\n" ":ShareGroupStatePartitionMetadataKey group_id/s\n" "0 0\n"

@@ -378,3 +378,13 @@ _ShareGroupStatePartitionMetadataValueConstants._facts = (
     'picId","type":"uuid","versions":"0+"},{"name":"topic_name","json":"topicName","type":"stri'
     'ng","versions":"0+"}]}}'
 )
+_ShareGroupStatePartitionMetadataValueConstants._plan = (
+    "1\n"
+    ":TopicPartitionsInfo topic_id/u topic_name/s partitions/[i\n"
+    "0 0 1c 2c ;\n"
+    ":TopicInfo topic_id/u topic_name/s\n"
+    "0 0 1c ;\n"
+    ":ShareGroupStatePartitionMetadataValue initializing_topics/[@TopicPartitionsInfo initializ"
+    "ed_topics/[@TopicPartitionsInfo deleting_topics/[@TopicInfo\n"
+    "0 0@0c 1@0c 2@1c ;\n"
+)

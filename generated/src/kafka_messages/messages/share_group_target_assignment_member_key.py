@@ -115,3 +115,6 @@ _ShareGroupTargetAssignmentMemberKeyConstants._facts = (
     ',"flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","'
     'versions":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
 )
+_ShareGroupTargetAssignmentMemberKeyConstants._plan = (
+    "1\n" ":ShareGroupTargetAssignmentMemberKey group_id/s member_id/s\n" "0 0 1\n"
+)

@@ -216,3 +216,10 @@ _ShareGroupTargetAssignmentMemberValueConstants._facts = (
     'd","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions'
     '","type":"[]int32","versions":"0+"}]}}'
 )
+_ShareGroupTargetAssignmentMemberValueConstants._plan = (
+    "1\n"
+    ":TopicPartition topic_id/u partitions/[i\n"
+    "0 0 1c ;\n"
+    ":ShareGroupTargetAssignmentMemberValue topic_partitions/[@TopicPartition\n"
+    "0 0@0c ;\n"
+)

@@ -96,3 +96,6 @@ _ShareGroupTargetAssignmentMetadataKeyConstants._facts = (
     '0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string"'
     ',"versions":"0"}]}'
 )
+_ShareGroupTargetAssignmentMetadataKeyConstants._plan = (
+    "1\n" ":ShareGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"
+)

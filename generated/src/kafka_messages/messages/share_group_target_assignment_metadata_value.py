@@ -159,3 +159,6 @@ _ShareGroupTargetAssignmentMetadataValueConstants._facts = (
     'h","type":"int32","versions":"0+"},{"name":"assignment_timestamp","json":"assignmentTimest'
     'amp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true}]}'
 )
+_ShareGroupTargetAssignmentMetadataValueConstants._plan = (
+    "1\n" ":ShareGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"
+)

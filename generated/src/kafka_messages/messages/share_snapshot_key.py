@@ -109,3 +109,4 @@ _ShareSnapshotKeyConstants._facts = (
     'me":"topic_id","json":"topicId","type":"uuid","versions":"0"},{"name":"partition","json":"'
     'partition","type":"int32","versions":"0"}]}'
 )
+_ShareSnapshotKeyConstants._plan = "1\n" ":ShareSnapshotKey group_id/s topic_id/u partition/i\n" "0 0 1 2\n"

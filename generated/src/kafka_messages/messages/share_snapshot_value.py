@@ -307,3 +307,11 @@ _ShareSnapshotValueConstants._facts = (
     ':"delivery_state","json":"deliveryState","type":"int8","versions":"0+"},{"name":"delivery_'
     'count","json":"deliveryCount","type":"int16","versions":"0+"}]}}'
 )
+_ShareSnapshotValueConstants._plan = (
+    "1\n"
+    ":StateBatch first_offset/q last_offset/q delivery_state/b delivery_count/h\n"
+    "0 0 1 2 3 ;\n"
+    ":ShareSnapshotValue snapshot_epoch/i state_epoch/i leader_epoch/i start_offset/q delivery_"
+    "complete_count/i=-1 create_timestamp/q write_timestamp/q state_batches/[@StateBatch\n"
+    "0 0 1 2 3 5 6 7@0c ; 0=4\n"
+)

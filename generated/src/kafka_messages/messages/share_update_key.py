@@ -109,3 +109,4 @@ _ShareUpdateKeyConstants._facts = (
     '":"topic_id","json":"topicId","type":"uuid","versions":"0"},{"name":"partition","json":"pa'
     'rtition","type":"int32","versions":"0"}]}'
 )
+_ShareUpdateKeyConstants._plan = "1\n" ":ShareUpdateKey group_id/s topic_id/u partition/i\n" "0 0 1 2\n"

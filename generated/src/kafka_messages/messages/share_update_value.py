@@ -273,3 +273,11 @@ _ShareUpdateValueConstants._facts = (
     'ns":"0+"},{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+"}]'
     "}}"
 )
+_ShareUpdateValueConstants._plan = (
+    "1\n"
+    ":StateBatch first_offset/q last_offset/q delivery_state/b delivery_count/h\n"
+    "0 0 1 2 3 ;\n"
+    ":ShareUpdateValue snapshot_epoch/i leader_epoch/i start_offset/q delivery_complete_count/i"
+    "=-1 state_batches/[@StateBatch\n"
+    "0 0 1 2 4@0c ; 0=3\n"
+)

@@ -82,3 +82,4 @@ _SnapshotFooterRecordConstants._facts = (
     '{"name":"SnapshotFooterRecord","type":"data","validVersions":"0","flexibleVersions":"0+","'
     'fields":[{"name":"version","json":"version","type":"int16","versions":"0+"}]}'
 )
+_SnapshotFooterRecordConstants._plan = "1\n" ":SnapshotFooterRecord version/h\n" "0 0 ;\n"

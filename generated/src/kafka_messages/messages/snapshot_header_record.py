@@ -94,3 +94,6 @@ _SnapshotHeaderRecordConstants._facts = (
     'contained_log_timestamp","json":"lastContainedLogTimestamp","type":"int64","versions":"0+"'
     "}]}"
 )
+_SnapshotHeaderRecordConstants._plan = (
+    "1\n" ":SnapshotHeaderRecord version/h last_contained_log_timestamp/q\n" "0 0 1 ;\n"
+)

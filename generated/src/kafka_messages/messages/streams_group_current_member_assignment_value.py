@@ -448,3 +448,13 @@ _StreamsGroupCurrentMemberAssignmentValueConstants._facts = (
     'assignmentEpochs","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"tagged'
     'Versions":"0+"}]}}'
 )
+_StreamsGroupCurrentMemberAssignmentValueConstants._plan = (
+    "1\n"
+    ":TaskIds subtopology_id/s partitions/[i assignment_epochs/[i?\n"
+    "0 0c 1c ; 0=2cn\n"
+    ":StreamsGroupCurrentMemberAssignmentValue member_epoch/i previous_member_epoch/i state/b a"
+    "ctive_tasks/[@TaskIds standby_tasks/[@TaskIds warmup_tasks/[@TaskIds active_tasks_pending_"
+    "revocation/[@TaskIds standby_tasks_pending_revocation/[@TaskIds warmup_tasks_pending_revoc"
+    "ation/[@TaskIds\n"
+    "0 0 1 2 3@0c 4@0c 5@0c 6@0c 7@0c 8@0c ;\n"
+)

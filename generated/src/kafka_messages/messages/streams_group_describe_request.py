@@ -183,3 +183,10 @@ _StreamsGroupDescribeRequestConstants._facts = (
     'edOperations","type":"bool","versions":"0+"},{"name":"include_topology_description","json"'
     ':"includeTopologyDescription","type":"bool","versions":"1+"}]}'
 )
+_StreamsGroupDescribeRequestConstants._plan = (
+    "1\n"
+    ":StreamsGroupDescribeRequest group_ids/[s include_authorized_operations/t include_topology"
+    "_description/t\n"
+    "0 0c 1 -2! ;\n"
+    "1 0c 1 2 ;\n"
+)

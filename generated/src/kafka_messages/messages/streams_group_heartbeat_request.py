@@ -1455,3 +1455,30 @@ _StreamsGroupHeartbeatRequestConstants._facts = (
     '{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]int16","ver'
     'sions":"0+"}]}}'
 )
+_StreamsGroupHeartbeatRequestConstants._plan = (
+    "1\n"
+    ":KeyValue key/s value/s\n"
+    "0-1 0c 1c ;\n"
+    ":TopicInfo name/s partitions/i replication_factor/h topic_configs/[@KeyValue\n"
+    "0-1 0c 1 2 3@0c ;\n"
+    ":CopartitionGroup source_topics/[h source_topic_regex/[h repartition_source_topics/[h\n"
+    "0-1 0c 1c 2c ;\n"
+    ":Subtopology subtopology_id/s source_topics/[s source_topic_regex/[s state_changelog_topic"
+    "s/[@TopicInfo repartition_sink_topics/[s repartition_source_topics/[@TopicInfo copartition"
+    "_groups/[@CopartitionGroup\n"
+    "0-1 0c 1c 2c 3@1c 4c 5@1c 6@2c ;\n"
+    ":Topology epoch/i subtopologies/[@Subtopology\n"
+    "0-1 0 1@3c ;\n"
+    ":TaskIds subtopology_id/s partitions/[i\n"
+    "0-1 0c 1c ;\n"
+    ":Endpoint host/s port/H\n"
+    "0-1 0c 1 ;\n"
+    ":TaskOffset subtopology_id/s partition/i offset/q\n"
+    "0-1 0c 1 2 ;\n"
+    ":StreamsGroupHeartbeatRequest group_id/s member_id/s member_epoch/i endpoint_information_e"
+    "poch/i instance_id/s?=~ rack_id/s?=~ rebalance_timeout_ms/i=-1 topology/@Topology?=~ activ"
+    "e_tasks/[@TaskIds?=~ standby_tasks/[@TaskIds?=~ warmup_tasks/[@TaskIds?=~ process_id/s?=~ "
+    "user_endpoint/@Endpoint?=~ client_tags/[@KeyValue?=~ task_offsets/[@TaskOffset?=~ task_end"
+    "_offsets/[@TaskOffset?=~ shutdown_application/t\n"
+    "0-1 0c 1c 2 3 4cn 5cn 6 7@4n 8@5cn 9@5cn 10@5cn 11cn 12@6n 13@0cn 14@7cn 15@7cn 16 ;\n"
+)

@@ -1086,3 +1086,24 @@ _StreamsGroupHeartbeatResponseConstants._facts = (
     '"[]TopicPartition","versions":"0+"},{"name":"standby_partitions","json":"standbyPartitions'
     '","type":"[]TopicPartition","versions":"0+"}]}}'
 )
+_StreamsGroupHeartbeatResponseConstants._plan = (
+    "1\n"
+    ":Status status_code/b status_detail/s\n"
+    "0-1 0 1c ;\n"
+    ":TaskIds subtopology_id/s partitions/[i\n"
+    "0-1 0c 1c ;\n"
+    ":Endpoint host/s port/H\n"
+    "0-1 0c 1 ;\n"
+    ":TopicPartition topic/s partitions/[i\n"
+    "0-1 0c 1c ;\n"
+    ":EndpointToPartitions user_endpoint/@Endpoint active_partitions/[@TopicPartition standby_p"
+    "artitions/[@TopicPartition\n"
+    "0-1 0@2 1@3c 2@3c ;\n"
+    ":StreamsGroupHeartbeatResponse throttle_time_ms/i error_code/h error_message/s?=~ member_i"
+    "d/s member_epoch/i heartbeat_interval_ms/i acceptable_recovery_lag_legacy/i task_offset_in"
+    "terval_ms/i acceptable_recovery_lag/q=-1 status/[@Status? active_tasks/[@TaskIds?=~ standb"
+    "y_tasks/[@TaskIds?=~ warmup_tasks/[@TaskIds?=~ topology_description_required/t endpoint_in"
+    "formation_epoch/i partitions_by_user_endpoint/[@EndpointToPartitions?=~\n"
+    "0 0 1 2cn 3c 4 5 6 7 9@0cn 10@1cn 11@1cn 12@1cn 14 15@4cn -8 -13! ;\n"
+    "1 0 1 2cn 3c 4 5 7 8 9@0cn 10@1cn 11@1cn 12@1cn 13 14 15@4cn -6! ;\n"
+)

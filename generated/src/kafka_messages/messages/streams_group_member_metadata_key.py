@@ -113,3 +113,6 @@ _StreamsGroupMemberMetadataKeyConstants._facts = (
     'ibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versio'
     'ns":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
 )
+_StreamsGroupMemberMetadataKeyConstants._plan = (
+    "1\n" ":StreamsGroupMemberMetadataKey group_id/s member_id/s\n" "0 0 1\n"
+)

@@ -441,3 +441,14 @@ _StreamsGroupMemberMetadataValueConstants._facts = (
     'me":"key","json":"key","type":"string","versions":"0+"},{"name":"value","json":"value","ty'
     'pe":"string","versions":"0+"}]}}'
 )
+_StreamsGroupMemberMetadataValueConstants._plan = (
+    "1\n"
+    ":Endpoint host/s port/H\n"
+    "0 0c 1 ;\n"
+    ":KeyValue key/s value/s\n"
+    "0 0c 1c ;\n"
+    ":StreamsGroupMemberMetadataValue instance_id/s? rack_id/s? client_id/s client_host/s rebal"
+    "ance_timeout_ms/i=-1 topology_epoch/i process_id/s user_endpoint/@Endpoint?=~ client_tags/"
+    "[@KeyValue\n"
+    "0 0cn 1cn 2c 3c 4 5 6c 7@0n 8@1c ;\n"
+)

@@ -88,3 +88,4 @@ _StreamsGroupMetadataKeyConstants._facts = (
     'rsions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0'
     '"}]}'
 )
+_StreamsGroupMetadataKeyConstants._plan = "1\n" ":StreamsGroupMetadataKey group_id/s\n" "0 0\n"

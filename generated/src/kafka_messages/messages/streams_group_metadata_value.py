@@ -365,3 +365,12 @@ _StreamsGroupMetadataValueConstants._facts = (
     'astAssignmentConfig":[{"name":"key","json":"key","type":"string","versions":"0+"},{"name":'
     '"value","json":"value","type":"string","versions":"0+"}]}}'
 )
+_StreamsGroupMetadataValueConstants._plan = (
+    "1\n"
+    ":LastAssignmentConfig key/s value/s\n"
+    "0 0c 1c ;\n"
+    ":StreamsGroupMetadataValue epoch/i metadata_hash/q validated_topology_epoch/i=-1 last_assi"
+    "gnment_configs/[@LastAssignmentConfig? stored_description_topology_epoch/i=-1 failed_descr"
+    "iption_topology_epoch/i=-1\n"
+    "0 0 1 ; 0=2 1=3@0cn 2=4 3=5\n"
+)

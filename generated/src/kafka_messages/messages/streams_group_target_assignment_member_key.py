@@ -117,3 +117,6 @@ _StreamsGroupTargetAssignmentMemberKeyConstants._facts = (
     '0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string"'
     ',"versions":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
 )
+_StreamsGroupTargetAssignmentMemberKeyConstants._plan = (
+    "1\n" ":StreamsGroupTargetAssignmentMemberKey group_id/s member_id/s\n" "0 0 1\n"
+)

@@ -268,3 +268,11 @@ _StreamsGroupTargetAssignmentMemberValueConstants._facts = (
     ':"string","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","vers'
     'ions":"0+"}]}}'
 )
+_StreamsGroupTargetAssignmentMemberValueConstants._plan = (
+    "1\n"
+    ":TaskIds subtopology_id/s partitions/[i\n"
+    "0 0c 1c ;\n"
+    ":StreamsGroupTargetAssignmentMemberValue active_tasks/[@TaskIds standby_tasks/[@TaskIds wa"
+    "rmup_tasks/[@TaskIds\n"
+    "0 0@0c 1@0c 2@0c ;\n"
+)

@@ -96,3 +96,6 @@ _StreamsGroupTargetAssignmentMetadataKeyConstants._facts = (
     ':"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"strin'
     'g","versions":"0"}]}'
 )
+_StreamsGroupTargetAssignmentMetadataKeyConstants._plan = (
+    "1\n" ":StreamsGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"
+)

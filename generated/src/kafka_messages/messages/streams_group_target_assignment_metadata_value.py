@@ -159,3 +159,6 @@ _StreamsGroupTargetAssignmentMetadataValueConstants._facts = (
     'och","type":"int32","versions":"0+"},{"name":"assignment_timestamp","json":"assignmentTime'
     'stamp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true}]}'
 )
+_StreamsGroupTargetAssignmentMetadataValueConstants._plan = (
+    "1\n" ":StreamsGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"
+)

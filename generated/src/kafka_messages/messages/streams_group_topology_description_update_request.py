@@ -723,3 +723,20 @@ _StreamsGroupTopologyDescriptionUpdateRequestConstants._facts = (
     'ce","type":"TopologyDescriptionNode","versions":"0+"},{"name":"processor","json":"processo'
     'r","type":"TopologyDescriptionNode","versions":"0+"}]}}'
 )
+_StreamsGroupTopologyDescriptionUpdateRequestConstants._plan = (
+    "1\n"
+    ":TopologyDescriptionNode name/s node_type/b source_topics/[s sink_topic/s?=~ stores/[s suc"
+    "cessors/[s\n"
+    "0 0c 1 2c 3cn 4c 5c ;\n"
+    ":TopologyDescriptionSubtopology subtopology_id/s nodes/[@TopologyDescriptionNode\n"
+    "0 0c 1@0c ;\n"
+    ":TopologyDescriptionGlobalStore source/@TopologyDescriptionNode processor/@TopologyDescrip"
+    "tionNode\n"
+    "0 0@0 1@0 ;\n"
+    ":TopologyDescription subtopologies/[@TopologyDescriptionSubtopology global_stores/[@Topolo"
+    "gyDescriptionGlobalStore\n"
+    "0 0@1c 1@2c ;\n"
+    ":StreamsGroupTopologyDescriptionUpdateRequest group_id/s member_id/s topology_epoch/i topo"
+    "logy_description/@TopologyDescription\n"
+    "0 0c 1c 2 3@3 ;\n"
+)

@@ -143,3 +143,9 @@ _StreamsGroupTopologyDescriptionUpdateResponseConstants._facts = (
     'sions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+"'
     ',"nullableVersions":"0+","default":null}]}'
 )
+_StreamsGroupTopologyDescriptionUpdateResponseConstants._plan = (
+    "1\n"
+    ":StreamsGroupTopologyDescriptionUpdateResponse throttle_time_ms/i error_code/h error_messa"
+    "ge/s?=~\n"
+    "0 0 1 2cn ;\n"
+)

@@ -88,3 +88,4 @@ _StreamsGroupTopologyKeyConstants._facts = (
     'rsions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0'
     '"}]}'
 )
+_StreamsGroupTopologyKeyConstants._plan = "1\n" ":StreamsGroupTopologyKey group_id/s\n" "0 0\n"

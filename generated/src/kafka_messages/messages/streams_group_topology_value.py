@@ -720,3 +720,18 @@ _StreamsGroupTopologyValueConstants._facts = (
     'artition_source_topics","json":"repartitionSourceTopics","type":"[]int16","versions":"0+"}'
     "]}}"
 )
+_StreamsGroupTopologyValueConstants._plan = (
+    "1\n"
+    ":TopicConfig key/s value/s\n"
+    "0 0c 1c ;\n"
+    ":TopicInfo name/s partitions/i replication_factor/h topic_configs/[@TopicConfig\n"
+    "0 0c 1 2 3@0c ;\n"
+    ":CopartitionGroup source_topics/[h source_topic_regex/[h repartition_source_topics/[h\n"
+    "0 0c 1c 2c ;\n"
+    ":Subtopology subtopology_id/s source_topics/[s source_topic_regex/[s state_changelog_topic"
+    "s/[@TopicInfo repartition_sink_topics/[s repartition_source_topics/[@TopicInfo copartition"
+    "_groups/[@CopartitionGroup\n"
+    "0 0c 1c 2c 3@1c 4c 5@1c 6@2c ;\n"
+    ":StreamsGroupTopologyValue epoch/i subtopologies/[@Subtopology\n"
+    "0 0 1@3c ;\n"
+)

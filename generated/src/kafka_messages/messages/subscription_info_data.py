@@ -985,3 +985,27 @@ _SubscriptionInfoDataConstants._facts = (
     '":"7-9"}],"ClientTag":[{"name":"key","json":"key","type":"bytes","versions":"11+"},{"name"'
     ':"value","json":"value","type":"bytes","versions":"11+"}]}}'
 )
+_SubscriptionInfoDataConstants._plan = (
+    "1\n"
+    ":TaskId topic_group_id/i partition/i\n"
+    "1-6 0 1\n"
+    ":PartitionToOffsetSum partition/i offset_sum/q\n"
+    "7-9 0 1\n"
+    ":TaskOffsetSum topic_group_id/i partition/i offset_sum/q named_topology/s? partition_to_of"
+    "fset_sum/[@PartitionToOffsetSum\n"
+    "7-9 0 4@1 -1! -2! -3!\n"
+    "10-11 0 1 2 3n -4!\n"
+    ":ClientTag key/y value/y\n"
+    "11 0 1\n"
+    ":SubscriptionInfoData version/i latest_supported_version/i=-1 process_id/u prev_tasks/[@Ta"
+    "skId standby_tasks/[@TaskId user_end_point/y task_offset_sums/[@TaskOffsetSum unique_field"
+    "/b error_code/i client_tags/[@ClientTag\n"
+    "1 0 2 3@0 4@0 -1! -5! -6! -7! -8! -9!\n"
+    "2 0 2 3@0 4@0 5 -1! -6! -7! -8! -9!\n"
+    "3-6 0 1 2 3@0 4@0 5 -6! -7! -8! -9!\n"
+    "7 0 1 2 5 6@2 -3! -4! -7! -8! -9!\n"
+    "8 0 1 2 5 6@2 7 -3! -4! -8! -9!\n"
+    "9 0 1 2 5 6@2 7 8 -3! -4! -9!\n"
+    "10 0 1 2 5 6@3 7 8 -3! -4! -9!\n"
+    "11 0 1 2 5 6@3 7 8 9@4 -3! -4!\n"
+)

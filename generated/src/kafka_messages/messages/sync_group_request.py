@@ -652,3 +652,15 @@ _SyncGroupRequestConstants._facts = (
     'n":"memberId","type":"string","versions":"0+"},{"name":"assignment","json":"assignment","t'
     'ype":"bytes","versions":"0+"}]}}'
 )
+_SyncGroupRequestConstants._plan = (
+    "1\n"
+    ":SyncGroupRequestAssignment member_id/s assignment/y\n"
+    "0-3 0 1\n"
+    "4-5 0c 1c ;\n"
+    ":SyncGroupRequest group_id/s generation_id/i member_id/s group_instance_id/s?=~ protocol_t"
+    "ype/s?=~ protocol_name/s?=~ assignments/[@SyncGroupRequestAssignment\n"
+    "0-2 0 1 2 6@0 -3! -4 -5\n"
+    "3 0 1 2 3n 6@0 -4 -5\n"
+    "4 0c 1 2c 3cn 6@1c -4 -5 ;\n"
+    "5 0c 1 2c 3cn 4cn 5cn 6@1c ;\n"
+)

@@ -319,3 +319,12 @@ _SyncGroupResponseConstants._facts = (
     'ame","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":nu'
     'll},{"name":"assignment","json":"assignment","type":"bytes","versions":"0+"}]}'
 )
+_SyncGroupResponseConstants._plan = (
+    "1\n"
+    ":SyncGroupResponse throttle_time_ms/i error_code/h protocol_type/s?=~ protocol_name/s?=~ a"
+    "ssignment/y\n"
+    "0 1 4 -0 -2 -3\n"
+    "1-3 0 1 4 -2 -3\n"
+    "4 0 1 4c -2 -3 ;\n"
+    "5 0 1 2cn 3cn 4c ;\n"
+)

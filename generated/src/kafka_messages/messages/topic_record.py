@@ -120,3 +120,4 @@ _TopicRecordConstants._facts = (
     's":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"}'
     ',{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"}]}'
 )
+_TopicRecordConstants._plan = "1\n" ":TopicRecord name/s topic_id/u\n" "0 0c 1 ;\n"

@@ -91,3 +91,4 @@ _TransactionLogKeyConstants._facts = (
     '":"none","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","ve'
     'rsions":"0"}]}'
 )
+_TransactionLogKeyConstants._plan = "1\n" ":TransactionLogKey transactional_id/s\n" "0 0\n"

@@ -520,3 +520,15 @@ _TransactionLogValueConstants._facts = (
     '"PartitionsSchema":[{"name":"topic","json":"topic","type":"string","versions":"0+"},{"name'
     '":"partition_ids","json":"partitionIds","type":"[]int32","versions":"0+"}]}}'
 )
+_TransactionLogValueConstants._plan = (
+    "1\n"
+    ":PartitionsSchema topic/s partition_ids/[i\n"
+    "0 0 1\n"
+    "1 0c 1c ;\n"
+    ":TransactionLogValue producer_id/q previous_producer_id/q=-1 next_producer_id/q=-1 produce"
+    "r_epoch/h next_producer_epoch/h=-1 transaction_timeout_ms/i transaction_status/b transacti"
+    "on_partitions/[@PartitionsSchema? transaction_last_update_timestamp_ms/q transaction_start"
+    "_timestamp_ms/q client_transaction_version/h\n"
+    "0 0 3 5 6 7@0n 8 9 -1! -2! -4! -10!\n"
+    "1 0 3 5 6 7@1cn 8 9 ; 0=1 1=2 2=10 3=4\n"
+)

@@ -962,3 +962,24 @@ _TxnOffsetCommitRequestConstants._facts = (
     'gnorable":true,"default":-1},{"name":"committed_metadata","json":"committedMetadata","type'
     '":"string","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_TxnOffsetCommitRequestConstants._plan = (
+    "1\n"
+    ":TxnOffsetCommitRequestPartition partition_index/i committed_offset/q committed_leader_epo"
+    "ch/i=-1 committed_metadata/s?\n"
+    "0-1 0 1 3n -2\n"
+    "2 0 1 2 3n\n"
+    "3-6 0 1 2 3cn ;\n"
+    ":TxnOffsetCommitRequestTopic name/s topic_id/u partitions/[@TxnOffsetCommitRequestPartitio"
+    "n\n"
+    "0-1 0 2@0 -1\n"
+    "2 0 2@1 -1\n"
+    "3-5 0c 2@2c -1 ;\n"
+    "6 1 2@2c -0 ;\n"
+    ":TxnOffsetCommitRequest transactional_id/s group_id/s producer_id/q producer_epoch/h gener"
+    "ation_id_or_member_epoch/i=-1 member_id/s group_instance_id/s?=~ topics/[@TxnOffsetCommitR"
+    "equestTopic\n"
+    "0-1 0 1 2 3 7@3 -4! -5! -6!\n"
+    "2 0 1 2 3 7@4 -4! -5! -6!\n"
+    "3-5 0c 1c 2 3 4 5c 6cn 7@5c ;\n"
+    "6 0c 1c 2 3 4 5c 6cn 7@6c ;\n"
+)

@@ -543,3 +543,18 @@ _TxnOffsetCommitResponseConstants._facts = (
     'mitResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","v'
     'ersions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
 )
+_TxnOffsetCommitResponseConstants._plan = (
+    "1\n"
+    ":TxnOffsetCommitResponsePartition partition_index/i error_code/h\n"
+    "0-2 0 1\n"
+    "3-6 0 1 ;\n"
+    ":TxnOffsetCommitResponseTopic name/s topic_id/u partitions/[@TxnOffsetCommitResponsePartit"
+    "ion\n"
+    "0-2 0 2@0 -1\n"
+    "3-5 0c 2@1c -1 ;\n"
+    "6 1 2@1c -0 ;\n"
+    ":TxnOffsetCommitResponse throttle_time_ms/i topics/[@TxnOffsetCommitResponseTopic\n"
+    "0-2 0 1@2\n"
+    "3-5 0 1@3c ;\n"
+    "6 0 1@4c ;\n"
+)

@@ -94,3 +94,4 @@ _UnfenceBrokerRecordConstants._facts = (
     '","fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId'
     '"},{"name":"epoch","json":"epoch","type":"int64","versions":"0+"}]}'
 )
+_UnfenceBrokerRecordConstants._plan = "1\n" ":UnfenceBrokerRecord id/i epoch/q\n" "0 0 1 ;\n"

@@ -93,3 +93,4 @@ _UnregisterBrokerRecordConstants._facts = (
     'yType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"'
     '0+"}]}'
 )
+_UnregisterBrokerRecordConstants._plan = "1\n" ":UnregisterBrokerRecord broker_id/i broker_epoch/q\n" "0 0 1 ;\n"

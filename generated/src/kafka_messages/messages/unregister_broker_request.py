@@ -84,3 +84,4 @@ _UnregisterBrokerRequestConstants._facts = (
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
     'yType":"brokerId"}]}'
 )
+_UnregisterBrokerRequestConstants._plan = "1\n" ":UnregisterBrokerRequest broker_id/i\n" "0 0 ;\n"

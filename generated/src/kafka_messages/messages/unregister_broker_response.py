@@ -135,3 +135,6 @@ _UnregisterBrokerResponseConstants._facts = (
     '"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"'
     '0+"}]}'
 )
+_UnregisterBrokerResponseConstants._plan = (
+    "1\n" ":UnregisterBrokerResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"
+)

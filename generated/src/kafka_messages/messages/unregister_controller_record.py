@@ -88,3 +88,4 @@ _UnregisterControllerRecordConstants._facts = (
     'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
     ':"0+"}]}'
 )
+_UnregisterControllerRecordConstants._plan = "1\n" ":UnregisterControllerRecord controller_id/i\n" "0 0 ;\n"

@@ -89,3 +89,4 @@ _UnregisterControllerRequestConstants._facts = (
     'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
     ':"0+"}]}'
 )
+_UnregisterControllerRequestConstants._plan = "1\n" ":UnregisterControllerRequest controller_id/i\n" "0 0 ;\n"

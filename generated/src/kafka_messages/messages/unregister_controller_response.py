@@ -139,3 +139,6 @@ _UnregisterControllerResponseConstants._facts = (
     'me":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersion'
     's":"0+"}]}'
 )
+_UnregisterControllerResponseConstants._plan = (
+    "1\n" ":UnregisterControllerResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"
+)

@@ -361,3 +361,13 @@ _UpdateFeaturesRequestConstants._facts = (
     'ersions":"0"},{"name":"upgrade_type","json":"upgradeType","type":"int8","versions":"1+","d'
     'efault":1}]}}'
 )
+_UpdateFeaturesRequestConstants._plan = (
+    "1\n"
+    ":FeatureUpdateKey feature/s max_version_level/h allow_downgrade/t upgrade_type/b=1\n"
+    "0 0c 1 2 -3! ;\n"
+    "1-2 0c 1 3 -2! ;\n"
+    ":UpdateFeaturesRequest timeout_ms/i=60000 feature_updates/{@FeatureUpdateKey validate_only"
+    "/t\n"
+    "0 0 1@0c -2! ;\n"
+    "1-2 0 1@1c 2 ;\n"
+)

@@ -360,3 +360,12 @@ _UpdateFeaturesResponseConstants._facts = (
     'type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"strin'
     'g","versions":"0+","nullableVersions":"0+"}]}}'
 )
+_UpdateFeaturesResponseConstants._plan = (
+    "1\n"
+    ":UpdatableFeatureResult feature/s error_code/h error_message/s?\n"
+    "0-1 0c 1 2cn ;\n"
+    ":UpdateFeaturesResponse throttle_time_ms/i error_code/h error_message/s? results/{@Updatab"
+    "leFeatureResult\n"
+    "0-1 0 1 2cn 3@0c ;\n"
+    "2 0 1 2cn -3 ;\n"
+)

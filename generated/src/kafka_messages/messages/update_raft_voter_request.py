@@ -367,3 +367,13 @@ _UpdateRaftVoterRequestConstants._facts = (
     'version","json":"minSupportedVersion","type":"int16","versions":"0+"},{"name":"max_support'
     'ed_version","json":"maxSupportedVersion","type":"int16","versions":"0+"}]}}'
 )
+_UpdateRaftVoterRequestConstants._plan = (
+    "1\n"
+    ":Listener name/s host/s port/H\n"
+    "0 0c 1c 2 ;\n"
+    ":KRaftVersionFeature min_supported_version/h max_supported_version/h\n"
+    "0 0 1 ;\n"
+    ":UpdateRaftVoterRequest cluster_id/s? current_leader_epoch/i voter_id/i voter_directory_id"
+    "/u listeners/{@Listener kraft_version_feature/@KRaftVersionFeature\n"
+    "0 0cn 1 2 3 4@0c 5@1 ;\n"
+)

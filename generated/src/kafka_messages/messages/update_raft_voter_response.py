@@ -301,3 +301,10 @@ _UpdateRaftVoterResponseConstants._facts = (
     't","type":"string","versions":"0+"},{"name":"port","json":"port","type":"int32","versions"'
     ':"0+"}]}}'
 )
+_UpdateRaftVoterResponseConstants._plan = (
+    "1\n"
+    ":CurrentLeader leader_id/i=-1 leader_epoch/i=-1 host/s port/i\n"
+    "0 0 1 2c 3 ;\n"
+    ":UpdateRaftVoterResponse throttle_time_ms/i error_code/h current_leader/~@CurrentLeader\n"
+    "0 0 1 ; 0=2@0\n"
+)

@@ -206,3 +206,9 @@ _UserScramCredentialRecordConstants._facts = (
     'sions":"0+"},{"name":"server_key","json":"serverKey","type":"bytes","versions":"0+"},{"nam'
     'e":"iterations","json":"iterations","type":"int32","versions":"0+"}]}'
 )
+_UserScramCredentialRecordConstants._plan = (
+    "1\n"
+    ":UserScramCredentialRecord name/s mechanism/b salt/y stored_key/y server_key/y iterations/"
+    "i\n"
+    "0 0c 1 2c 3c 4c 5 ;\n"
+)

@@ -759,3 +759,19 @@ _VoteRequestConstants._facts = (
     '0+"},{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+"},{"name":"pr'
     'e_vote","json":"preVote","type":"bool","versions":"2+"}]}}'
 )
+_VoteRequestConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i replica_epoch/i replica_id/i replica_directory_id/u voter"
+    "_directory_id/u last_offset_epoch/i last_offset/q pre_vote/t\n"
+    "0 0 1 2 5 6 -3 -4 -7! ;\n"
+    "1 0 1 2 3 4 5 6 -7! ;\n"
+    "2 0 1 2 3 4 5 6 7 ;\n"
+    ":TopicData topic_name/s partitions/[@PartitionData\n"
+    "0 0c 1@0c ;\n"
+    "1 0c 1@1c ;\n"
+    "2 0c 1@2c ;\n"
+    ":VoteRequest cluster_id/s?=~ voter_id/i=-1 topics/[@TopicData\n"
+    "0 0cn 2@3c -1 ;\n"
+    "1 0cn 1 2@4c ;\n"
+    "2 0cn 1 2@5c ;\n"
+)

@@ -559,3 +559,15 @@ _VoteResponseConstants._facts = (
     'okerId","mapKey":true},{"name":"host","json":"host","type":"string","versions":"1+"},{"nam'
     'e":"port","json":"port","type":"uint16","versions":"1+"}]}}'
 )
+_VoteResponseConstants._plan = (
+    "1\n"
+    ":PartitionData partition_index/i error_code/h leader_id/i leader_epoch/i vote_granted/t\n"
+    "0-2 0 1 2 3 4 ;\n"
+    ":TopicData topic_name/s partitions/[@PartitionData\n"
+    "0-2 0c 1@0c ;\n"
+    ":NodeEndpoint node_id/i host/s port/H\n"
+    "1-2 0 1c 2 ;\n"
+    ":VoteResponse error_code/h topics/[@TopicData node_endpoints/{@NodeEndpoint\n"
+    "0 0 1@1c -2! ; ^0\n"
+    "1-2 0 1@1c ; 0=2@2c\n"
+)

@@ -419,3 +419,15 @@ _VotersRecordConstants._facts = (
     'ion","type":"int16","versions":"0+"},{"name":"max_supported_version","json":"maxSupportedV'
     'ersion","type":"int16","versions":"0+"}]}}'
 )
+_VotersRecordConstants._plan = (
+    "1\n"
+    ":Endpoint name/s host/s port/H\n"
+    "0 0c 1c 2 ;\n"
+    ":KRaftVersionFeature min_supported_version/h max_supported_version/h\n"
+    "0 0 1 ;\n"
+    ":Voter voter_id/i voter_directory_id/u endpoints/{@Endpoint kraft_version_feature/@KRaftVe"
+    "rsionFeature\n"
+    "0 0 1 2@0c 3@1 ;\n"
+    ":VotersRecord version/h voters/[@Voter\n"
+    "0 0 1@2c ;\n"
+)

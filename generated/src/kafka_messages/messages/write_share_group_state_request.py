@@ -597,3 +597,18 @@ _WriteShareGroupStateRequestConstants._facts = (
     'tate","type":"int8","versions":"0+"},{"name":"delivery_count","json":"deliveryCount","type'
     '":"int16","versions":"0+"}]}}'
 )
+_WriteShareGroupStateRequestConstants._plan = (
+    "1\n"
+    ":StateBatch first_offset/q last_offset/q delivery_state/b delivery_count/h\n"
+    "0-1 0 1 2 3 ;\n"
+    ":PartitionData partition/i state_epoch/i leader_epoch/i start_offset/q delivery_complete_c"
+    "ount/i=-1 state_batches/[@StateBatch\n"
+    "0 0 1 2 3 5@0c -4 ;\n"
+    "1 0 1 2 3 4 5@0c ;\n"
+    ":WriteStateData topic_id/u partitions/[@PartitionData\n"
+    "0 0 1@1c ;\n"
+    "1 0 1@2c ;\n"
+    ":WriteShareGroupStateRequest group_id/s topics/[@WriteStateData\n"
+    "0 0c 1@3c ;\n"
+    "1 0c 1@4c ;\n"
+)

@@ -313,3 +313,12 @@ _WriteShareGroupStateResponseConstants._facts = (
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
     'sions":"0+","default":null}]}}'
 )
+_WriteShareGroupStateResponseConstants._plan = (
+    "1\n"
+    ":PartitionResult partition/i error_code/h error_message/s?=~\n"
+    "0-1 0 1 2cn ;\n"
+    ":WriteStateResult topic_id/u partitions/[@PartitionResult\n"
+    "0-1 0 1@0c ;\n"
+    ":WriteShareGroupStateResponse results/[@WriteStateResult\n"
+    "0-1 0@1c ;\n"
+)

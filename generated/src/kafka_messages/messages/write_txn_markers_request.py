@@ -429,3 +429,15 @@ _WriteTxnMarkersRequestConstants._facts = (
     '":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partition_inde'
     'xes","json":"partitionIndexes","type":"[]int32","versions":"0+"}]}}'
 )
+_WriteTxnMarkersRequestConstants._plan = (
+    "1\n"
+    ":WritableTxnMarkerTopic name/s partition_indexes/[i\n"
+    "1-2 0c 1c ;\n"
+    ":WritableTxnMarker producer_id/q producer_epoch/h transaction_result/t topics/[@WritableTx"
+    "nMarkerTopic coordinator_epoch/i transaction_version/b\n"
+    "1 0 1 2 3@0c 4 -5 ;\n"
+    "2 0 1 2 3@0c 4 5 ;\n"
+    ":WriteTxnMarkersRequest markers/[@WritableTxnMarker\n"
+    "1 0@1c ;\n"
+    "2 0@2c ;\n"
+)

@@ -376,3 +376,14 @@ _WriteTxnMarkersResponseConstants._facts = (
     'titionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type'
     '":"int16","versions":"0+"}]}}'
 )
+_WriteTxnMarkersResponseConstants._plan = (
+    "1\n"
+    ":WritableTxnMarkerPartitionResult partition_index/i error_code/h\n"
+    "1-2 0 1 ;\n"
+    ":WritableTxnMarkerTopicResult name/s partitions/[@WritableTxnMarkerPartitionResult\n"
+    "1-2 0c 1@0c ;\n"
+    ":WritableTxnMarkerResult producer_id/q topics/[@WritableTxnMarkerTopicResult\n"
+    "1-2 0 1@1c ;\n"
+    ":WriteTxnMarkersResponse markers/[@WritableTxnMarkerResult\n"
+    "1-2 0@2c ;\n"
+)

@@ -87,3 +87,4 @@ _ZkMigrationStateRecordConstants._facts = (
     '"0+","fields":[{"name":"zk_migration_state","json":"zkMigrationState","type":"int8","versi'
     'ons":"0+"}]}'
 )
+_ZkMigrationStateRecordConstants._plan = "1\n" ":ZkMigrationStateRecord zk_migration_state/b\n" "0 0 ;\n"

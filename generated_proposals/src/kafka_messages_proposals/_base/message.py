@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .._core.native import hang
 from .._core.structs import StructBase
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes
 from ..errors import UnsupportedVersionError
@@ -38,6 +39,7 @@ class Message(StructBase):
     """First version with tagged fields and compact lengths; 32768 where there is none."""
     _codecs: ClassVar[dict[int, Codec]] = {}
     _facts: ClassVar[str] = ""
+    _plan: ClassVar[str]
 
     @classmethod
     def read(cls, data: BytesLike, version: int) -> Self:
@@ -119,6 +121,9 @@ class Message(StructBase):
         from ..schema.build import schemas_of
 
         return schemas_of(cls)
+
+
+hang(Message)
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:

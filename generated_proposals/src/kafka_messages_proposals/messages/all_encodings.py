@@ -1405,3 +1405,21 @@ _AllEncodingsConstants._facts = (
     '{"name":"tagged_narrows","json":"taggedNarrows","type":"[]int64","versions":"1+","tag":4,"'
     'taggedVersions":"1+","elementEncoding":{"1+":"upacked16"}}]}'
 )
+_AllEncodingsConstants._plan = (
+    "1\n"
+    ":AllEncodings int16_fixed16/h int16_packed16/h int16_upacked16/h int32_fixed16/i int32_pac"
+    "ked16/i int32_upacked16/i int32_fixed32/i int32_packed32/i int32_upacked32/i int64_fixed16"
+    "/q int64_packed16/q int64_upacked16/q int64_fixed32/q int64_packed32/q int64_upacked32/q i"
+    "nt64_fixed64/q int64_packed64/q int64_upacked64/q int16s_fixed16/[h? int16s_packed16/[h? i"
+    "nt16s_upacked16/[h? int32s_fixed16/[i? int32s_packed16/[i? int32s_upacked16/[i? int32s_fix"
+    "ed32/[i int32s_packed32/[i int32s_upacked32/[i int64s_fixed16/[q? int64s_packed16/[q? int6"
+    "4s_upacked16/[q? int64s_fixed32/[q int64s_packed32/[q int64s_upacked32/[q int64s_fixed64/["
+    "q int64s_packed64/[q int64s_upacked64/[q tagged_upacked/q=-1 tagged_narrow/q tagged_fixed/"
+    "i tagged_packed/[i?=~ tagged_narrows/[q\n"
+    "0 0 1z16 2v16 3:h 4z16 5v16 6 7z32 8v32 9:h 10z16 11v16 12:i 13z32 14v32 15 16z64 17v64 18"
+    "n 19z16n 20v16n 21:hn 22z16n 23v16n 24 25z32 26v32 27:hn 28z16n 29v16n 30:i 31z32 32v32 33"
+    " 34z64 35v64 -36! -37! -38! -39! -40!\n"
+    "1 0 1z16 2v16 3:h 4z16 5v16 6 7z32 8v32 9:h 10z16 11v16 12:i 13z32 14v32 15 16z64 17v64 18"
+    "cn 19z16cn 20v16cn 21:hcn 22z16cn 23v16cn 24c 25z32c 26v32c 27:hcn 28z16cn 29v16cn 30:ic 3"
+    "1z32c 32v32c 33c 34z64c 35v64c ; 0=36v64 1=37z16 2=38:h 3=39z32cn 4=40v16c\n"
+)

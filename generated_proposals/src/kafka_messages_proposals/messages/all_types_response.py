@@ -94,3 +94,4 @@ _AllTypesResponseConstants._codecs = {
 _AllTypesResponseConstants._facts = (
     '{"name":"AllTypesResponse","type":"response","validVersions":"0-4","flexibleVersions":"2+"' ',"fields":[]}'
 )
+_AllTypesResponseConstants._plan = "1\n" ":AllTypesResponse\n" "0-1\n" "2-4 ;\n"

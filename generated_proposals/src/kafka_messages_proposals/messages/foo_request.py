@@ -691,3 +691,18 @@ _FooRequestConstants._facts = (
     's":"9+","tag":0,"taggedVersions":"none","optional":true}],"Origin":[{"name":"address","jso'
     'n":"address","type":"bytes","versions":"9+"}]}}'
 )
+_FooRequestConstants._plan = (
+    "1\n"
+    ":Depth level/i\n"
+    "3-8 0\n"
+    "9 0 &\n"
+    ":Limits bytes64/q=-1 reason/s\n"
+    "9 0 & 0=1\n"
+    ":Origin address/y\n"
+    "9 0 &\n"
+    ":FooRequest names/[s depth/@Depth trace_id/u forwarded_by/[i?=~ limits/~@Limits origin/@Or"
+    "igin?=~ priority/b\n"
+    "0-2 0 -1! -2! -3! -4! -5! -6\n"
+    "3-8 0 1@0 -2! -3! -4! -5! -6\n"
+    "9 0 1@1 & 1=2 2=4@2 3=5@3n 16=6 32767=3n\n"
+)

@@ -355,3 +355,12 @@ _FooResponseConstants._facts = (
     '","type":"string","versions":"9+","tag":1,"taggedVersions":"none","optional":true,"default'
     '":"hello world"}]}}'
 )
+_FooResponseConstants._plan = (
+    "1\n"
+    ":Foo baz/h bar/s=hello%20world\n"
+    "0-8 0 -1!\n"
+    "9 0 & 1=1\n"
+    ":FooResponse foos/[@Foo user_agent/s?=~\n"
+    "0-8 0@0 -1!\n"
+    "9 0@1 & 1=1n\n"
+)

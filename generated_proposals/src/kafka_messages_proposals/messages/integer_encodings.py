@@ -883,3 +883,15 @@ _IntegerEncodingsConstants._facts = (
     'Key":true},{"name":"value","json":"value","type":"int64","versions":"0+","encoding":{"0+":'
     '"packed64"},"default":-1}]}}'
 )
+_IntegerEncodingsConstants._plan = (
+    "1\n"
+    ":Pair key/i value/q=-1\n"
+    "0 0z32 1z64\n"
+    "1-3 0z32 1z64 ;\n"
+    ":IntegerEncodings too_small/q leader_id/i code/h offset/q narrow/q codes/[h offsets/[q? re"
+    "plicas/[i pairs/{@Pair tagged_count/i\n"
+    "0 0:i 1 2 4:h 5 6:in 7z32 8@0 -3! -9!\n"
+    "1 0:i 1 2z16 3z64 4z32 5z16c 6z64cn 7z32c 8@1c ; 0=9z32\n"
+    "2 0 1z32 2z16 3v64 4v32 5z16c 6v64cn 7v32c 8@1c ; 0=9z32\n"
+    "3 0 1v32 2v16 3z16 4v32 5v16c 6v64cn 7v32c 8@1c ; 0=9z32\n"
+)

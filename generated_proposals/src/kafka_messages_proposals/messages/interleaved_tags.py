@@ -730,3 +730,14 @@ _InterleavedTagsConstants._facts = (
     '"0+","tag":0,"taggedVersions":"0+"}],"Part":[{"name":"index","json":"index","type":"int16"'
     ',"versions":"0+"}]}}'
 )
+_InterleavedTagsConstants._plan = (
+    "1\n"
+    ":TaggedPart name/s weight/q\n"
+    "0-1 0c ;; 0=1\n"
+    ":Part index/h\n"
+    "0-1 0 ;;\n"
+    ":InterleavedTags id/i tag0/b tag1/s?=~ tag2/[i tag3/~@TaggedPart tag4/y tag5/i parts/[@Par"
+    "t\n"
+    "0 0 7@1c -5! ;; 0=1 1=2cn 2=3c 3=4@0 5=6 ^4\n"
+    "1 0 7@1c ;; 0=1 1=2cn 2=3c 3=4@0 4=5c 5=6\n"
+)

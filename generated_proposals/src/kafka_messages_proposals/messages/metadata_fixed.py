@@ -385,3 +385,13 @@ _MetadataFixedConstants._facts = (
     'n":"isrNodes","type":"[]int32","versions":"0+"},{"name":"offline_replicas","json":"offline'
     'Replicas","type":"[]int32","versions":"0+"}]}}'
 )
+_MetadataFixedConstants._plan = (
+    "1\n"
+    ":FixedPartition error_code/h partition_index/i leader_id/i leader_epoch/i=-1 replica_nodes"
+    "/[i isr_nodes/[i offline_replicas/[i\n"
+    "0 0 1 2 3 4c 5c 6c ;\n"
+    ":FixedTopic error_code/h name/s partitions/[@FixedPartition\n"
+    "0 0 1c 2@0c ;\n"
+    ":MetadataFixed topics/[@FixedTopic\n"
+    "0 0@1c ;\n"
+)

@@ -392,3 +392,13 @@ _MetadataPackedConstants._facts = (
     '2"}},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"0+",'
     '"elementEncoding":{"0+":"packed32"}}]}}'
 )
+_MetadataPackedConstants._plan = (
+    "1\n"
+    ":PackedPartition error_code/h partition_index/i leader_id/i leader_epoch/i=-1 replica_node"
+    "s/[i isr_nodes/[i offline_replicas/[i\n"
+    "0 0z16 1z32 2z32 3z32 4z32c 5z32c 6z32c ;\n"
+    ":PackedTopic error_code/h name/s partitions/[@PackedPartition\n"
+    "0 0 1c 2@0c ;\n"
+    ":MetadataPacked topics/[@PackedTopic\n"
+    "0 0@1c ;\n"
+)

@@ -393,3 +393,13 @@ _MetadataUpackedConstants._facts = (
     '":"upacked32"}},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","vers'
     'ions":"0+","elementEncoding":{"0+":"upacked32"}}]}}'
 )
+_MetadataUpackedConstants._plan = (
+    "1\n"
+    ":UpackedPartition error_code/h partition_index/i leader_id/i leader_epoch/i=-1 replica_nod"
+    "es/[i isr_nodes/[i offline_replicas/[i\n"
+    "0 0v16 1v32 2v32 3v32 4v32c 5v32c 6v32c ;\n"
+    ":UpackedTopic error_code/h name/s partitions/[@UpackedPartition\n"
+    "0 0 1c 2@0c ;\n"
+    ":MetadataUpacked topics/[@UpackedTopic\n"
+    "0 0@1c ;\n"
+)

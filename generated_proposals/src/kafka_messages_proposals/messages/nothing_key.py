@@ -65,3 +65,4 @@ _NothingKeyConstants._codecs = {
 _NothingKeyConstants._facts = (
     '{"name":"NothingKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none' '","fields":[]}'
 )
+_NothingKeyConstants._plan = "1\n" ":NothingKey\n" "0\n"

@@ -595,3 +595,18 @@ _NullableAssignmentConstants._facts = (
     'ersions":"0+"},{"name":"metadata_bytes","json":"metadataBytes","type":"bytes","versions":"'
     '0+"}],"Previous":[{"name":"epoch","json":"epoch","type":"int32","versions":"1+"}]}}'
 )
+_NullableAssignmentConstants._plan = (
+    "1\n"
+    ":TopicPartitions topic_id/u partitions/[i\n"
+    "0 0 1\n"
+    "1 0 1c ;\n"
+    ":Assignment error/b assigned_topic_partitions/[@TopicPartitions pending_topic_partitions/["
+    "@TopicPartitions metadata_version/h metadata_bytes/y\n"
+    "0 0 1@0 2@0 3 4\n"
+    "1 0 1@1c 2@1c 3 4c ;\n"
+    ":Previous epoch/i\n"
+    "1 0 ;\n"
+    ":NullableAssignment assignment/@Assignment?=~ previous/@Previous?=~\n"
+    "0 0@2n -1!\n"
+    "1 0@3n ; 0=1@4n\n"
+)

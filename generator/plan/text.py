@@ -1,0 +1,157 @@
+"""The plan of a message as compact text: what the native core is driven by, and nothing has to be compiled for.
+
+One line says the format, then come the structs, those a struct needs before it: a line ``:Name field/kind ...`` and one
+line for each layout, ``versions operation operation ...``. docs/notes has the grammar. Layouts are counted through the
+message from 0; an operation names a field by its place in its struct.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from uuid import UUID
+
+from generator.plan.model import (
+    Array,
+    Blob,
+    Default,
+    FieldPlan,
+    FixedRun,
+    Layout,
+    LayoutRef,
+    MessagePlan,
+    NoSection,
+    Operation,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
+    Single,
+    StructPlan,
+    Tagged,
+    TagSection,
+    Text,
+    ranges,
+)
+from generator.rules.defaults import Empty, Value
+
+FORMAT = 1
+"""Changes when a reader of the text would understand it wrongly."""
+
+LETTERS = {
+    "bool": "t",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "float64": "d",
+    "uuid": "u",
+    "string": "s",
+    "bytes": "y",
+    "records": "r",
+}
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+
+
+def text_of(plan: MessagePlan) -> str:
+    """The text of a plan; equal plans have equal texts."""
+    return "\n".join([str(FORMAT), *_lines(plan)]) + "\n"
+
+
+def _lines(plan: MessagePlan) -> Iterator[str]:
+    numbers: dict[LayoutRef, int] = {}
+    for struct in plan.structs:
+        yield " ".join([f":{struct.name}", *map(_field, struct.fields)])
+        for layout in struct.layouts:
+            yield _Printer(struct, numbers).layout(layout)
+            numbers[layout.ref] = len(numbers)
+
+
+def _field(field: FieldPlan) -> str:
+    array = ("{" if field.collection else "[") if field.is_array else ""
+    element = f"@{field.type}" if field.is_struct else LETTERS[field.type]
+    lazy = "~" if field.is_made_late else ""
+    return f"{field.name}/{lazy}{array}{element}{'?' if field.nullable else ''}{_default(field.default)}"
+
+
+def _default(value: Value) -> str:
+    """Nothing for what is the default of the type itself: no bits, no elements, a struct of defaults."""
+    if value is None:
+        return "=~"
+    if isinstance(value, str):
+        return f"={_escaped(value)}" if value else ""
+    if isinstance(value, UUID):
+        return f"={value.hex}" if value.int else ""
+    if isinstance(value, float):
+        return f"={value!r}" if value or math.copysign(1, value) < 0 else ""
+    return f"={int(value)}" if isinstance(value, int) and value else ""
+
+
+def _escaped(text: str) -> str:
+    return "".join(chr(byte) if chr(byte) in _PLAIN else f"%{byte:02X}" for byte in text.encode())
+
+
+class _Printer:
+    """The layouts of one struct; ``numbers`` are those of the layouts before it."""
+
+    def __init__(self, struct: StructPlan, numbers: dict[LayoutRef, int]) -> None:
+        self.fields = {field.name: (place, field) for place, field in enumerate(struct.fields)}
+        self.numbers = numbers
+
+    def layout(self, layout: Layout) -> str:
+        # A section ends the line, wherever it stands on the wire.
+        operations = sorted(layout.operations, key=lambda operation: isinstance(operation, OptionalBuffer))
+        words = (word for operation in operations for word in self.words(operation))
+        return " ".join([ranges(layout.versions).replace(" ", ""), *words])
+
+    def words(self, operation: Operation) -> Iterable[str]:
+        match operation:
+            case FixedRun(fields):
+                return [self.fixed(field.name, field.type) for field in fields]
+            case Default(name, refuse):
+                return [f"-{self.fields[name][0]}{'!' if refuse else ''}"]
+            case TagSection(fields, absent, interleaved):
+                return [";;" if interleaved else ";", *map(self.tagged, fields), *(f"^{tag}" for tag in absent)]
+            case OptionalBuffer(fields):
+                return ["&", *map(self.tagged, fields)]
+            case NoSection():
+                return []
+            case _:
+                return [self.payload(operation)]
+
+    def fixed(self, name: str, kind: str) -> str:
+        place, field = self.fields[name]
+        return f"{place}{'' if field.type == kind else f':{LETTERS[kind]}'}"
+
+    def tagged(self, tagged: Tagged) -> str:
+        (word,) = self.words(tagged.payload)
+        return f"{tagged.tag}={word}"
+
+    def payload(self, operation: Packed | Text | Blob | Array | Single) -> str:
+        place, field = self.fields[operation.name]
+        match operation:
+            case Packed(_, bits, signed):
+                return f"{place}{_packed(bits, signed)}"
+            case Text(_, compact, nullable) | Blob(_, compact, nullable):
+                return f"{place}{_flags(compact, nullable)}"
+            case Single(_, layout, nullable):
+                return f"{place}@{self.numbers[layout]}{_flags(False, nullable)}"
+            case Array(_, element, compact, nullable, empty):
+                return f"{place}{self.element(field, element)}{_flags(compact, nullable)}{'e' if empty else ''}"
+
+    def element(self, field: FieldPlan, element: str | LayoutRef | PackedElement) -> str:
+        if isinstance(element, LayoutRef):
+            return f"@{self.numbers[element]}"
+        if isinstance(element, PackedElement):
+            return _packed(element.bits, element.signed)
+        return "" if element == field.type else f":{LETTERS[element]}"
+
+
+def _packed(bits: int, signed: bool) -> str:
+    return f"{'z' if signed else 'v'}{bits}"
+
+
+def _flags(compact: bool, nullable: bool) -> str:
+    return ("c" if compact else "") + ("n" if nullable else "")

@@ -1,0 +1,172 @@
+"""The one door to the native core: asked when a message is first used, and closed where the core is not installed.
+
+The core reads and writes by the plan that each module keeps as text. It is a distribution of its own, knows no message,
+and words no error: what it does not take is done again by the pure methods, with the same arguments.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .structs import NULLED
+from .wire import UNSET, ZERO_UUID, RawTaggedField
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+    from typing import Any, Literal
+
+    Rendering = Literal["native", "pure"]
+
+FORMAT = 1
+"""Of the plan texts in this package."""
+SWITCH = "KAFKA_MESSAGES_NATIVE"
+"""Environment variable; 0 keeps to the pure code. Read once, when the package is imported."""
+READERS = ("read", "read_from")
+WRITERS = ("write", "size")
+
+
+def rendering() -> Rendering:
+    """What reads and writes messages: ``"native"`` where the core is installed and switched on, else ``"pure"``."""
+    return "native" if _door.is_wanted and _door.core() is not None else "pure"
+
+
+def set_rendering(wanted: Rendering) -> None:
+    """Switch between the native core and the pure code, for all messages of this package and from now on.
+
+    Raises ValueError for another word, and ImportError for ``"native"`` where the core is not installed or not made
+    for the plans of this package.
+    """
+    if wanted not in ("native", "pure"):
+        raise ValueError(f"rendering must be 'native' or 'pure', not {wanted!r}")
+    if wanted == "native" and _door.core() is None:
+        raise ImportError(f"the native core is not there: {_door.reason}")
+    _door.switch(wanted == "native")
+
+
+def refused() -> dict[str, Exception]:
+    """Messages that the core did not take as a whole, and why; they stay pure. None of a package as it was printed."""
+    return {name: use for name, use in _door.messages.items() if isinstance(use, Exception)}
+
+
+class _Native:
+    """What the core does for one message."""
+
+    def __init__(self, core: ModuleType, package: Any, owner: Any, pure: dict[str, Any]) -> None:
+        namespace = vars(sys.modules[owner.__module__])
+        message = namespace[owner.NAME]
+        plan = core.Plan(package, owner._plan, namespace)
+        self.owner = owner
+        self.calls = {name: core.Reader(plan, message, name, pure[name].__get__(None, message)) for name in READERS}
+        self.calls |= {name: core.Writer(plan, message, name, pure[name]) for name in WRITERS}
+        self.structs = [namespace[line[1:].split(" ", 1)[0]] for line in owner._plan.split("\n") if line[:1] == ":"]
+        self.set_constructor = core.set_constructor
+        for struct in self.structs:
+            struct._maker = core.Maker(plan, struct)
+
+    def switch(self, is_on: bool) -> None:
+        for name, call in self.calls.items():
+            if is_on:
+                setattr(self.owner, name, call)
+            elif name in vars(self.owner):
+                delattr(self.owner, name)
+        for struct in self.structs:
+            self.set_constructor(struct, is_on)
+
+
+class _Door:
+    """What is known of the core, and of the messages that it was asked for."""
+
+    def __init__(self) -> None:
+        self.is_wanted = os.environ.get(SWITCH) != "0"
+        self.messages: dict[str, _Native | Exception] = {}
+        self.pure: dict[str, Any] = {}
+        self.reason = ""
+        self._core: ModuleType | None = None
+        self._package: Any = None
+        self._is_asked = False
+
+    def core(self) -> ModuleType | None:
+        """The core, if it is installed and reads these plans."""
+        if not self._is_asked:
+            self._is_asked = True
+            try:
+                import kafka_messages_native as found
+            except ImportError as error:
+                self.reason = str(error)
+            else:
+                self._take(found)
+        return self._core
+
+    def _take(self, found: ModuleType) -> None:
+        if found.FORMAT != FORMAT:
+            self.reason = f"it reads plans of format {found.FORMAT}, and those of this package have format {FORMAT}"
+            return
+        self._package = found.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET)
+        self._core = found
+
+    def hang(self, base: type) -> None:
+        """Put the door before the methods of the base of all messages."""
+        self.base = base
+        self.pure = {name: vars(base)[name] for name in READERS + WRITERS}
+        if self.is_wanted:
+            self.wait()
+
+    def wait(self) -> None:
+        """Let the first use of a message ask for the core."""
+        for name, pure in self.pure.items():
+            setattr(self.base, name, _first_use(name, pure))
+
+    def switch(self, is_on: bool) -> None:
+        self.is_wanted = is_on
+        for name, pure in self.pure.items():
+            setattr(self.base, name, _first_use(name, pure) if is_on else pure)
+        for use in self.messages.values():
+            if isinstance(use, _Native):
+                use.switch(is_on)
+
+    def open(self, owner: Any) -> None:
+        """The core for one message, or the pure code for all if there is no core."""
+        core = self.core()
+        if core is None:
+            self.switch(False)
+            return
+        try:
+            use = _Native(core, self._package, owner, self.pure)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            self.messages[owner.NAME] = error
+            for name, pure in self.pure.items():
+                setattr(owner, name, pure)
+            return
+        self.messages[owner.NAME] = use
+        use.switch(True)
+
+
+_door = _Door()
+hang = _door.hang
+
+
+def _first_use(name: str, pure: Any) -> Any:
+    """A method that asks for the core and goes on with what it found."""
+
+    def first(receiver: Any, *args: object, **named: object) -> object:
+        cls = receiver if name in READERS else type(receiver)
+        owner = next((base for base in cls.__mro__ if "_plan" in vars(base)), None)
+        if owner is not None:
+            if name not in vars(owner):
+                _door.open(owner)
+            found = vars(owner).get(name, pure)
+            if name in READERS and found is not pure:
+                return found(*args, **named)
+        else:
+            found = pure
+        method: Callable[..., object] = found.__get__(None, cls) if name in READERS else found
+        return method(*args, **named) if name in READERS else method(receiver, *args, **named)
+
+    inner = pure.__func__ if name in READERS else pure
+    for attribute in ("__doc__", "__name__", "__qualname__", "__module__"):
+        setattr(first, attribute, getattr(inner, attribute))
+    first.__wrapped__ = inner  # type: ignore[attr-defined]  # for inspect
+    return classmethod(first) if name in READERS else first

@@ -1,0 +1,224 @@
+/* The nouns of the core, and what it shares: a package, its plans, the structs and layouts in them, and new objects.
+ *
+ * Nothing here words an error. What is not understood or not accepted is declined (NULL or -1, often with a Python
+ * exception that the caller at the top clears), and the pure Python code runs on the same input and says what is wrong.
+ */
+#ifndef KAFKA_MESSAGES_CORE_H
+#define KAFKA_MESSAGES_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef Py_GIL_DISABLED
+#error "the core reads lists and slots without locks: free-threaded builds of Python use the pure code"
+#endif
+
+#define FORMAT 1                 /* of the plan text; generator/plan/text.py has the same number */
+#define MAX_FIELDS 512           /* of a struct; a bit set of them stands on the stack */
+#define MAX_DEPTH 100            /* of structs inside structs: bounds the recursion of reader and writer */
+#define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */
+#define MAX_UNKNOWN 32           /* unknown tagged fields of an object; more are declined */
+#define MAX_STRING 32767
+#define MAX_EMPTY 65535          /* elements that take no bytes, which the input does not bound */
+#define MAX_VERSION 32767
+#define LOWEST_INT -256          /* integers from here up to HIGHEST_INT are made once */
+#define HIGHEST_INT 1023
+#define LONGEST_MEMO 255         /* a text up to this length is shared with the last one of its field if they are equal */
+
+#if defined(__GNUC__) || defined(__clang__)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define INLINE static inline __attribute__((always_inline))
+#define SWAPPED16(x) __builtin_bswap16(x)
+#define SWAPPED32(x) __builtin_bswap32(x)
+#define SWAPPED64(x) __builtin_bswap64(x)
+#else
+#include <stdlib.h>
+#define LIKELY(x) (x)
+#define UNLIKELY(x) (x)
+#define INLINE static __forceinline
+#define SWAPPED16(x) _byteswap_ushort(x)
+#define SWAPPED32(x) _byteswap_ulong(x)
+#define SWAPPED64(x) _byteswap_uint64(x)
+#endif
+#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+typedef enum {
+    BOOL, INT8, INT16, UINT16, INT32, UINT32, INT64, FLOAT64, UUID, STRING, BYTES, VARINT, STRUCT, ARRAY
+} Kind;
+
+typedef enum { NO_TAGS, TAGS } Section;
+
+/* What the core knows of one generated package. */
+typedef struct {
+    PyObject_HEAD
+    PyTypeObject *raw;                       /* RawTaggedField and its slots */
+    uint32_t raw_tag, raw_data;
+    PyTypeObject *uuid;                      /* uuid.UUID and its slots */
+    uint32_t uuid_int, uuid_is_safe;
+    PyObject *is_safe;                       /* of UUIDs that are read */
+    PyObject *zero_uuid, *nulled, *unset;    /* values that the package compares by identity */
+    PyObject *empty_tuple;
+    PyObject *small[HIGHEST_INT - LOWEST_INT + 1];
+} Package;
+
+struct Struct;
+struct Layout;
+
+typedef enum { GIVEN, NEW_LIST, NEW_STRUCT, MADE_LATE } Default;
+
+/* A field of a class: where its object keeps it, and what it is until something else is set. */
+typedef struct {
+    PyObject *name;              /* interned: the keyword of the constructor */
+    uint32_t slot;
+    uint8_t kind;                /* STRUCT, or the kind of the field or of its elements */
+    uint8_t is_array, is_nullable;
+    uint8_t by_default;          /* Default */
+    PyObject *value;             /* GIVEN: the default itself */
+    struct Struct *structure;    /* STRUCT */
+    PyTypeObject *list;          /* arrays: the class of the list */
+} Field;
+
+typedef struct Struct {
+    PyTypeObject *cls;
+    Field *fields;
+    int count;
+    uint32_t unknown;            /* slot of unknown_tagged_fields */
+    int is_leaf;                 /* no field can refer to another object that refers: the collector need not see it */
+    int depth;
+} Struct;
+
+/* One value on the wire. */
+typedef struct {
+    const Field *field;
+    struct Layout *layout;       /* STRUCT, or elements that are */
+    uint8_t kind;                /* a Kind; of arrays: ARRAY, and the kind of the elements beside it */
+    uint8_t element;
+    uint8_t is_compact, is_nullable, is_tagged;
+    uint8_t bits, is_signed;     /* VARINT */
+    uint32_t tag;
+    uint32_t least;              /* bytes that an element takes at least; 0 where it may take none */
+    PyObject *memo;              /* the last text that was read here */
+} Op;
+
+typedef struct {
+    const Field *field;
+    int refuse;                  /* another value than the default is not written */
+} Absent;
+
+typedef struct Layout {
+    Struct *structure;
+    Op *ops, *tags;              /* in the order of the wire, by ascending tag */
+    Absent *absent;
+    uint32_t *foreign;           /* tags that other versions have */
+    int op_count, tag_count, absent_count, foreign_count;
+    Section section;
+    uint32_t least;              /* bytes that a struct takes at least */
+    int is_unsupported;          /* something in it is for the pure code */
+} Layout;
+
+/* A message: its structs and layouts, those that others need before them. */
+typedef struct {
+    PyObject_HEAD
+    Package *package;
+    Struct **structs;
+    Layout **layouts;
+    int struct_count, layout_count;
+    Layout **versions;           /* from `lowest` on; NULL where a version is none or unsupported */
+    int lowest, version_count;
+} Plan;
+
+/* Of one interpreter. */
+typedef struct {
+    PyTypeObject *package, *plan, *maker, *reader, *writer;
+} State;
+
+/* objects.c */
+int slot_of(PyTypeObject *type, PyObject *name, uint32_t *offset);
+int slot_called(PyTypeObject *type, const char *name, uint32_t *offset);
+int own_release(PyTypeObject *type);
+int is_plain_class(PyTypeObject *type);
+int is_list_class(PyTypeObject *type);
+PyObject *new_default(const Package *package, const Field *field);
+PyObject *new_uuid(const Package *package, const uint8_t *bytes);
+
+/* package.c, plan.c */
+extern PyType_Spec package_spec, plan_spec;
+Layout *layout_at(const Plan *plan, PyObject *version);
+
+/* read.c, write.c */
+PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *end);
+PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint);
+int is_default(const Package *package, const Field *field, PyObject *value);
+
+/* make.c, calls.c */
+extern PyType_Spec maker_spec, reader_spec, writer_spec;
+extern PyObject *maker_name, *init_name;
+PyObject *set_constructor(PyObject *module, PyObject *args);
+
+/* An object of a class of slots, all of them empty; nobody but the caller knows it, the collector neither. */
+INLINE PyObject *new_object(PyTypeObject *cls)
+{
+    PyObject *object = (PyObject *)PyObject_GC_New(PyObject, cls);
+    if (LIKELY(object != NULL)) memset((char *)object + sizeof(PyObject), 0, cls->tp_basicsize - sizeof(PyObject));
+    return object;
+}
+
+/* A list of `count` empty places, not yet known to the collector; `cls` is list or a class that is_list_class() took. */
+INLINE PyObject *new_list(PyTypeObject *cls, Py_ssize_t count)
+{
+    PyListObject *list = (PyListObject *)PyObject_GC_New(PyListObject, cls);
+    if (UNLIKELY(list == NULL)) return NULL;
+    memset((char *)list + sizeof(PyVarObject), 0, cls->tp_basicsize - sizeof(PyVarObject));
+    Py_SET_SIZE(list, 0);
+    if (count > 0) {                                     /* at most the bytes of an input, so the product fits */
+        list->ob_item = PyMem_Calloc(count, sizeof(PyObject *));
+        if (UNLIKELY(list->ob_item == NULL)) { PyObject_GC_Track(list); Py_DECREF(list); return PyErr_NoMemory(); }
+        list->allocated = count;
+        Py_SET_SIZE(list, count);
+    }
+    return (PyObject *)list;
+}
+
+INLINE PyObject *new_int(const Package *package, int64_t value)
+{
+    if (LIKELY((uint64_t)(value - LOWEST_INT) <= HIGHEST_INT - LOWEST_INT)) {
+        return Py_NewRef(package->small[value - LOWEST_INT]);
+    }
+    return PyLong_FromLongLong(value);
+}
+
+/* The value of an exact int that fits; -1 for anything else, with or without an exception. */
+INLINE int int_of(PyObject *object, int64_t *value)
+{
+    if (UNLIKELY(!PyLong_CheckExact(object))) return -1;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (LIKELY(PyUnstable_Long_IsCompact((PyLongObject *)object))) {
+        *value = PyUnstable_Long_CompactValue((PyLongObject *)object);
+        return 0;
+    }
+#else
+    const digit *digits = ((PyLongObject *)object)->ob_digit;
+    switch (Py_SIZE(object)) {
+    case 0: *value = 0; return 0;
+    case 1: *value = digits[0]; return 0;
+    case -1: *value = -(int64_t)digits[0]; return 0;
+    case 2: *value = (int64_t)digits[0] | (int64_t)digits[1] << PyLong_SHIFT; return 0;
+    }
+#endif
+    int overflow;
+    *value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return overflow ? -1 : 0;
+}
+
+/* Numbers as they stand on the wire, most significant byte first. */
+INLINE uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return PY_BIG_ENDIAN ? v : SWAPPED16(v); }
+INLINE uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return PY_BIG_ENDIAN ? v : SWAPPED32(v); }
+INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return PY_BIG_ENDIAN ? v : SWAPPED64(v); }
+INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v); memcpy(p, &v, 2); }
+INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
+INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
+
+#endif

@@ -1,0 +1,212 @@
+/* Objects of the package's classes: where their slots are, what a field is by default, and how they are let go. */
+#include "core.h"
+#include <structmember.h>
+
+/* The offset of an object slot; -1 with TypeError where the class has none of that name. */
+int slot_of(PyTypeObject *type, PyObject *name, uint32_t *offset)
+{
+    PyObject *found = _PyType_Lookup(type, name);
+    if (found == NULL || Py_TYPE(found) != &PyMemberDescr_Type) {
+        PyErr_Format(PyExc_TypeError, "%s.%U is no slot", type->tp_name, name);
+        return -1;
+    }
+    PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+    Py_ssize_t end = type->tp_basicsize - (Py_ssize_t)sizeof(PyObject *);
+    if (member->type != T_OBJECT_EX || member->offset < (Py_ssize_t)sizeof(PyObject) || member->offset > end) {
+        PyErr_Format(PyExc_TypeError, "%s.%U is no slot of an object", type->tp_name, name);
+        return -1;
+    }
+    *offset = (uint32_t)member->offset;
+    return 0;
+}
+
+int slot_called(PyTypeObject *type, const char *name, uint32_t *offset)
+{
+    PyObject *text = PyUnicode_InternFromString(name);
+    int result = text == NULL ? -1 : slot_of(type, text, offset);
+    Py_XDECREF(text);
+    return result;
+}
+
+static int is_ours(PyTypeObject *type, Py_ssize_t least)
+{
+    unsigned long wanted = Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC;
+#ifdef Py_TPFLAGS_MANAGED_DICT
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) return 0;
+#endif
+#ifdef Py_TPFLAGS_MANAGED_WEAKREF
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_WEAKREF) return 0;
+#endif
+    return (type->tp_flags & wanted) == wanted && type->tp_itemsize == 0 && type->tp_dictoffset == 0 &&
+           type->tp_weaklistoffset == 0 && type->tp_basicsize >= least && type->tp_basicsize <= 1 << 16 &&
+           type->tp_alloc == PyType_GenericAlloc && type->tp_free == PyObject_GC_Del;
+}
+
+/* Whether an object is nothing but slots: then new_object() makes it as its own class would. */
+int is_plain_class(PyTypeObject *type)
+{
+    PyTypeObject *base = type;
+    Py_ssize_t slots = 0;
+    if (!is_ours(type, sizeof(PyObject))) return 0;
+    for (; base != &PyBaseObject_Type; base = base->tp_base) {
+        if (base == NULL || !(base->tp_flags & Py_TPFLAGS_HEAPTYPE)) return 0;
+        slots += Py_SIZE(base);                          /* of a class: its slots */
+    }
+    return type->tp_basicsize == (Py_ssize_t)(sizeof(PyObject) + slots * sizeof(PyObject *));
+}
+
+/* The same for a list with one slot behind it, which stands empty until the index is made. */
+int is_list_class(PyTypeObject *type)
+{
+    if (type == &PyList_Type) return 1;
+    return is_ours(type, sizeof(PyListObject)) && PyType_IsSubtype(type, &PyList_Type) &&
+           type->tp_basicsize == (Py_ssize_t)(sizeof(PyListObject) + sizeof(PyObject *));
+}
+
+static void release_list_object(PyObject *self);
+
+/* An exact list whose last reference goes: what list itself would do, without the detour. */
+INLINE void drop_list(PyObject *self)
+{
+    PyListObject *list = (PyListObject *)self;
+    PyObject_GC_UnTrack(self);
+    PyObject **items = list->ob_item;
+    if (items != NULL) {
+        list->ob_item = NULL;
+        for (Py_ssize_t i = Py_SIZE(list); --i >= 0;) Py_XDECREF(items[i]);
+        PyMem_Free(items);
+    }
+    PyObject_GC_Del(self);
+}
+
+/* Let go of what the slots hold; `cls` is the class whose slots they are, its subclasses have let go of theirs. */
+static void drop_slots(PyObject *self, PyTypeObject *cls)
+{
+    PyObject **slot = (PyObject **)((char *)self + sizeof(PyObject));
+    PyObject **end = (PyObject **)((char *)self + cls->tp_basicsize);
+    for (; slot < end; slot++) {
+        PyObject *value = *slot;
+        if (value == NULL) continue;
+        *slot = NULL;
+        if (PyList_CheckExact(value) && Py_REFCNT(value) == 1) drop_list(value);
+        else Py_DECREF(value);
+    }
+}
+
+static void release_object(PyObject *self);
+
+/* The class that release_object() or its like was given to: the object's own, or what a subclass in Python stands on. */
+INLINE PyTypeObject *released_class(PyObject *self, destructor release)
+{
+    PyTypeObject *cls = Py_TYPE(self);
+    while (cls->tp_dealloc != release) cls = cls->tp_base;   /* ends: `release` was called for one of them */
+    return cls;
+}
+
+/* A finalizer that somebody gave to the class itself (those of subclasses have run); -1 if the object lives on. */
+INLINE int finalized(PyObject *self, PyTypeObject *cls)
+{
+    if (LIKELY(cls->tp_finalize == NULL || Py_TYPE(self) != cls)) return 0;
+    if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    return PyObject_CallFinalizerFromDealloc(self);
+}
+
+static _Thread_local int depth = 0;                      /* of objects that are being released inside each other */
+
+static void release_at_depth(PyObject *self, PyTypeObject *cls)
+{
+    Py_TRASHCAN_BEGIN(self, release_object)
+    PyTypeObject *type = Py_TYPE(self);
+    drop_slots(self, cls);
+    type->tp_free(self);
+    Py_DECREF(type);
+    Py_TRASHCAN_END
+}
+
+/* tp_dealloc of classes that is_plain_class() took: subtype_dealloc() without its search for what these do not have. */
+static void release_object(PyObject *self)
+{
+    PyTypeObject *cls = released_class(self, release_object), *type = Py_TYPE(self);
+    if (finalized(self, cls) < 0) return;
+    PyObject_GC_UnTrack(self);
+    if (UNLIKELY(depth > 50)) { release_at_depth(self, cls); return; }   /* the trashcan unwinds chains of thousands */
+    depth++;
+    drop_slots(self, cls);
+    depth--;
+    type->tp_free(self);
+    Py_DECREF(type);                                     /* an instance of a class made in Python holds it */
+}
+
+/* tp_dealloc of classes that is_list_class() took. */
+static void release_list_object(PyObject *self)
+{
+    PyTypeObject *cls = released_class(self, release_list_object), *type = Py_TYPE(self);
+    if (finalized(self, cls) < 0) return;
+    PyObject_GC_UnTrack(self);
+    Py_TRASHCAN_BEGIN(self, release_list_object)
+    PyListObject *list = (PyListObject *)self;
+    PyObject **items = list->ob_item;
+    Py_CLEAR(SLOT(self, sizeof(PyListObject)));
+    if (items != NULL) {
+        list->ob_item = NULL;
+        for (Py_ssize_t i = Py_SIZE(list); --i >= 0;) Py_XDECREF(items[i]);
+        PyMem_Free(items);
+    }
+    type->tp_free(self);
+    Py_DECREF(type);
+    Py_TRASHCAN_END
+}
+
+/* Take over the release of a class's objects; -1 with TypeError where it is no class of slots, or no list with one. */
+int own_release(PyTypeObject *type)
+{
+    if (type == &PyList_Type || type->tp_dealloc == release_object || type->tp_dealloc == release_list_object) return 0;
+    int is_list = PyType_IsSubtype(type, &PyList_Type);
+    if (is_list ? !is_list_class(type) : !is_plain_class(type)) {
+        PyErr_Format(PyExc_TypeError, "%s is not as the generator printed it", type->tp_name);
+        return -1;
+    }
+    type->tp_dealloc = is_list ? release_list_object : release_object;
+    return 0;
+}
+
+static PyObject *new_default_struct(const Package *package, const Struct *structure)
+{
+    PyObject *object = new_object(structure->cls);
+    if (object == NULL) return NULL;
+    SLOT(object, structure->unknown) = Py_NewRef(package->empty_tuple);
+    for (const Field *field = structure->fields; field < structure->fields + structure->count; field++) {
+        PyObject *value = new_default(package, field);
+        if (value == NULL) { PyObject_GC_Track(object); Py_DECREF(object); return NULL; }
+        SLOT(object, field->slot) = value;
+    }
+    if (!structure->is_leaf) PyObject_GC_Track(object);
+    return object;
+}
+
+/* The default of a field, new where it can be changed. */
+PyObject *new_default(const Package *package, const Field *field)
+{
+    switch (field->by_default) {
+    case NEW_LIST: {
+        PyObject *list = new_list(field->list, 0);
+        if (list != NULL && field->kind == STRUCT) PyObject_GC_Track(list);
+        return list;
+    }
+    case NEW_STRUCT: return new_default_struct(package, field->structure);
+    case MADE_LATE: return Py_NewRef(Py_None);
+    default: return Py_NewRef(field->value);
+    }
+}
+
+/* A UUID of 16 bytes, without its constructor; it refers to nothing that refers, so the collector need not see it. */
+PyObject *new_uuid(const Package *package, const uint8_t *bytes)
+{
+    PyObject *object = new_object(package->uuid);
+    if (object == NULL) return NULL;
+    PyObject *number = _PyLong_FromByteArray(bytes, 16, 0, 0);
+    if (number == NULL) { PyObject_GC_Track(object); Py_DECREF(object); return NULL; }
+    SLOT(object, package->uuid_int) = number;
+    SLOT(object, package->uuid_is_safe) = Py_NewRef(package->is_safe);
+    return object;
+}

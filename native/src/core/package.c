@@ -1,0 +1,96 @@
+/* What the core knows of one generated package: the classes and values that are not of its messages. */
+#include "core.h"
+
+static int take_small_ints(Package *package)
+{
+    for (int value = LOWEST_INT; value <= HIGHEST_INT; value++) {
+        if ((package->small[value - LOWEST_INT] = PyLong_FromLong(value)) == NULL) return -1;
+    }
+    return 0;
+}
+
+static int take_raw(Package *package, PyTypeObject *raw)
+{
+    package->raw = (PyTypeObject *)Py_NewRef((PyObject *)raw);
+    if (!is_plain_class(raw)) {
+        PyErr_SetString(PyExc_TypeError, "RawTaggedField has more than slots");
+        return -1;
+    }
+    if (slot_called(raw, "tag", &package->raw_tag) < 0 || slot_called(raw, "data", &package->raw_data) < 0) return -1;
+    return own_release(raw);
+}
+
+/* A UUID has a place for weak references too, which new_object() leaves empty. */
+static int take_uuid(Package *package, PyObject *zero)
+{
+    PyTypeObject *uuid = Py_TYPE(zero);
+    package->zero_uuid = Py_NewRef(zero);
+    package->uuid = (PyTypeObject *)Py_NewRef((PyObject *)uuid);
+    if (!PyType_IS_GC(uuid) || uuid->tp_itemsize != 0 || uuid->tp_dictoffset != 0 || uuid->tp_free != PyObject_GC_Del) {
+        PyErr_SetString(PyExc_TypeError, "UUID has more than slots");
+        return -1;
+    }
+    if (slot_called(uuid, "int", &package->uuid_int) < 0) return -1;
+    if (slot_called(uuid, "is_safe", &package->uuid_is_safe) < 0) return -1;
+    package->is_safe = Py_XNewRef(SLOT(zero, package->uuid_is_safe));
+    if (package->is_safe == NULL) PyErr_SetString(PyExc_TypeError, "the UUID is not finished");
+    return package->is_safe == NULL ? -1 : 0;
+}
+
+static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"", "", "", "", NULL};
+    PyObject *raw, *zero, *nulled, *unset;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!OOO", names, &PyType_Type, &raw, &zero, &nulled, &unset)) return NULL;
+    Package *package = (Package *)type->tp_alloc(type, 0);
+    if (package == NULL) return NULL;
+    package->nulled = Py_NewRef(nulled);
+    package->unset = Py_NewRef(unset);
+    package->empty_tuple = PyTuple_New(0);
+    if (package->empty_tuple != NULL && take_small_ints(package) == 0 && take_raw(package, (PyTypeObject *)raw) == 0 &&
+        take_uuid(package, zero) == 0) {
+        return (PyObject *)package;
+    }
+    Py_DECREF(package);
+    return NULL;
+}
+
+static int package_traverse(Package *package, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(package));
+    Py_VISIT(package->raw);
+    Py_VISIT(package->uuid);
+    Py_VISIT(package->is_safe);
+    Py_VISIT(package->zero_uuid);
+    Py_VISIT(package->nulled);
+    Py_VISIT(package->unset);
+    return 0;                    /* no tp_clear: nothing here points back */
+}
+
+static void package_dealloc(Package *package)
+{
+    PyTypeObject *type = Py_TYPE(package);
+    PyObject_GC_UnTrack(package);
+    Py_XDECREF(package->raw);
+    Py_XDECREF(package->uuid);
+    Py_XDECREF(package->is_safe);
+    Py_XDECREF(package->zero_uuid);
+    Py_XDECREF(package->nulled);
+    Py_XDECREF(package->unset);
+    Py_XDECREF(package->empty_tuple);
+    for (int i = 0; i <= HIGHEST_INT - LOWEST_INT; i++) Py_XDECREF(package->small[i]);
+    type->tp_free(package);
+    Py_DECREF(type);
+}
+
+static PyType_Slot package_slots[] = {
+    {Py_tp_new, package_new},
+    {Py_tp_traverse, package_traverse},
+    {Py_tp_dealloc, package_dealloc},
+    {Py_tp_doc, "Package(raw_tagged_field, zero_uuid, nulled, unset, /)\n--\n\nWhat the plans of one package share."},
+    {0, NULL},
+};
+
+PyType_Spec package_spec = {
+    "kafka_messages_native._core.Package", sizeof(Package), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, package_slots,
+};

@@ -1,0 +1,332 @@
+/* From bytes to objects.
+ *
+ * Bounds: a cursor `In` never moves beyond `end`. Each function looks at LEFT before it reads, and a length or count
+ * that the input gives is compared with LEFT before anything is allocated or skipped for it.
+ */
+#include "core.h"
+
+typedef struct {
+    const uint8_t *p, *end;
+    const Package *package;
+} In;
+
+#define LEFT(in) ((in)->end - (in)->p)
+
+/* A varint of at most `bits` bits; -1 at the end of the input or when it has more. Reads one byte at a time, each checked. */
+static int read_varint(In *in, int bits, uint64_t *value)
+{
+    uint64_t result = 0;
+    for (int shift = 0; shift < bits; shift += 7) {
+        if (in->p >= in->end) return -1;
+        uint8_t byte = *in->p++;
+        uint64_t part = byte & 127;
+        if (shift > 57 && part >> (64 - shift)) return -1;   /* the tenth byte has one bit left */
+        result |= part << shift;
+        if (byte < 128) {
+            if (bits < 64 && result >> bits) return -1;
+            *value = result;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* An unsigned varint of 32 bits, nearly always one byte. */
+INLINE int read_unsigned(In *in, uint32_t *value)
+{
+    if (UNLIKELY(in->p >= in->end)) return -1;
+    if (LIKELY(*in->p < 128)) { *value = *in->p++; return 0; }
+    uint64_t wide;
+    if (read_varint(in, 32, &wide) < 0) return -1;
+    *value = (uint32_t)wide;
+    return 0;
+}
+
+enum { NULL_LENGTH = -1, NO_LENGTH = -2 };
+
+/* A length or count, not yet compared with what is left: below 2**32, NULL_LENGTH where that is allowed, or NO_LENGTH. */
+INLINE int64_t read_length(In *in, int is_compact, int width, int is_nullable)
+{
+    int64_t length;
+    if (is_compact) {
+        uint32_t stored;
+        if (UNLIKELY(read_unsigned(in, &stored) < 0)) return NO_LENGTH;
+        length = (int64_t)stored - 1;
+    } else {
+        if (UNLIKELY(LEFT(in) < width)) return NO_LENGTH;
+        length = width == 2 ? (int16_t)get16(in->p) : (int32_t)get32(in->p);
+        in->p += width;
+    }
+    return LIKELY(length >= 0) ? length : is_nullable ? NULL_LENGTH : NO_LENGTH;
+}
+
+/* Text of `size` bytes that the caller has found to be there. ASCII is tested eight bytes at a time, none beyond them. */
+INLINE PyObject *new_text(Op *op, const uint8_t *bytes, Py_ssize_t size)
+{
+    PyObject *memo = op->memo;
+    if (memo != NULL && PyUnicode_GET_LENGTH(memo) == size && memcmp(PyUnicode_1BYTE_DATA(memo), bytes, size) == 0) {
+        return Py_NewRef(memo);
+    }
+    uint64_t seen = 0, word;
+    Py_ssize_t i = 0;
+    for (; i + 8 <= size; i += 8) { memcpy(&word, bytes + i, 8); seen |= word; }
+    for (; i < size; i++) seen |= bytes[i];
+    if (UNLIKELY(seen & 0x8080808080808080ULL)) return PyUnicode_DecodeUTF8((const char *)bytes, size, NULL);
+    PyObject *text = PyUnicode_New(size, 127);
+    if (UNLIKELY(text == NULL)) return NULL;
+    memcpy(PyUnicode_1BYTE_DATA(text), bytes, size);
+    if (size <= LONGEST_MEMO) Py_XSETREF(op->memo, Py_NewRef(text));   /* of texts, so no code of others runs here */
+    return text;
+}
+
+static PyObject *read_packed(const Op *op, In *in)
+{
+    uint64_t value;
+    if (read_varint(in, op->bits, &value) < 0) return NULL;
+    if (op->is_signed) return new_int(in->package, (int64_t)(value >> 1 ^ (~(value & 1) + 1)));
+    int unused = 64 - op->bits;                          /* two's complement of fewer bits: carry its sign up */
+    return new_int(in->package, (int64_t)(value << unused) >> unused);
+}
+
+/* A value of a fixed width: its bytes are there, or it is declined. */
+#define FIXED(width, make)                           \
+    do {                                             \
+        if (UNLIKELY(LEFT(in) < (width))) return NULL; \
+        const uint8_t *at = in->p;                   \
+        in->p += (width);                            \
+        return (make);                               \
+    } while (0)
+
+static PyObject *new_float(const uint8_t *bytes)
+{
+    uint64_t bits = get64(bytes);
+    double value;
+    memcpy(&value, &bits, 8);
+    return PyFloat_FromDouble(value);
+}
+
+/* A value that is neither struct nor array, or an element that is none. */
+INLINE PyObject *read_plain(Op *op, int kind, int is_compact, int is_nullable, In *in)
+{
+    const Package *package = in->package;
+    switch (kind) {
+    case BOOL: FIXED(1, Py_NewRef(*at ? Py_True : Py_False));
+    case INT8: FIXED(1, new_int(package, (int8_t)*at));
+    case INT16: FIXED(2, new_int(package, (int16_t)get16(at)));
+    case UINT16: FIXED(2, new_int(package, get16(at)));
+    case INT32: FIXED(4, new_int(package, (int32_t)get32(at)));
+    case UINT32: FIXED(4, new_int(package, get32(at)));
+    case INT64: FIXED(8, new_int(package, (int64_t)get64(at)));
+    case FLOAT64: FIXED(8, new_float(at));
+    case UUID: FIXED(16, new_uuid(package, at));
+    case VARINT: return read_packed(op, in);
+    case STRING: {
+        int64_t length = read_length(in, is_compact, 2, is_nullable);
+        if (UNLIKELY(length < 0)) return length == NULL_LENGTH ? Py_NewRef(Py_None) : NULL;
+        if (UNLIKELY(length > LEFT(in) || length > MAX_STRING)) return NULL;
+        in->p += length;
+        return new_text(op, in->p - length, length);
+    }
+    case BYTES: {
+        int64_t length = read_length(in, is_compact, 4, is_nullable);
+        if (UNLIKELY(length < 0)) return length == NULL_LENGTH ? Py_NewRef(Py_None) : NULL;
+        if (UNLIKELY(length > LEFT(in))) return NULL;
+        in->p += length;
+        return PyBytes_FromStringAndSize((const char *)in->p - length, length);
+    }
+    }
+    return NULL;
+}
+
+static PyObject *read_struct(const Layout *layout, In *in);
+
+/* The elements of a new list; -1 if one is declined. The places behind it stay empty, which lists let go of. */
+INLINE int read_elements(Op *op, PyObject **items, Py_ssize_t count, In *in)
+{
+    if (op->element == STRUCT) {
+        for (Py_ssize_t i = 0; i < count; i++) {
+            if (UNLIKELY((items[i] = read_struct(op->layout, in)) == NULL)) return -1;
+        }
+    } else if (op->element == INT32) {                   /* the caller found 4 bytes for each */
+        for (Py_ssize_t i = 0; i < count; i++, in->p += 4) {
+            if (UNLIKELY((items[i] = new_int(in->package, (int32_t)get32(in->p))) == NULL)) return -1;
+        }
+    } else {
+        for (Py_ssize_t i = 0; i < count; i++) {
+            if (UNLIKELY((items[i] = read_plain(op, op->element, op->is_compact, 0, in)) == NULL)) return -1;
+        }
+    }
+    return 0;
+}
+
+/* An array. `least` bytes for each element must be left, so the list is at most eight times as long as the input. */
+static PyObject *read_array(Op *op, In *in)
+{
+    int64_t count = read_length(in, op->is_compact, 4, op->is_nullable);
+    if (UNLIKELY(count < 0)) return count == NULL_LENGTH ? Py_NewRef(Py_None) : NULL;
+    if (UNLIKELY(op->least == 0 ? count > MAX_EMPTY : count > LEFT(in) / op->least)) return NULL;
+    PyObject *list = new_list(op->field->list, count);
+    if (UNLIKELY(list == NULL)) return NULL;
+    int failed = read_elements(op, ((PyListObject *)list)->ob_item, count, in) < 0;
+    if (UNLIKELY(failed || op->element == STRUCT)) PyObject_GC_Track(list);
+    if (LIKELY(!failed)) return list;
+    Py_DECREF(list);
+    return NULL;
+}
+
+INLINE PyObject *read_value(Op *op, In *in)
+{
+    if (op->kind == ARRAY) return read_array(op, in);
+    if (op->kind != STRUCT) return read_plain(op, op->kind, op->is_compact, op->is_nullable, in);
+    if (op->is_nullable) {                               /* a byte, below 0 for null; in tags a varint, 0 for null */
+        uint32_t present;
+        if (op->is_tagged) { if (read_unsigned(in, &present) < 0) return NULL; }
+        else if (LEFT(in) < 1) return NULL;
+        else present = (int8_t)*in->p++ >= 0;
+        if (!present) return Py_NewRef(Py_None);
+    }
+    return read_struct(op->layout, in);
+}
+
+/* Unknown tagged fields of one object, by ascending tag. */
+typedef struct {
+    uint32_t tags[MAX_UNKNOWN];
+    PyObject *fields[MAX_UNKNOWN];
+    int count;
+} Unknown;
+
+/* One more of them, whose `size` bytes the caller found to be there; -1 for a tag that came before, or too many. */
+static int keep_unknown(Unknown *unknown, uint32_t tag, uint32_t size, In *in)
+{
+    const Package *package = in->package;
+    if (unknown->count == MAX_UNKNOWN) return -1;
+    int at = unknown->count;
+    while (at > 0 && unknown->tags[at - 1] > tag) at--;
+    if (at > 0 && unknown->tags[at - 1] == tag) return -1;
+    PyObject *field = new_object(package->raw);
+    if (field == NULL) return -1;
+    SLOT(field, package->raw_tag) = PyLong_FromUnsignedLong(tag);
+    SLOT(field, package->raw_data) = PyBytes_FromStringAndSize((const char *)in->p, size);
+    if (SLOT(field, package->raw_tag) == NULL || SLOT(field, package->raw_data) == NULL) {
+        PyObject_GC_Track(field);
+        Py_DECREF(field);
+        return -1;
+    }
+    memmove(unknown->tags + at + 1, unknown->tags + at, (unknown->count - at) * sizeof *unknown->tags);
+    memmove(unknown->fields + at + 1, unknown->fields + at, (unknown->count - at) * sizeof *unknown->fields);
+    unknown->tags[at] = tag;
+    unknown->fields[at] = field;
+    unknown->count++;
+    return 0;
+}
+
+/* A known tagged field; it has its `size` bytes for itself and must use all of them. */
+static int read_tagged(Op *op, PyObject *object, uint32_t size, const In *in)
+{
+    In inner = {in->p, in->p + size, in->package};
+    PyObject *value = read_value(op, &inner);
+    if (value == NULL) return -1;
+    if (inner.p != inner.end) { Py_DECREF(value); return -1; }
+    SLOT(object, op->field->slot) = value;
+    return 0;
+}
+
+static int find_tag(const Layout *layout, uint32_t tag)
+{
+    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return k;
+    return -1;
+}
+
+/* The fields of a tag section behind its count. Each takes two bytes or more, so a forged count ends with the input. */
+static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t count, In *in, Unknown *unknown)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t tag, size;
+        if (read_unsigned(in, &tag) < 0 || read_unsigned(in, &size) < 0 || (int64_t)size > LEFT(in)) return -1;
+        int known = find_tag(layout, tag);
+        if (known >= 0) {
+            if (seen >> known & 1) return -1;
+            seen |= 1ULL << known;
+            if (read_tagged(&layout->tags[known], object, size, in) < 0) return -1;
+        } else {
+            for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return -1;
+            if (keep_unknown(unknown, tag, size, in) < 0) return -1;
+        }
+        in->p += size;
+    }
+    return 0;
+}
+
+static int tags_by_default(const Layout *layout, PyObject *object, const Package *package)
+{
+    for (const Op *op = layout->tags; op < layout->tags + layout->tag_count; op++) {
+        PyObject **slot = &SLOT(object, op->field->slot);
+        if (*slot == NULL && (*slot = new_default(package, op->field)) == NULL) return -1;
+    }
+    return 0;
+}
+
+static int read_tags(const Layout *layout, PyObject *object, In *in)
+{
+    Unknown unknown;
+    unknown.count = 0;
+    uint32_t count;
+    PyObject *kept = NULL;
+    int failed = read_unsigned(in, &count) < 0 || read_tag_fields(layout, object, count, in, &unknown) < 0 ||
+                 tags_by_default(layout, object, in->package) < 0 || (kept = PyTuple_New(unknown.count)) == NULL;
+    for (int i = 0; i < unknown.count; i++) {
+        if (failed) Py_DECREF(unknown.fields[i]);
+        else PyTuple_SET_ITEM(kept, i, unknown.fields[i]);
+    }
+    if (failed) return -1;
+    SLOT(object, layout->structure->unknown) = kept;
+    return 0;
+}
+
+/* What stands behind the regular fields: a tag section, nearly always one byte, or nothing. */
+INLINE int read_section(const Layout *layout, PyObject *object, In *in)
+{
+    if (layout->section == TAGS) {
+        if (UNLIKELY(LEFT(in) < 1)) return -1;
+        if (UNLIKELY(*in->p != 0)) return read_tags(layout, object, in);
+        in->p++;
+        if (layout->tag_count != 0 && tags_by_default(layout, object, in->package) < 0) return -1;
+    }
+    SLOT(object, layout->structure->unknown) = Py_NewRef(in->package->empty_tuple);
+    return 0;
+}
+
+/* A struct. Every slot is filled: each field of the class is an op, absent, or a tag of the layout (plan.c sees to it). */
+static PyObject *read_struct(const Layout *layout, In *in)
+{
+    const Struct *structure = layout->structure;
+    PyObject *object = new_object(structure->cls);
+    if (UNLIKELY(object == NULL)) return NULL;
+    for (Op *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
+        PyObject *value = read_value(op, in);
+        if (UNLIKELY(value == NULL)) goto declined;
+        SLOT(object, op->field->slot) = value;
+    }
+    for (const Absent *absent = layout->absent, *last = absent + layout->absent_count; absent < last; absent++) {
+        PyObject *value = new_default(in->package, absent->field);
+        if (UNLIKELY(value == NULL)) goto declined;
+        SLOT(object, absent->field->slot) = value;
+    }
+    if (UNLIKELY(read_section(layout, object, in) < 0)) goto declined;
+    if (!structure->is_leaf) PyObject_GC_Track(object);
+    return object;
+declined:
+    PyObject_GC_Track(object);
+    Py_DECREF(object);
+    return NULL;
+}
+
+/* A message that begins with the data, and the bytes it took; NULL, with or without an exception, where it is declined. */
+PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *taken)
+{
+    In in = {data, data + size, plan->package};
+    PyObject *message = read_struct(layout, &in);
+    *taken = in.p - data;
+    return message;
+}

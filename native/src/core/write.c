@@ -1,0 +1,407 @@
+/* From objects to bytes.
+ *
+ * Bounds: `ROOM(n)` makes sure of n bytes behind the cursor before they are written, and moves everything if it must.
+ * Nothing below runs code of others (exact types only, no allocation that the collector counts), so what is borrowed
+ * from lists and slots stays while it is looked at.
+ */
+#include "core.h"
+
+typedef struct {
+    uint8_t *p, *end;
+    PyObject *bytes;             /* the whole buffer; `p` and `end` point into it */
+    const Package *package;
+} Out;
+
+#define START(out) ((uint8_t *)PyBytes_AS_STRING((out)->bytes))
+
+static int grow(Out *out, Py_ssize_t wanted)
+{
+    Py_ssize_t used = out->p - START(out), size = out->end - START(out);
+    if (wanted > PY_SSIZE_T_MAX / 4 - used || size > PY_SSIZE_T_MAX / 4) return -1;
+    size = size * 2 > used + wanted ? size * 2 : used + wanted + 64;
+    if (_PyBytes_Resize(&out->bytes, size) < 0) return -1;   /* then `bytes` is NULL, and nothing more is written */
+    out->p = START(out) + used;
+    out->end = START(out) + size;
+    return 0;
+}
+
+#define ROOM(n)                                                                                      \
+    do {                                                                                             \
+        if (UNLIKELY(out->end - out->p < (Py_ssize_t)(n)) && grow(out, (Py_ssize_t)(n)) < 0) return -1; \
+    } while (0)
+
+#define LONGEST_VARINT 10
+
+/* The caller has made room for LONGEST_VARINT bytes. */
+INLINE void put_varint(Out *out, uint64_t value)
+{
+    while (value > 127) { *out->p++ = (uint8_t)(value | 128); value >>= 7; }
+    *out->p++ = (uint8_t)value;
+}
+
+/* A length or count, -1 for null. A string's is at most MAX_STRING; -1 where another does not fit its width. */
+INLINE int put_length(Out *out, int64_t length, int is_compact, int width)
+{
+    ROOM(LONGEST_VARINT);
+    if (is_compact) {
+        if (UNLIKELY(length >= UINT32_MAX)) return -1;
+        put_varint(out, (uint64_t)(length + 1));
+    } else if (width == 2) {
+        put16(out->p, (uint16_t)length);
+        out->p += 2;
+    } else {
+        if (UNLIKELY(length > INT32_MAX)) return -1;
+        put32(out->p, (uint32_t)length);
+        out->p += 4;
+    }
+    return 0;
+}
+
+INLINE int put_bytes(Out *out, const void *bytes, Py_ssize_t size)
+{
+    ROOM(size);
+    memcpy(out->p, bytes, size);
+    out->p += size;
+    return 0;
+}
+
+static int put_text(Out *out, PyObject *text, int is_compact)
+{
+    if (!PyUnicode_CheckExact(text)) return -1;
+    if (LIKELY(PyUnicode_IS_COMPACT_ASCII(text))) {
+        Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+        if (size > MAX_STRING || put_length(out, size, is_compact, 2) < 0) return -1;
+        return put_bytes(out, PyUnicode_1BYTE_DATA(text), size);
+    }
+    PyObject *encoded = PyUnicode_AsUTF8String(text);    /* bytes of its own: the text keeps no second form */
+    if (encoded == NULL) return -1;
+    Py_ssize_t size = PyBytes_GET_SIZE(encoded);
+    int failed = size > MAX_STRING || put_length(out, size, is_compact, 2) < 0 ||
+                 put_bytes(out, PyBytes_AS_STRING(encoded), size) < 0;
+    Py_DECREF(encoded);
+    return failed ? -1 : 0;
+}
+
+/* _PyLong_AsByteArray() as each Python has it: unsigned, most significant byte first; -1 where it does not fit. */
+static int uuid_bytes(PyObject *number, uint8_t *bytes)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return _PyLong_AsByteArray((PyLongObject *)number, bytes, 16, 0, 0, 0);
+#else
+    return _PyLong_AsByteArray((PyLongObject *)number, bytes, 16, 0, 0);
+#endif
+}
+
+static int put_uuid(Out *out, PyObject *value)
+{
+    if (Py_TYPE(value) != out->package->uuid) return -1;
+    PyObject *number = SLOT(value, out->package->uuid_int);
+    if (number == NULL || !PyLong_CheckExact(number)) return -1;
+    ROOM(16);
+    if (uuid_bytes(number, out->p) < 0) return -1;
+    out->p += 16;
+    return 0;
+}
+
+static int put_packed(Out *out, const Op *op, PyObject *value)
+{
+    int64_t number;
+    if (int_of(value, &number) < 0) return -1;
+    int unused = 64 - op->bits;
+    if (number != (int64_t)((uint64_t)number << unused) >> unused) return -1;
+    ROOM(LONGEST_VARINT);
+    uint64_t bits = (uint64_t)number;
+    if (op->is_signed) put_varint(out, (bits << 1) ^ (number < 0 ? ~0ULL : 0));
+    else put_varint(out, bits << unused >> unused);
+    return 0;
+}
+
+/* An integer within its range, in `width` bytes. */
+#define INTEGER(lowest, highest, width, put)                                                          \
+    do {                                                                                              \
+        int64_t number;                                                                               \
+        if (UNLIKELY(int_of(value, &number) < 0 || number < (lowest) || number > (highest))) return -1; \
+        ROOM(width);                                                                                  \
+        put;                                                                                          \
+        out->p += (width);                                                                            \
+        return 0;                                                                                     \
+    } while (0)
+
+/* A value that is neither struct nor array, or an element that is none. */
+INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, PyObject *value, Out *out)
+{
+    if (UNLIKELY(value == NULL)) return -1;
+    switch (kind) {
+    case BOOL:
+        if (value != Py_True && value != Py_False) return -1;
+        ROOM(1);
+        *out->p++ = value == Py_True;
+        return 0;
+    case INT8: INTEGER(INT8_MIN, INT8_MAX, 1, *out->p = (uint8_t)number);
+    case INT16: INTEGER(INT16_MIN, INT16_MAX, 2, put16(out->p, (uint16_t)number));
+    case UINT16: INTEGER(0, UINT16_MAX, 2, put16(out->p, (uint16_t)number));
+    case INT32: INTEGER(INT32_MIN, INT32_MAX, 4, put32(out->p, (uint32_t)number));
+    case UINT32: INTEGER(0, UINT32_MAX, 4, put32(out->p, (uint32_t)number));
+    case INT64: INTEGER(INT64_MIN, INT64_MAX, 8, put64(out->p, (uint64_t)number));
+    case FLOAT64: {
+        uint64_t bits;
+        double number;
+        if (!PyFloat_CheckExact(value)) return -1;
+        number = PyFloat_AS_DOUBLE(value);
+        memcpy(&bits, &number, 8);
+        ROOM(8);
+        put64(out->p, bits);
+        out->p += 8;
+        return 0;
+    }
+    case UUID: return put_uuid(out, value);
+    case VARINT: return put_packed(out, op, value);
+    case STRING:
+        if (value == Py_None) return is_nullable ? put_length(out, -1, is_compact, 2) : -1;
+        return put_text(out, value, is_compact);
+    case BYTES:
+        if (value == Py_None) return is_nullable ? put_length(out, -1, is_compact, 4) : -1;
+        if (!PyBytes_CheckExact(value) || put_length(out, PyBytes_GET_SIZE(value), is_compact, 4) < 0) return -1;
+        return put_bytes(out, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value));
+    }
+    return -1;
+}
+
+static int write_struct(const Layout *layout, PyObject *object, Out *out);
+
+static int write_int32s(PyObject **items, Py_ssize_t count, Out *out)
+{
+    ROOM(count * 4);                                     /* a list's places are 8 bytes each, so the product fits */
+    for (Py_ssize_t i = 0; i < count; i++, out->p += 4) {
+        int64_t number;
+        if (UNLIKELY(items[i] == NULL || int_of(items[i], &number) < 0 || number != (int32_t)number)) return -1;
+        put32(out->p, (uint32_t)number);
+    }
+    return 0;
+}
+
+static int write_array(const Op *op, PyObject *value, Out *out)
+{
+    if (value == Py_None) return op->is_nullable ? put_length(out, -1, op->is_compact, 4) : -1;
+    if (Py_TYPE(value) != op->field->list && !PyList_CheckExact(value)) return -1;
+    Py_ssize_t count = PyList_GET_SIZE(value);
+    PyObject **items = ((PyListObject *)value)->ob_item;
+    if (put_length(out, count, op->is_compact, 4) < 0) return -1;
+    if (op->element == INT32) return write_int32s(items, count, out);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int failed = op->element == STRUCT ? write_struct(op->layout, items[i], out)
+                                           : write_plain(op, op->element, op->is_compact, 0, items[i], out);
+        if (UNLIKELY(failed < 0)) return -1;
+    }
+    return 0;
+}
+
+INLINE int write_value(const Op *op, PyObject *value, Out *out)
+{
+    if (op->kind == ARRAY) return value == NULL ? -1 : write_array(op, value, out);
+    if (op->kind != STRUCT) return write_plain(op, op->kind, op->is_compact, op->is_nullable, value, out);
+    if (op->is_nullable) {
+        int is_null = value == Py_None;
+        ROOM(1);
+        *out->p++ = is_null ? (op->is_tagged ? 0 : 0xff) : 1;
+        if (is_null) return 0;
+    }
+    return write_struct(op->layout, value, out);
+}
+
+static int is_default_value(const Package *package, PyObject *value, PyObject *wanted)
+{
+    int64_t left, right;
+    if (value == wanted) return 1;
+    if (value == Py_None || wanted == Py_None) return 0;
+    if (Py_TYPE(value) != Py_TYPE(wanted)) return -1;
+    if (PyBool_Check(value)) return 0;
+    if (PyLong_CheckExact(value)) {
+        return int_of(value, &left) < 0 || int_of(wanted, &right) < 0 ? -1 : left == right;
+    }
+    if (PyUnicode_CheckExact(value)) return PyUnicode_Compare(value, wanted) == 0;
+    if (PyFloat_CheckExact(value)) return PyFloat_AS_DOUBLE(value) == PyFloat_AS_DOUBLE(wanted);
+    if (PyBytes_CheckExact(value)) {
+        Py_ssize_t size = PyBytes_GET_SIZE(value);
+        return size == PyBytes_GET_SIZE(wanted) && !memcmp(PyBytes_AS_STRING(value), PyBytes_AS_STRING(wanted), size);
+    }
+    uint8_t bytes[2][16];
+    PyObject *numbers[2] = {SLOT(value, package->uuid_int), SLOT(wanted, package->uuid_int)};
+    for (int i = 0; i < 2; i++) {                        /* of the types that a plan's defaults have, UUID is left */
+        if (numbers[i] == NULL || !PyLong_CheckExact(numbers[i]) || uuid_bytes(numbers[i], bytes[i]) < 0) return -1;
+    }
+    return !memcmp(bytes[0], bytes[1], 16);
+}
+
+static int is_default_struct(const Package *package, const Struct *structure, PyObject *object)
+{
+    if (Py_TYPE(object) != structure->cls) return -1;
+    PyObject *unknown = SLOT(object, structure->unknown);
+    if (unknown == NULL || !PyTuple_CheckExact(unknown)) return -1;
+    if (PyTuple_GET_SIZE(unknown) != 0) return 0;
+    for (const Field *field = structure->fields; field < structure->fields + structure->count; field++) {
+        int same = is_default(package, field, SLOT(object, field->slot));
+        if (same != 1) return same;
+    }
+    return 1;
+}
+
+/* Whether a field has its default: 1 or 0, or -1 where the pure code has to say. */
+int is_default(const Package *package, const Field *field, PyObject *value)
+{
+    if (value == NULL) return -1;
+    switch (field->by_default) {
+    case NEW_LIST:
+        if (value == Py_None) return 0;
+        return Py_TYPE(value) == field->list || PyList_CheckExact(value) ? PyList_GET_SIZE(value) == 0 : -1;
+    case MADE_LATE:
+        if (value == Py_None) return 1;
+        return is_default_struct(package, field->structure, value);
+    case NEW_STRUCT:
+        if (value == Py_None) return field->is_nullable ? 0 : -1;
+        return is_default_struct(package, field->structure, value);
+    default:
+        return is_default_value(package, value, field->value);
+    }
+}
+
+/* A tagged field: its size is known last, so one byte is kept for it, and more are made where it takes more. */
+static int write_tagged(const Op *op, PyObject *value, Out *out)
+{
+    ROOM(LONGEST_VARINT + 1);
+    put_varint(out, op->tag);
+    Py_ssize_t at = out->p - START(out);
+    *out->p++ = 0;
+    if (write_value(op, value, out) < 0) return -1;
+    ROOM(LONGEST_VARINT);
+    uint8_t *size_byte = START(out) + at;
+    size_t size = out->p - size_byte - 1;
+    if (size > UINT32_MAX) return -1;
+    int more = (size >= 1 << 7) + (size >= 1 << 14) + (size >= 1 << 21) + (size >= 1 << 28);
+    if (more) memmove(size_byte + 1 + more, size_byte + 1, size);
+    uint8_t *last = out->p + more;
+    out->p = size_byte;
+    put_varint(out, size);
+    out->p = last;
+    return 0;
+}
+
+/* Unknown tagged fields by ascending tag, borrowed from a tuple. */
+typedef struct {
+    uint32_t tags[MAX_UNKNOWN];
+    PyObject *data[MAX_UNKNOWN];
+    int count;
+} Unknown;
+
+static int is_taken(const Layout *layout, int64_t tag)
+{
+    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return 1;
+    for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return 1;
+    return 0;
+}
+
+static int sorted_unknown(const Layout *layout, PyObject *fields, Unknown *unknown, const Package *package)
+{
+    unknown->count = 0;
+    if (PyTuple_GET_SIZE(fields) > MAX_UNKNOWN) return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fields); i++) {
+        PyObject *field = PyTuple_GET_ITEM(fields, i);
+        if (Py_TYPE(field) != package->raw) return -1;
+        PyObject *number = SLOT(field, package->raw_tag), *data = SLOT(field, package->raw_data);
+        int64_t tag;
+        if (number == NULL || data == NULL || !PyBytes_CheckExact(data)) return -1;
+        if (int_of(number, &tag) < 0 || tag < 0 || tag > UINT32_MAX || is_taken(layout, tag)) return -1;
+        if (PyBytes_GET_SIZE(data) > (Py_ssize_t)UINT32_MAX) return -1;
+        int at = unknown->count++;
+        for (; at > 0 && unknown->tags[at - 1] >= tag; at--) {
+            if (unknown->tags[at - 1] == tag) return -1;
+            unknown->tags[at] = unknown->tags[at - 1];
+            unknown->data[at] = unknown->data[at - 1];
+        }
+        unknown->tags[at] = (uint32_t)tag;
+        unknown->data[at] = data;
+    }
+    return 0;
+}
+
+static int write_unknown(uint32_t tag, PyObject *data, Out *out)
+{
+    Py_ssize_t size = PyBytes_GET_SIZE(data);
+    ROOM(2 * LONGEST_VARINT);
+    put_varint(out, tag);
+    put_varint(out, (uint64_t)size);
+    return put_bytes(out, PyBytes_AS_STRING(data), size);
+}
+
+static int write_tags(const Layout *layout, PyObject *object, PyObject *fields, Out *out)
+{
+    Unknown unknown;
+    uint64_t set = 0;
+    int known = 0;
+    if (sorted_unknown(layout, fields, &unknown, out->package) < 0) return -1;
+    for (int k = 0; k < layout->tag_count; k++) {
+        const Field *field = layout->tags[k].field;
+        int same = is_default(out->package, field, SLOT(object, field->slot));
+        if (same < 0) return -1;
+        if (!same) { set |= 1ULL << k; known++; }
+    }
+    ROOM(LONGEST_VARINT);
+    put_varint(out, known + unknown.count);
+    int next = 0;
+    for (int k = 0; k < layout->tag_count; k++) {
+        if (!(set >> k & 1)) continue;
+        const Op *op = &layout->tags[k];
+        for (; next < unknown.count && unknown.tags[next] < op->tag; next++) {
+            if (write_unknown(unknown.tags[next], unknown.data[next], out) < 0) return -1;
+        }
+        if (write_tagged(op, SLOT(object, op->field->slot), out) < 0) return -1;
+    }
+    for (; next < unknown.count; next++) {
+        if (write_unknown(unknown.tags[next], unknown.data[next], out) < 0) return -1;
+    }
+    return 0;
+}
+
+static int write_struct(const Layout *layout, PyObject *object, Out *out)
+{
+    const Struct *structure = layout->structure;
+    if (UNLIKELY(object == NULL || Py_TYPE(object) != structure->cls)) return -1;
+    for (const Absent *absent = layout->absent, *last = absent + layout->absent_count; absent < last; absent++) {
+        if (!absent->refuse) continue;
+        if (UNLIKELY(is_default(out->package, absent->field, SLOT(object, absent->field->slot)) != 1)) return -1;
+    }
+    for (const Op *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
+        if (UNLIKELY(write_value(op, SLOT(object, op->field->slot), out) < 0)) return -1;
+    }
+    PyObject *fields = SLOT(object, structure->unknown);
+    if (UNLIKELY(fields == NULL || !PyTuple_CheckExact(fields))) return -1;
+    if (LIKELY(PyTuple_GET_SIZE(fields) == 0 && (layout->section == NO_TAGS || layout->tag_count == 0))) {
+        if (layout->section == NO_TAGS) return 0;
+        ROOM(1);
+        *out->p++ = 0;
+        return 0;
+    }
+    return layout->section == TAGS ? write_tags(layout, object, fields, out) : -1;
+}
+
+/* The bytes of a message, NULL where it is declined. `hint`: what the last one took, and now this one. */
+PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint)
+{
+    Out out = {NULL, NULL, PyBytes_FromStringAndSize(NULL, *hint), plan->package};
+    if (out.bytes == NULL) return NULL;
+    out.p = START(&out);
+    out.end = out.p + *hint;
+    if (UNLIKELY(write_struct(layout, message, &out) < 0)) {
+        Py_XDECREF(out.bytes);
+        return NULL;
+    }
+    Py_ssize_t size = out.p - START(&out), wanted = size + 32;
+    if (wanted > *hint || wanted < *hint / 2) *hint = wanted < 256 ? 256 : wanted > 1 << 20 ? 1 << 20 : wanted;
+    if (size < 512) {                                    /* a short copy costs less than giving back the rest */
+        PyObject *copy = PyBytes_FromStringAndSize((const char *)START(&out), size);
+        Py_DECREF(out.bytes);
+        return copy;
+    }
+    if (_PyBytes_Resize(&out.bytes, size) < 0) return NULL;
+    return out.bytes;
+}
