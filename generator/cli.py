@@ -9,13 +9,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from generator import definitions, output
-from generator.cost import command as cost_command
-from generator.render import package
-from generator.render.identity import RequestError, identity_of
-from generator.spec.parts import OPTIONAL
-from generator.spec.source import SpecError
-from generator.spec.texts import part_problem
+from kafka_message_generator import definitions, output
+from kafka_message_generator.cost import command as cost_command
+from kafka_message_generator.render import package
+from kafka_message_generator.render.identity import RequestError, identity_of
+from kafka_message_generator.spec.parts import OPTIONAL
+from kafka_message_generator.spec.source import SpecError
+from kafka_message_generator.spec.texts import part_problem
 
 PROG = "kafka-message-generator"
 EXAMPLES = {
@@ -147,10 +147,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _import_specs(arguments: argparse.Namespace) -> int:
-    from generator.release.artifacts import ArtifactError, resolve
-    from generator.release.importer import ImportSpecsError, import_specs
-    from generator.vectors.java_oracle import OracleError
-    from generator.vectors.write import write_errors
+    from kafka_message_generator.release.artifacts import ArtifactError, resolve
+    from kafka_message_generator.release.importer import ImportSpecsError, import_specs
+    from kafka_message_generator.vectors.java_oracle import OracleError
+    from kafka_message_generator.vectors.write import write_errors
 
     try:
         jars = resolve(arguments.release, arguments.work)

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from generator import rules
-from generator.plan import builder
-from generator.plan.model import MessagePlan
-from generator.rules import Checked
-from generator.rules import secrets as secret_rules
-from generator.rules import settings as settings_rules
-from generator.rules.secrets import Secrets
-from generator.spec import reader, source
-from generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
-from generator.spec.model import Message
-from generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
-from generator.spec.secrets import read_settings as read_kafka_settings
-from generator.spec.settings import FILE, Settings, read_settings
-from generator.spec.source import Location, Problem, Problems, SpecError
+from kafka_message_generator import rules
+from kafka_message_generator.plan import builder
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import secrets as secret_rules
+from kafka_message_generator.rules import settings as settings_rules
+from kafka_message_generator.rules.secrets import Secrets
+from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
+from kafka_message_generator.spec.secrets import read_settings as read_kafka_settings
+from kafka_message_generator.spec.settings import FILE, Settings, read_settings
+from kafka_message_generator.spec.source import Location, Problem, Problems, SpecError
 
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
 Warnings = tuple[Problem, ...]

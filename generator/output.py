@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from generator.render.identity import RequestError
-from generator.render.package import MANIFEST, Request, inputs_hash, tools
+from kafka_message_generator.render.identity import RequestError
+from kafka_message_generator.render.package import MANIFEST, Request, inputs_hash, tools
 
 
 def is_current(request: Request) -> bool:

@@ -8,15 +8,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from generator import definitions
-from generator.cost import report
-from generator.cost.encodings import histogram
-from generator.cost.measure import cost
-from generator.cost.samples import CostError, Sample, read_samples
-from generator.definitions import Definitions
-from generator.plan.model import MessagePlan
-from generator.spec.model import ENCODED_TYPES
-from generator.spec.source import SpecError
+from kafka_message_generator import definitions
+from kafka_message_generator.cost import report
+from kafka_message_generator.cost.encodings import histogram
+from kafka_message_generator.cost.measure import cost
+from kafka_message_generator.cost.samples import CostError, Sample, read_samples
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec.model import ENCODED_TYPES
+from kafka_message_generator.spec.source import SpecError
 
 VECTORS = Path("tests", "vectors")
 """Where a clone of the project has its test vectors; the command is run at its top."""

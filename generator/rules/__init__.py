@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from generator.rules import fields, messages, names, proposals, structs
-from generator.rules.presence import StructTable
-from generator.spec.model import Message
-from generator.spec.source import Problems
+from kafka_message_generator.rules import fields, messages, names, proposals, structs
+from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.source import Problems
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from generator.rules.names import snake_case
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
-from generator.spec.source import Problems
-from generator.spec.versions import Versions, VersionsError
+from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.source import Problems
+from kafka_message_generator.spec.versions import Versions, VersionsError
 
 
 def check(message: Message, problems: Problems) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from packaging.version import Version
 
-from generator.rules import headers
-from generator.rules.headers import has_headers
-from generator.spec.model import HEADER, REQUEST, RESPONSE, Message
-from generator.spec.parts import PARTS
-from generator.spec.settings import FILE, Settings
-from generator.spec.source import Problems
+from kafka_message_generator.rules import headers
+from kafka_message_generator.rules.headers import has_headers
+from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.parts import PARTS
+from kafka_message_generator.spec.settings import FILE, Settings
+from kafka_message_generator.spec.source import Problems
 
 HERE = "."
 """In the settings of logs: the folder of the settings itself, which has no name of its own."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from generator.spec import source, texts, toml
-from generator.spec.properties import Properties
-from generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec import source, texts, toml
+from kafka_message_generator.spec.properties import Properties
+from kafka_message_generator.spec.source import Location, Node, Problems
 
 FILE = texts.SETTINGS
 HEADERS = ("own", "kafka")

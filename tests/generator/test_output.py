@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import generator
-from generator import cli, definitions, output
-from generator.render import package
-from generator.render.identity import identity_of
+from kafka_message_generator import cli, definitions, output
+from kafka_message_generator.render import package
+from kafka_message_generator.render.identity import identity_of
 from tests.support.building import write_specs
 from tests.support.samples import SAMPLES
 from tests.support.specs import field, message
 
-ROOT = Path(generator.__file__).parents[1]
 PROBE = message(field("A"))
 
 
@@ -77,9 +75,9 @@ def test_processes_agree_whatever_their_hash_seed(tmp_path: Path) -> None:
     for seed in ("0", "1", "4242"):
         specs = write_specs(tmp_path / "specs", *(SAMPLES[name] for name in ("KeysValue", "EmptyKey")), PROBE)
         folder = tmp_path / seed
-        command = [sys.executable, "-m", "generator", "generate", "--specs", str(specs), "--output", str(folder)]
-        command += ["--package", "sample_package"]
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "kafka_message_generator", "generate", "--specs", str(specs)]
+        command += ["--output", str(folder), "--package", "sample_package"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True)
         results.append(contents(folder))
     assert results[0] == results[1] == results[2]

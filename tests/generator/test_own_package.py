@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import cli
+from kafka_message_generator import cli
 from tests.support.building import build_package, write_specs
 from tests.support.specs import field, message
 
@@ -95,7 +95,7 @@ for part in ("records", "arrow", "segments"):
         assert str(error) == f"No module named 'acme_invoices.{part}'", error
     else:
         raise AssertionError(part)
-assert not {"generator", "kafka_messages", "numpy", "pyarrow"} & set(sys.modules)
+assert not {"kafka_message_generator", "kafka_messages", "numpy", "pyarrow"} & set(sys.modules)
 print(acme_invoices.__version__, acme_invoices.__doc__.splitlines()[0])
 """
 needs_setuptools = pytest.mark.skipif(

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-import generator
-from generator import cli, definitions
-from generator.definitions import Definitions
-from generator.render.identity import identity_of
-from generator.spec import source, toml
-from generator.spec.parts import OPTIONAL, PARTS
-from generator.spec.source import Problems, SpecError
+import kafka_message_generator
+from kafka_message_generator import cli, definitions
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.render.identity import identity_of
+from kafka_message_generator.spec import source, toml
+from kafka_message_generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator.spec.source import Problems, SpecError
 from tests.support.broken.settings import ANSWER, ASK, CASES, KEY, Case
 from tests.support.building import Definition, import_package, unique_name, write_specs
 from tests.support.lines import calls, lines_of_functions, recording
+from tests.support.pages import ROOT
 from tests.support.specs import field, message
 
-GENERATOR = Path(generator.__file__).parent
-ROOT = GENERATOR.parent
+GENERATOR = Path(kafka_message_generator.__file__).parent
 SPEC, RULES = GENERATOR / "spec", GENERATOR / "rules"
 CHECKED = [
     SPEC / "toml.py",
