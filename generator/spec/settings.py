@@ -99,8 +99,9 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         if misspelt := table.misspelt():  # what follows from that is not said
             del problems.found[before:]
             meant = table.corrected(misspelt)
-            problems.found += meant.problems
-            return _read(_with(node, table.node, meant.corrected), specs, problems)
+            settings = _read(_with(node, table.node, meant.corrected), specs, problems)
+            problems.found += meant.problems  # not before: a value at the place of a problem is not looked at
+            return settings
     for table in tables:
         table.finish()
     return settings

@@ -241,10 +241,24 @@ def test_a_folder_of_another_package_is_left_alone(
 ) -> None:
     """Settings taken from the wrong folder must not turn one package into another, nor fill the screen with a diff."""
     before = contents(generated.output)
-    (generated.specs / "package.toml").write_text('[package]\nimport-name = "other_package"\n')
-    assert cli.main([command, "--specs", str(generated.specs), "--output", str(generated.output)]) == 1
+    settings = generated.specs / "package.toml"
+    settings.write_text('[package]\nimport-name = "other_package"\nparts = ["records"]\n')
+    to = ["--specs", str(generated.specs), "--output", str(generated.output)]
     what = f"{generated.output} holds the package sample_package, not other_package"
-    assert capsys.readouterr() == ("", f"{what}; choose another folder, or remove this one first\n")
+    what += "; choose another folder, or remove this one first"
+    assert cli.main([command, *to]) == 1
+    part = (
+        "the part records is for messages of type coordinator-key, coordinator-value, metadata, of which there are none"
+    )
+    assert capsys.readouterr() == (
+        "",
+        f"{settings}:2: $.package.import-name: {what}\n"
+        f"{settings}:3: $.package.parts: {part}; leave it out\n"
+        "2 problem(s); nothing was generated\n",
+    )
+    settings.unlink()
+    assert cli.main([command, *to, "--package", "other_package"]) == 1
+    assert capsys.readouterr() == ("", f"command line:1: --package: {what}\n1 problem(s); nothing was generated\n")
     assert contents(generated.output) == before
 
 

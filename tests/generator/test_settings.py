@@ -38,6 +38,7 @@ def problems_of(folder: Path, case: Case) -> list[str]:
     write_specs(folder, PROBE)
     (folder / "package.toml").write_text(case.settings, encoding="utf-8")
     for name, text in case.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     try:
         definitions.load(folder)
@@ -58,10 +59,10 @@ def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
         for number, case in enumerate(CASES):
             if case.name != "too deep":  # where the interpreter's stack ends, the recording ends, too
                 problems_of(tmp_path / str(number), case)
+        definitions.load(write_specs(tmp_path / "requests", ASK, ANSWER))
         (tmp_path / "none").mkdir()
-        for folder in (write_specs(tmp_path / "requests", ASK, ANSWER), write_specs(tmp_path / "a\nb", PROBE)):
-            (folder / "a\n.json").write_text("{}")
-        for folder in ("none", "requests", "a\nb"):
+        (write_specs(tmp_path / "a\nb", PROBE) / "a\n.json").write_text("{}")
+        for folder in ("none", "a\nb"):
             with pytest.raises(SpecError):
                 definitions.load(tmp_path / folder)
     assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []
