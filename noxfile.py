@@ -54,6 +54,10 @@ def regenerate(session: nox.Session) -> None:
 def check(session: nox.Session) -> None:
     """Regenerate in memory; print the difference and fail when a package is not what specs/ gives."""
     install(session, *GENERATOR)
+    compare(session)
+
+
+def compare(session: nox.Session) -> None:
     for package in PACKAGES:
         session.run("kafka-message-generator", "check", *package)
 
@@ -117,10 +121,31 @@ def readme(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """Build wheels and source distributions of everything into dist/, and look whether all is in them."""
-    session.install("build")
+    """Build wheels and source distributions of everything into dist/, look whether all is in them, and generate with one."""
+    install(session, *GENERATOR, *groups("release"))
+    build(session)
+    session.run("python", "-m", "tests.support.trials", "generator", "dist")
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Build what is released together into dist/, check and try it, and say what to upload. Nothing is uploaded."""
+    install(session, *GENERATOR, *groups("release"))
+    session.run("python", "-m", "tests.support.release", "versions")
+    compare(session)
+    build(session)
+    session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
+    session.run("python", "-m", "tests.support.trials", "generator", "dist")
+    session.run("python", "-m", "tests.support.trials", "packages", "dist")
+    session.run("python", "-m", "tests.support.release", "uploads", "dist")
+
+
+def build(session: nox.Session) -> None:
+    """Wheels and source distributions of every project, looked into."""
     shutil.rmtree("dist", ignore_errors=True)
-    for project in (".", *GENERATED, "./pipeline"):
+    projects = (".", *GENERATED, "./pipeline")
+    clean(*projects)
+    for project in projects:
         session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
     session.run("python", "-m", "tests.support.distributions", "dist")
 

@@ -152,7 +152,7 @@ def test_the_wheel_of_the_generator_has_all_its_files() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"][NAME]
     named = {path for pattern in patterns for path in SOURCES.glob(pattern)}
-    others = {path for path in SOURCES.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    others = {path for path in SOURCES.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc", ".md")}
     assert others == named
 
 
