@@ -36,7 +36,8 @@ def test_ours_fit() -> None:
         (
             projects("kafka_messages[arrow]>=4.4.0.1,<4.5", "4.5.0.1"),
             [
-                "kafka-messages-spark asks for kafka_messages[arrow]<4.5,>=4.4.0.1, and this is 4.5.0.1; change one of the two"
+                "kafka-messages-spark asks for kafka_messages[arrow]<4.5,>=4.4.0.1, and this is 4.5.0.1; "
+                "change one of the two"
             ],
         ),
         (

@@ -1,4 +1,4 @@
-"""What wheels and source distributions have to hold: their modules and no other, the licence, what comes from others, the README.
+"""What wheels and source distributions have to hold: their modules and no other, the licence, the notice, the README.
 
 python -m tests.support.distributions FOLDER
 """
@@ -87,11 +87,8 @@ def _in_source(path: Path) -> set[str]:
     top = f"{path.name.removesuffix('.tar.gz')}/"
     with tarfile.open(path) as source:
         names = {each.name.removeprefix(top) for each in source.getmembers() if each.isfile()}
-    return {
-        name
-        for name in names
-        if name.startswith(("generator/", "src/")) and not _IS_NO_SOURCE.search(name.partition("/")[2])
-    }
+    inside = {name for name in names if name.startswith(("generator/", "src/"))}
+    return {name for name in inside if not _IS_NO_SOURCE.search(name.partition("/")[2])}
 
 
 def _wheel(path: Path) -> dict[str, bytes]:
