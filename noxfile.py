@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from itertools import chain
+from pathlib import Path
 
 import nox
 
@@ -12,7 +14,6 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-GENERATOR = PYPROJECT["project"]["dependencies"]
 PACKAGES = (
     ("--specs", "specs/kafka", "--output", "generated"),
     ("--specs", "specs/proposals", "--output", "generated_proposals"),
@@ -24,33 +25,54 @@ def groups(*names: str) -> list[str]:
     return [requirement for name in names for requirement in nox.project.dependency_groups(PYPROJECT, name)]
 
 
+GENERATOR = (".", *groups("generate"))
+"""The generator as users install it, and the versions of its tools that the committed packages are printed with."""
+
+
+def install(session: nox.Session, *requirements: str) -> None:
+    """Install requirements and projects of this repository, these always anew and as they are now."""
+    clean(*(requirement.partition("[")[0] for requirement in requirements if requirement.startswith(".")))
+    session.install(*requirements)
+
+
+def clean(*projects: str) -> None:
+    """Remove what earlier builds left beside projects: setuptools would put modules that are gone into the next one."""
+    for project in map(Path, projects):
+        for left in chain([project / "build"], project.glob("*.egg-info"), project.glob("src/*.egg-info")):
+            shutil.rmtree(left, ignore_errors=True)
+
+
 @nox.session
 def regenerate(session: nox.Session) -> None:
     """Write the generated packages from specs/; nothing is touched when they are up to date."""
-    session.install(*GENERATOR)
+    install(session, *GENERATOR)
     for package in PACKAGES:
-        session.run("python", "-m", "generator", "generate", *package)
+        session.run("kafka-message-generator", "generate", *package)
 
 
 @nox.session
 def check(session: nox.Session) -> None:
     """Regenerate in memory; print the difference and fail when a package is not what specs/ gives."""
-    session.install(*GENERATOR)
+    install(session, *GENERATOR)
+    compare(session)
+
+
+def compare(session: nox.Session) -> None:
     for package in PACKAGES:
-        session.run("python", "-m", "generator", "check", *package)
+        session.run("kafka-message-generator", "check", *package)
 
 
 @nox.session
 def demo(session: nox.Session) -> None:
     """Show what a consumer and a real broker said to each other, decoded by the generated package."""
-    session.install("./generated")
+    install(session, "./generated")
     session.run("python", "examples/decode_response.py")
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
     """Formatting and lint of everything written by hand."""
-    session.install(*GENERATOR, *groups("lint"))
+    session.install(*groups("generate", "lint"))
     folders = ("generator", "tests", "benchmarks", "examples", "pipeline", "noxfile.py")
     session.run("black", "--check", "--quiet", *folders)
     session.run("ruff", "check", *folders)
@@ -59,9 +81,9 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
-    session.install(*GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
+    install(session, *GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
     benchmarks = [f"benchmarks/{name}.py" for name in ("compare", "imports", "encodings", "plots", "samples")]
-    session.run("mypy", "-p", "generator", "-p", "tests.support")
+    session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
     session.run("mypy", "generated/src/kafka_messages")
@@ -73,8 +95,8 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Every test; those of the pipeline twice, on Spark Connect and classic. PySpark is a large download the first time."""
-    session.install(
-        *GENERATOR, *groups("tests", "types", "bench", "arrow", "spark", "stores"), *GENERATED, "./pipeline"
+    install(
+        session, *GENERATOR, *groups("tests", "types", "bench", "arrow", "spark", "stores"), *GENERATED, "./pipeline"
     )
     # A file stays with one worker, and so do the tables that its tests on Spark share.
     pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
@@ -86,7 +108,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in under two minutes; options go to pytest."""
-    session.install(*GENERATOR, *groups("tests"), *GENERATED)
+    install(session, *GENERATOR, *groups("tests"), *GENERATED)
     folders = ("tests/docs", "tests/generator", "tests/package", "tests/proposals")
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
 
@@ -99,10 +121,31 @@ def readme(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """Build wheels and source distributions of everything into dist/, and look whether all is in them."""
-    session.install("build")
+    """Build wheels and source distributions of everything into dist/, look whether all is in them, and generate with one."""
+    install(session, *GENERATOR, *groups("release"))
+    build(session)
+    session.run("python", "-m", "tests.support.trials", "generator", "dist")
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Build what is released together into dist/, check and try it, and say what to upload. Nothing is uploaded."""
+    install(session, *GENERATOR, *groups("release"))
+    session.run("python", "-m", "tests.support.release", "versions")
+    compare(session)
+    build(session)
+    session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
+    session.run("python", "-m", "tests.support.trials", "generator", "dist")
+    session.run("python", "-m", "tests.support.trials", "packages", "dist")
+    session.run("python", "-m", "tests.support.release", "uploads", "dist")
+
+
+def build(session: nox.Session) -> None:
+    """Wheels and source distributions of every project, looked into."""
     shutil.rmtree("dist", ignore_errors=True)
-    for project in (".", *GENERATED, "./pipeline"):
+    projects = (".", *GENERATED, "./pipeline")
+    clean(*projects)
+    for project in projects:
         session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
     session.run("python", "-m", "tests.support.distributions", "dist")
 
@@ -110,14 +153,14 @@ def wheel(session: nox.Session) -> None:
 @nox.session
 def pipeline(session: nox.Session) -> None:
     """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
-    session.install(*groups("arrow", "spark"), "./generated", "./pipeline")
+    install(session, *groups("arrow", "spark"), "./generated", "./pipeline")
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 
 @nox.session
 def interop(session: nox.Session) -> None:
     """A real Kafka broker proves the pipeline; -- --write makes examples/cluster anew. Needs Maven and a JDK."""
-    session.install(*groups("tests", "arrow", "spark"), "./generated", "./pipeline")
+    install(session, *GENERATOR, *groups("tests", "arrow", "spark"), "./generated", "./pipeline")
     if session.posargs == ["--write"]:
         session.run("python", "-m", "tests.interop.make", "examples/cluster")
     else:
@@ -129,25 +172,25 @@ def import_specs(session: nox.Session) -> None:
     """Take the definitions of a Kafka release from Maven Central: nox -s import-specs -- 4.4.0"""
     if len(session.posargs) != 1:
         session.error("name the release, for example: nox -s import-specs -- 4.4.0")
-    session.install(*GENERATOR)
+    install(session, *GENERATOR)
     work = f".work/jars-{session.posargs[0]}"
-    session.run("python", "-m", "generator", "import-specs", session.posargs[0], "--work", work)
+    session.run("kafka-message-generator", "import-specs", session.posargs[0], "--work", work)
 
 
 @nox.session
 def vectors(session: nox.Session) -> None:
     """Have Kafka's own classes write tests/vectors/ anew; needs Maven and a JDK."""
-    session.install(*GENERATOR)
+    install(session, *GENERATOR)
     paths = ("--specs", "specs/kafka", "--work", ".work/vectors", "--target", "tests/vectors")
-    session.run("python", "-m", "generator.vectors.write", *paths)
+    session.run("python", "-m", "kafka_message_generator.vectors.write", *paths)
 
 
 @nox.session
 def settings(session: nox.Session) -> None:
     """Take the table of Kafka's settings and their types from Kafka's own classes; needs Maven and a JDK."""
-    session.install(*GENERATOR)
+    install(session, *GENERATOR)
     paths = ("--specs", "specs/kafka", "--work", ".work/settings")
-    session.run("python", "-m", "generator.vectors.settings", *paths)
+    session.run("python", "-m", "kafka_message_generator.vectors.settings", *paths)
 
 
 @nox.session
@@ -161,7 +204,7 @@ def bench(session: nox.Session) -> None:
 def bench_spark(session: nox.Session) -> None:
     """Measure side by side with Spark's from_avro and binaryFile; needs Maven, for the connector that has from_avro."""
     # The newest release of Spark whose connectors Maven Central has.
-    session.install(*groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
+    install(session, *groups("arrow", "bench"), "pyspark==4.1.1", "pandas>=2.2,<3", "./generated", "./pipeline[java]")
     session.run("python", "benchmarks/spark_functions.py", *session.posargs)
     session.run("python", "benchmarks/segments.py", *session.posargs)
 

@@ -1,6 +1,6 @@
-"""``python -m generator`` runs the command line."""
+"""``python -m kafka_message_generator`` runs the command line."""
 
-from generator.cli import main
+from kafka_message_generator.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -7,22 +7,27 @@ import importlib.metadata
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from generator import definitions, output
-from generator.cost import command as cost_command
-from generator.render import package
-from generator.render.identity import RequestError, identity_of
-from generator.spec.parts import OPTIONAL
-from generator.spec.source import SpecError
-from generator.spec.texts import part_problem
+from kafka_message_generator import definitions, output
+from kafka_message_generator.cost import command as cost_command
+from kafka_message_generator.render import package
+from kafka_message_generator.render.identity import RequestError, identity_of
+from kafka_message_generator.spec.parts import OPTIONAL
+from kafka_message_generator.spec.source import SpecError
+from kafka_message_generator.spec.texts import part_problem
 
 PROG = "kafka-message-generator"
 EXAMPLES = {
     "generate": f"{PROG} generate --specs definitions --output package --package invoices",
     "check": f"{PROG} check --specs definitions --output package",
+    "cost": cost_command.EXAMPLE,
     "import-specs": f"{PROG} import-specs 4.4.0 --specs specs/kafka --work .work/jars",
 }
+
+
+Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,9 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, about in (
         ("generate", _generate, "write the package for a folder of definitions"),
-        ("check", _check, "compare the package on disk with its definitions; exit code 1 and a diff when they differ"),
+        ("check", _check, "compare a package with its definitions: a diff and exit code 1 if they differ"),
     ):
-        command = commands.add_parser(name, help=about, description=about, epilog=f"example: {EXAMPLES[name]}")
+        command = _add(commands, name, about)
         what = "folder of message definitions (*.json) and their package.toml, or one definition"
         command.add_argument("--specs", type=Path, required=True, help=what)
         command.add_argument("--output", type=Path, required=True, help="folder of the generated package")
@@ -65,6 +70,13 @@ def _parser() -> argparse.ArgumentParser:
     _release_commands(commands)
     cost_command.add_to(commands)
     return parser
+
+
+def _add(commands: Commands, name: str, about: str) -> argparse.ArgumentParser:
+    """One more command, with an example that can be copied from its help as a line."""
+    layout = argparse.RawDescriptionHelpFormatter
+    example = f"example:\n  {EXAMPLES[name]}"
+    return commands.add_parser(name, help=about, description=about, epilog=example, formatter_class=layout)
 
 
 class _Version(argparse.Action):
@@ -87,10 +99,9 @@ def _part_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _release_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _release_commands(commands: Commands) -> None:
     about = "take the definitions of a Kafka release from its artifacts"
-    example = f"example: {EXAMPLES['import-specs']}"
-    command = commands.add_parser("import-specs", help=about, description=about, epilog=example)
+    command = _add(commands, "import-specs", about)
     command.add_argument("release", help="for example 4.4.0")
     command.add_argument("--specs", type=Path, default=Path("specs/kafka"), help="where definitions go: %(default)s")
     command.add_argument("--work", type=Path, required=True, help="folder for the downloaded jars")
@@ -103,11 +114,11 @@ def _request(arguments: argparse.Namespace) -> package.Request:
 
 def _rendered(arguments: argparse.Namespace, request: package.Request, used: dict[str, str]) -> dict[str, str]:
     """The files of a package whose manifest names the tools that were ``used``; warnings and progress are shown."""
-    loaded = definitions.load(request.specs, request.parts)
+    loaded = definitions.load(request.specs, request.parts, partial(output.check_owner, request))
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
     identity = identity_of(loaded, request.package)
-    output.check_owner(request.output, identity.import_name)
+    output.check_folder(request.output)
     files = package.render(identity, loaded, _progress)
     files[package.MANIFEST] = package.manifest(request, identity, files, used)
     return files
@@ -147,10 +158,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _import_specs(arguments: argparse.Namespace) -> int:
-    from generator.release.artifacts import ArtifactError, resolve
-    from generator.release.importer import ImportSpecsError, import_specs
-    from generator.vectors.java_oracle import OracleError
-    from generator.vectors.write import write_errors
+    from kafka_message_generator.release.artifacts import ArtifactError, resolve
+    from kafka_message_generator.release.importer import ImportSpecsError, import_specs
+    from kafka_message_generator.vectors.java_oracle import OracleError
+    from kafka_message_generator.vectors.write import write_errors
 
     try:
         jars = resolve(arguments.release, arguments.work)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from generator import rules
-from generator.plan import builder
-from generator.plan.model import MessagePlan
-from generator.rules import Checked
-from generator.rules import secrets as secret_rules
-from generator.rules import settings as settings_rules
-from generator.rules.secrets import Secrets
-from generator.spec import reader, source
-from generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
-from generator.spec.model import Message
-from generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
-from generator.spec.secrets import read_settings as read_kafka_settings
-from generator.spec.settings import FILE, Settings, read_settings
-from generator.spec.source import Location, Problem, Problems, SpecError
+from kafka_message_generator import rules
+from kafka_message_generator.plan import builder
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import secrets as secret_rules
+from kafka_message_generator.rules import settings as settings_rules
+from kafka_message_generator.rules.secrets import Secrets
+from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
+from kafka_message_generator.spec.secrets import read_settings as read_kafka_settings
+from kafka_message_generator.spec.settings import FILE, Settings, read_settings
+from kafka_message_generator.spec.source import Location, Problem, Problems, SpecError
 
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
 Warnings = tuple[Problem, ...]
@@ -65,21 +65,29 @@ def companions_of(specs: Path) -> list[Path]:
     return sorted(path for path in (specs / name for name in names) if path.is_file())
 
 
-def load(specs: Path, parts: tuple[str, ...] | None = None) -> Definitions:
+def load(
+    specs: Path,
+    parts: tuple[str, ...] | None = None,
+    check: Callable[[Settings, Problems], None] = lambda settings, problems: None,
+) -> Definitions:
     """Read every definition below a folder, or one file; raises SpecError with every problem of every file.
 
-    ``parts`` are the optional parts of the package, where the settings are not to be asked.
+    ``parts`` are the optional parts of the package, where the settings are not to be asked. ``check`` looks at the
+    settings with what the definitions do not know, such as the folder that the package goes to.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
+    check(settings, problems)
     if parts is not None:
         places = {**settings.places, "parts": Location("command line", 1, "--parts")}
         settings = replace(settings, parts=parts, places=places)
     messages, names = _read(specs, settings, problems)
-    checked = rules.check(messages, problems, settings.one_way)
+    unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
+    checked = rules.check(messages, problems, settings.one_way, unread)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
-    settings_rules.check(settings, messages, list(folders.values()), release, problems)
+    of_files = {name.rpartition("/")[0] for name in names.values()}
+    settings_rules.check(settings, messages, of_files, release, problems, unread)
     warnings, accepted = _warnings(settings, names, problems)
     kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
     if problems.errors:
@@ -143,8 +151,9 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
         by_file.setdefault(names[problem.location.file], []).append(problem)
+    refused = {names.get(problem.location.file) for problem in problems.errors}
     for name in settings.accepted_warnings:
-        if name not in by_file:
+        if name not in by_file and name not in refused:  # warnings are for what can be read
             what = f"accepted-warnings names {name!r}, which has no warning"
             problems.error(settings.places["accepted-warnings"], f"{what}; take it out")
     accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]

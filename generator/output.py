@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from generator.render.identity import RequestError
-from generator.render.package import MANIFEST, Request, inputs_hash, tools
+from kafka_message_generator.render.identity import RequestError
+from kafka_message_generator.render.package import MANIFEST, Request, inputs_hash, tools
+from kafka_message_generator.spec.settings import Settings
+from kafka_message_generator.spec.source import Location, Problems
 
 
 def is_current(request: Request) -> bool:
@@ -33,16 +35,21 @@ def is_current(request: Request) -> bool:
     )
 
 
-def check_owner(output: Path, package: str) -> None:
-    """Raise RequestError for a folder that has something else in it than this package, as it was generated before."""
-    if not output.exists() or not any(output.iterdir()):
-        return
-    if not (output / MANIFEST).exists():
+def check_folder(output: Path) -> None:
+    """Raise RequestError for a folder that has something else in it than a generated package."""
+    if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
         raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, left alone")
-    owner = _manifest(output).get("package", package)
-    if owner != package:
-        what = f"{output} holds the package {owner}, not {package}"
-        raise RequestError(f"{what}; choose another folder, or remove this one first")
+
+
+def check_owner(request: Request, settings: Settings, problems: Problems) -> None:
+    """Settings of another package than the one that the folder holds are those of the wrong folder."""
+    package = request.package or settings.import_name
+    owner = _manifest(request.output).get("package", package)
+    if package is None or owner == package:
+        return
+    place = Location("command line", 1, "--package") if request.package else settings.places["import-name"]
+    what = f"{request.output} holds the package {owner}, not {package}"
+    problems.error(place, f"{what}; choose another folder, or remove this one first")
 
 
 def tools_of(output: Path) -> dict[str, str]:

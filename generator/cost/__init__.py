@@ -4,9 +4,9 @@ The encodings are those of the integer-encoding proposal (002): ``fixed``, ``pac
 (varint of the two's complement). Nothing generated is needed: definitions and sample messages are enough.
 """
 
-from generator.cost.encodings import FORMS, Span, encoded_size, histogram
-from generator.cost.measure import Cost, FieldCost, Totals, cost
-from generator.cost.samples import CostError, Sample, read_samples
+from kafka_message_generator.cost.encodings import FORMS, Span, encoded_size, histogram
+from kafka_message_generator.cost.measure import Cost, FieldCost, Totals, cost
+from kafka_message_generator.cost.samples import CostError, Sample, read_samples
 
 __all__ = [
     "FORMS",

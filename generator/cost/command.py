@@ -8,29 +8,37 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from generator import definitions
-from generator.cost import report
-from generator.cost.encodings import histogram
-from generator.cost.measure import cost
-from generator.cost.samples import CostError, Sample, read_samples
-from generator.definitions import Definitions
-from generator.plan.model import MessagePlan
-from generator.spec.model import ENCODED_TYPES
-from generator.spec.source import SpecError
+from kafka_message_generator import definitions
+from kafka_message_generator.cost import report
+from kafka_message_generator.cost.encodings import histogram
+from kafka_message_generator.cost.measure import cost
+from kafka_message_generator.cost.samples import CostError, Sample, read_samples
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec.model import ENCODED_TYPES
+from kafka_message_generator.spec.source import SpecError
 
 VECTORS = Path("tests", "vectors")
 """Where a clone of the project has its test vectors; the command is run at its top."""
 ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
-EPILOG = """Samples are message bodies without header and frame, one a line: a JSON object with "message", "version" and
-"hex" (anything else in it is ignored, other messages are passed over), or bare hex together with --version. Without
---samples the test vectors of the message are used, where tests/vectors of this project is below the current folder; they
-are made of extremes and random values, so they show what the command does and say little about real traffic."""
+EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataResponse --samples captured.jsonl"
+EPILOG = f"""Samples are message bodies without header and frame, one a line: a JSON object
+with "message", "version" and "hex" (anything else in it is ignored, other
+messages are passed over), or bare hex together with --version. Without
+--samples the test vectors of the message are used, where tests/vectors of this
+project is below the current folder; they are made of extremes and random
+values, so they show what the command does and say little about real traffic.
+
+example:
+  {EXAMPLE}"""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the command line."""
-    command = commands.add_parser("cost", help=ABOUT, description=ABOUT, epilog=EPILOG)
-    command.add_argument("--specs", type=Path, help="folder of message definitions (*.json)")
+    command = commands.add_parser(
+        "cost", help=ABOUT, description=ABOUT, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.add_argument("--specs", type=Path, help="folder of message definitions (*.json), or one definition")
     command.add_argument("--message", help="name of the message, such as MetadataResponse")
     command.add_argument("--version", type=int, help="message version (default: the highest that has samples)")
     command.add_argument("--samples", type=Path, nargs="+", metavar="FILE", help="sample messages, .gz or not")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from generator.spec.model import ENCODED_TYPES
+from kafka_message_generator.spec.model import ENCODED_TYPES
 
 FORMS = ("fixed", "packed", "upacked")
 """The encodings without their number of bits, the one that decodes fastest first."""

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from generator.cost.encodings import FORMS, encoded_size
-from generator.cost.samples import CostError, Sample
-from generator.plan.model import MessagePlan
-from generator.runtime._base.message import Message
-from generator.runtime.schema import Schema, SchemaError, Struct
-from generator.runtime.schema.build import Builder
-from generator.runtime.schema.facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_of
-from generator.spec.model import ENCODED_TYPES
+from kafka_message_generator.cost.encodings import FORMS, encoded_size
+from kafka_message_generator.cost.samples import CostError, Sample
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.runtime._base.message import Message
+from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
+from kafka_message_generator.runtime.schema.build import Builder
+from kafka_message_generator.runtime.schema.facts import MAX_VERSION, FieldFacts, MessageFacts, Range, facts_of
+from kafka_message_generator.spec.model import ENCODED_TYPES
 
 _ALL = Range(0, MAX_VERSION)
 

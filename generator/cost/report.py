@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from generator.cost.encodings import FORMS, Span
-from generator.cost.measure import Cost, FieldCost
+from kafka_message_generator.cost.encodings import FORMS, Span
+from kafka_message_generator.cost.measure import Cost, FieldCost
 
 _HEADER = ("integer field", "type", "defined as", "values", "bytes", *FORMS, "smallest", "share")
 _TEXT_COLUMNS = (0, 1, 2, 8)

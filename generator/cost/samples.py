@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from generator.spec.versions import Versions
+from kafka_message_generator.spec.versions import Versions
 
 _MOST_PROBLEMS = 20
 _NO_HEX_DIGIT = re.compile(r"[^0-9a-fA-F]")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from generator.plan import facts
-from generator.plan.model import (
+from kafka_message_generator.plan import facts
+from kafka_message_generator.plan.model import (
     Array,
     Blob,
     Default,
@@ -28,11 +28,11 @@ from generator.plan.model import (
     TagSection,
     Text,
 )
-from generator.rules import Checked
-from generator.rules.defaults import default_of
-from generator.rules.names import snake_case
-from generator.spec.model import Encoding, Field, Message, Struct
-from generator.spec.versions import Versions
+from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules.defaults import default_of
+from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.spec.model import Encoding, Field, Message, Struct
+from kafka_message_generator.spec.versions import Versions
 
 
 def build(checked: Checked, file: str) -> MessagePlan:

@@ -7,9 +7,9 @@ import json
 import math
 import uuid
 
-from generator.rules.defaults import Empty, default_of
-from generator.rules.names import camel_case, snake_case
-from generator.spec.model import Field, Message, Struct
+from kafka_message_generator.rules.defaults import Empty, default_of
+from kafka_message_generator.rules.names import camel_case, snake_case
+from kafka_message_generator.spec.model import Field, Message, Struct
 
 
 def of(message: Message, structs: dict[str, Struct]) -> str:

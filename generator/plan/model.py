@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from generator.rules.defaults import Empty, Value
-from generator.spec.model import FIXED_WIDTHS
-from generator.spec.versions import Versions
+from kafka_message_generator.rules.defaults import Empty, Value
+from kafka_message_generator.spec.model import FIXED_WIDTHS
+from kafka_message_generator.spec.versions import Versions
 
 
 @dataclass(frozen=True)

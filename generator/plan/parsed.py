@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from generator.plan.model import (
+from kafka_message_generator.plan.model import (
     Array,
     Blob,
     Default,
@@ -25,8 +25,8 @@ from generator.plan.model import (
     TagSection,
     Text,
 )
-from generator.plan.text import FORMAT, LETTERS
-from generator.spec.versions import Versions
+from kafka_message_generator.plan.text import FORMAT, LETTERS
+from kafka_message_generator.spec.versions import Versions
 
 _NAMES = {letter: name for name, letter in LETTERS.items()}
 _FIELD = re.compile(r"(?P<name>\w+)/~?(?P<array>[\[{]?)(?:@\w+|(?P<letter>\w))\??(?:=(?P<default>.*))?")

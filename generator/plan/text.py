@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
-from generator.plan.model import (
+from kafka_message_generator.plan.model import (
     Array,
     Blob,
     Default,
@@ -32,7 +32,7 @@ from generator.plan.model import (
     Text,
     ranges,
 )
-from generator.rules.defaults import Empty, Value
+from kafka_message_generator.rules.defaults import Empty, Value
 
 FORMAT = 1
 """Changes when a reader of the text would understand it wrongly."""

@@ -7,9 +7,9 @@ import json
 import zipfile
 from pathlib import Path
 
-from generator.release import facts
-from generator.release.artifacts import ARTIFACTS, GROUP, Jars
-from generator.spec import source
+from kafka_message_generator.release import facts
+from kafka_message_generator.release.artifacts import ARTIFACTS, GROUP, Jars
+from kafka_message_generator.spec import source
 
 
 class ImportSpecsError(Exception):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.definitions import Definitions
-from generator.plan.model import MessagePlan
-from generator.render.environment import toml
-from generator.rules.headers import has_headers
-from generator.spec.model import REQUEST, RESPONSE
-from generator.spec.parts import PARTS, called_for
-from generator.spec.settings import FILE, Settings
-from generator.spec.texts import import_name_problem
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.render.environment import toml
+from kafka_message_generator.rules.headers import has_headers
+from kafka_message_generator.spec.model import REQUEST, RESPONSE
+from kafka_message_generator.spec.parts import PARTS, called_for
+from kafka_message_generator.spec.settings import FILE, Settings
+from kafka_message_generator.spec.texts import import_name_problem
 
 
 class RequestError(ValueError):

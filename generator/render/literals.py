@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import uuid
 
-from generator.plan.model import FieldPlan, MessagePlan, Packed, StructPlan
-from generator.render import naming
-from generator.render.code import Code, Part, call, code, equal, is_, is_not, joined, not_, use
-from generator.rules.defaults import Empty
+from kafka_message_generator.plan.model import FieldPlan, MessagePlan, Packed, StructPlan
+from kafka_message_generator.render import naming
+from kafka_message_generator.render.code import Code, Part, call, code, equal, is_, is_not, joined, not_, use
+from kafka_message_generator.rules.defaults import Empty
 
 INTEGER_CODES = {"int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8}
 """Integer types and their widths in bytes."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from generator.plan.model import LayoutRef
-from generator.rules.names import COLLECTION, snake_case
+from kafka_message_generator.plan.model import LayoutRef
+from kafka_message_generator.rules.names import COLLECTION, snake_case
 
 CODES = {
     "bool": "?",

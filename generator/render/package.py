@@ -14,12 +14,12 @@ import black
 from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
-from generator.definitions import Definitions, companions_of, files_of
-from generator.render import prose, tables
-from generator.render.environment import ENVIRONMENT, TEMPLATES
-from generator.render.identity import Identity, checked_name, sample
-from generator.render.portable import message as portable
-from generator.spec.parts import PARTS
+from kafka_message_generator.definitions import Definitions, companions_of, files_of
+from kafka_message_generator.render import prose, tables
+from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
+from kafka_message_generator.render.identity import Identity, checked_name, sample
+from kafka_message_generator.render.portable import message as portable
+from kafka_message_generator.spec.parts import PARTS
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})

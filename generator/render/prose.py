@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from generator.plan.model import FieldPlan, MessagePlan, StructPlan
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA
+from kafka_message_generator.plan.model import FieldPlan, MessagePlan, StructPlan
+from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA
 
 WIDTH = 110
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.plan.model import Operation, OptionalBuffer, TagSection
+from kafka_message_generator.plan.model import Operation, OptionalBuffer, TagSection
 
 Section = TagSection | OptionalBuffer
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from generator.render.code import Part
+from kafka_message_generator.render.code import Part
 
 
 @dataclass(frozen=True)

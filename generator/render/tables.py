@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.definitions import Definitions
-from generator.rules.headers import HeaderVersions, header_versions
-from generator.rules.names import snake_case
-from generator.rules.settings import HERE
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.rules.headers import HeaderVersions, header_versions
+from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.rules.settings import HERE
+from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 
 
 @dataclass(frozen=True)

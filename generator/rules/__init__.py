@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from generator.rules import fields, messages, names, proposals, structs
-from generator.rules.presence import StructTable
-from generator.spec.model import Message
-from generator.spec.source import Problems
+from kafka_message_generator.rules import fields, messages, names, proposals, structs
+from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.source import Problems
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,13 @@ class Checked:
     structs: StructTable
 
 
-def check(definitions: list[Message], problems: Problems, one_way: Collection[str] = ()) -> list[Checked]:
+def check(
+    definitions: list[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
+) -> list[Checked]:
     """Apply every rule; what comes back is sound only if ``problems`` has no errors.
 
-    ``one_way`` are the requests that have no response.
+    ``one_way`` are the requests that have no response. ``unread`` are messages whose definitions could not be read, by the
+    names of their files: of them nobody is told that they are missing.
     """
     checked = []
     for message in definitions:
@@ -31,5 +34,5 @@ def check(definitions: list[Message], problems: Problems, one_way: Collection[st
         fields.check(message, problems)
         proposals.check(message, problems)
         checked.append(Checked(message, structs.resolve(message, problems)))
-    messages.check_all(definitions, problems, one_way)
+    messages.check_all(definitions, problems, one_way, unread)
     return checked

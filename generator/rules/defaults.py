@@ -9,8 +9,8 @@ import re
 import uuid
 from collections.abc import Callable
 
-from generator.spec.model import Field
-from generator.spec.source import Problems
+from kafka_message_generator.spec.model import Field
+from kafka_message_generator.spec.source import Problems
 
 
 class Empty(enum.Enum):

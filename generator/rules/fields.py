@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from generator.rules import defaults
-from generator.spec.model import ENTITY_TYPES, Field, Message
-from generator.spec.source import Problems
+from kafka_message_generator.rules import defaults
+from kafka_message_generator.spec.model import ENTITY_TYPES, Field, Message
+from kafka_message_generator.spec.source import Problems
 
 Rule = Callable[[Message, Field, Problems], None]
 

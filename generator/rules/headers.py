@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from generator.spec.model import HEADER, REQUEST, RESPONSE, Message
-from generator.spec.source import Problems
-from generator.spec.versions import MAX_VERSION, Versions
+from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.source import Problems
+from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 REQUEST_HEADER, RESPONSE_HEADER = "RequestHeader", "ResponseHeader"
 FIELDS = {

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator, Sequence
 
-from generator.rules.names import snake_case
-from generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
-from generator.spec.source import Problems
-from generator.spec.versions import Versions, VersionsError
+from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.source import Problems
+from kafka_message_generator.spec.versions import Versions, VersionsError
+
+_OTHER = {REQUEST: RESPONSE, RESPONSE: REQUEST}
+Keys = dict[tuple[str, str, int], Message]
+"""Messages by family, kind and apiKey."""
 
 
 def check(message: Message, problems: Problems) -> None:
@@ -103,10 +107,12 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
         problems.error(place, "the last range of headerVersions must be open-ended, like 2+")
 
 
-def check_all(messages: Iterable[Message], problems: Problems, one_way: Collection[str] = ()) -> None:
+def check_all(
+    messages: Sequence[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
+) -> None:
     """Rules across messages: names that clash, keys that clash, requests without responses but the ``one_way`` ones."""
     modules: dict[str, Message] = {}
-    keys: dict[tuple[str, str, int], Message] = {}
+    keys: Keys = {}
     for message in messages:
         earlier = modules.setdefault(snake_case(message.name), message)
         if earlier is not message:
@@ -114,19 +120,32 @@ def check_all(messages: Iterable[Message], problems: Problems, one_way: Collecti
             problems.error(message.at("name"), f"{what}; names (as Python modules) must be unique")
         if message.api_key is not None:
             _claim(message, keys, message.api_key, problems)
-    unread = {message.api_key for message in keys.values() if not message.kind}
+    without_key = {each.name for each in messages if problems.has_error_at(each.places.get("apiKey"))}
+    untyped = {message.api_key for message in messages if not message.kind}
+    for message in _alone(keys, problems):
+        name = message.name.removesuffix(message.kind.capitalize()) + _OTHER[message.kind].capitalize()
+        # What is missing may well be one that is here, and something is told already of its text, apiKey or type.
+        is_here = name in unread or name in without_key or message.api_key in untyped
+        if not is_here and message.name not in one_way:
+            _without(message, name, problems)
+
+
+def _alone(keys: Keys, problems: Problems) -> Iterator[Message]:
+    """The requests and responses without the other one; those with it must fit it."""
     for (family, kind, key), message in keys.items():
-        other = {REQUEST: RESPONSE, RESPONSE: REQUEST}.get(kind)
-        if other is None:
-            continue
-        partner = keys.get((family, other, key))
-        if partner is not None:
+        partner = keys.get((family, _OTHER.get(kind, ""), key))
+        if partner is not None and kind in _OTHER:
             _same_versions(message, partner, problems)
-        elif key not in unread and message.name not in one_way:  # one of those unread may well be it
-            remedy = f"define {message.name.removesuffix(kind.capitalize())}{other.capitalize()} with the same apiKey"
-            if kind == REQUEST:
-                remedy += f", or list {message.name} under one-way, below [protocol] in package.toml"
-            problems.error(message.at("apiKey"), f"{kind} {message.name} with apiKey {key} has no {other}; {remedy}")
+        elif kind in _OTHER:
+            yield message
+
+
+def _without(message: Message, name: str, problems: Problems) -> None:
+    remedy = f"define {name} with the same apiKey"
+    if message.kind == REQUEST:
+        remedy += f", or list {message.name} under one-way, below [protocol] in package.toml"
+    what = f"{message.kind} {message.name} with apiKey {message.api_key} has no {_OTHER[message.kind]}"
+    problems.error(message.at("apiKey"), f"{what}; {remedy}")
 
 
 def _same_versions(message: Message, partner: Message, problems: Problems) -> None:

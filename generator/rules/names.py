@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from generator.spec.model import NAME, Field, Message
-from generator.spec.source import Location, Problems
+from kafka_message_generator.spec.model import NAME, Field, Message
+from kafka_message_generator.spec.source import Location, Problems
 
 _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 

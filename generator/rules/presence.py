@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from generator.spec.model import Field, Message, Struct
-from generator.spec.source import Problems
-from generator.spec.versions import Versions
+from kafka_message_generator.spec.model import Field, Message, Struct
+from kafka_message_generator.spec.source import Problems
+from kafka_message_generator.spec.versions import Versions
 
 StructTable = dict[str, Struct]
 """Every struct of a message by name, inline and common."""

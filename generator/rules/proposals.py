@@ -6,9 +6,9 @@ import contextlib
 import itertools
 import re
 
-from generator.rules.defaults import DefaultError, default_of
-from generator.spec.model import ENCODED_TYPES, Encoding, Field, Message
-from generator.spec.source import Problems
+from kafka_message_generator.rules.defaults import DefaultError, default_of
+from kafka_message_generator.spec.model import ENCODED_TYPES, Encoding, Field, Message
+from kafka_message_generator.spec.source import Problems
 
 _ENCODING = re.compile(r"(fixed|packed|upacked)(16|32|64)")
 

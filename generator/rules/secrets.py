@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.rules.names import snake_case
-from generator.rules.presence import StructTable
-from generator.spec.model import Field, Message
-from generator.spec.secrets import FieldEntry, FieldPath, SecretFacts, SettingEntry
-from generator.spec.source import Problems
+from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.model import Field, Message
+from kafka_message_generator.spec.secrets import FieldEntry, FieldPath, SecretFacts, SettingEntry
+from kafka_message_generator.spec.source import Problems
 
 HIDEABLE = ("string", "bytes", "records")
 NUMBERS = ("int8", "int16", "int32")

@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from packaging.version import Version
 
-from generator.rules import headers
-from generator.rules.headers import has_headers
-from generator.spec.model import HEADER, REQUEST, RESPONSE, Message
-from generator.spec.parts import PARTS
-from generator.spec.settings import FILE, Settings
-from generator.spec.source import Problems
+from kafka_message_generator.rules import headers
+from kafka_message_generator.rules.headers import has_headers
+from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.parts import PARTS
+from kafka_message_generator.spec.settings import FILE, Settings
+from kafka_message_generator.spec.source import Problems
 
 HERE = "."
 """In the settings of logs: the folder of the settings itself, which has no name of its own."""
 
 
 def check(
-    settings: Settings, messages: Sequence[Message], folders: Sequence[str], release: str | None, problems: Problems
+    settings: Settings,
+    messages: Sequence[Message],
+    folders: Collection[str],
+    release: str | None,
+    problems: Problems,
+    unread: Collection[str],
 ) -> None:
-    """``folders`` are those of the definitions, ``release`` the one that ``SOURCE`` names."""
-    _one_way(settings, messages, problems)
+    """``folders`` are those of the definitions, ``release`` the one that ``SOURCE`` names.
+
+    ``unread`` are messages whose definitions could not be read, by the names of their files: of them nobody is told that
+    they are missing.
+    """
     headers.check(messages, problems)
-    _parts(settings, messages, problems)
+    _one_way(settings, messages, unread, problems)
+    if not unread and all(message.kind for message in messages):
+        _parts(settings, messages, problems)
     _logs(settings, folders, problems)
     _version(settings, release, problems)
 
 
-def _one_way(settings: Settings, messages: Sequence[Message], problems: Problems) -> None:
+def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection[str], problems: Problems) -> None:
     requests = {message.name: message.api_key for message in messages if message.kind == REQUEST}
     answers = {message.api_key: message.name for message in messages if message.kind == RESPONSE}
     for name in settings.one_way:
         if name not in requests:
-            problems.error(settings.places["one-way"], f"one-way names {name}, but no request is called so")
+            if name not in unread:
+                problems.error(settings.places["one-way"], f"one-way names {name}, but no request is called so")
         elif (key := requests[name]) in answers:
             what = f"one-way names {name}, which has the response {answers[key]}"
             problems.error(settings.places["one-way"], f"{what}; take it out")
@@ -57,7 +68,7 @@ def _parts(settings: Settings, messages: Sequence[Message], problems: Problems) 
         problems.error(settings.places["parts"], f"{what}; {remedy}")
 
 
-def _logs(settings: Settings, folders: Sequence[str], problems: Problems) -> None:
+def _logs(settings: Settings, folders: Collection[str], problems: Problems) -> None:
     known = sorted({folder or HERE for folder in folders})
     for topic, folder in settings.logs.items():
         if folder not in known:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from generator.rules import presence
-from generator.rules.presence import StructTable
-from generator.spec.model import PRIMITIVES, Field, Message, Struct
-from generator.spec.source import Location, Problems
-from generator.spec.spelling import or_meant
+from kafka_message_generator.rules import presence
+from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.model import PRIMITIVES, Field, Message, Struct
+from kafka_message_generator.spec.source import Location, Problems
+from kafka_message_generator.spec.spelling import or_meant
 
 _MAX_DEPTH = 50
 """Structs inside each other; Kafka's own definitions have five."""

@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.spec import source
-from generator.spec.properties import Missing, Properties
-from generator.spec.source import Node, Problems
+from kafka_message_generator.spec import source
+from kafka_message_generator.spec.properties import Missing, Properties
+from kafka_message_generator.spec.source import Node, Problems
 
 SOURCE, ERRORS, SETTINGS, SECRETS = "SOURCE", "errors.json", "settings.json", "secrets.json"
 COMPANIONS = (SOURCE, ERRORS, SETTINGS, SECRETS)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from generator.spec.source import Location
-from generator.spec.versions import NONE, Versions
+from kafka_message_generator.spec.source import Location
+from kafka_message_generator.spec.versions import NONE, Versions
 
 FIXED_WIDTHS = {
     "bool": 1,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from generator.spec.source import Location, Misspelt, Node, Problems
-from generator.spec.spelling import meant, or_meant
-from generator.spec.versions import NONE, Versions, VersionsError
+from kafka_message_generator.spec.source import Location, Misspelt, Node, Problems
+from kafka_message_generator.spec.spelling import meant, or_meant
+from kafka_message_generator.spec.versions import NONE, Versions, VersionsError
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,20})\s*")
 _WORDS_FOR_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}

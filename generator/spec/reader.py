@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 
-from generator.spec.model import (
+from kafka_message_generator.spec.model import (
     COORDINATOR_KEY,
     ENTITY_TYPES,
     KINDS,
@@ -18,10 +18,10 @@ from generator.spec.model import (
     Message,
     Struct,
 )
-from generator.spec.properties import Missing, Properties, respelt, short
-from generator.spec.source import Location, Node, Problems
-from generator.spec.spelling import or_meant
-from generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
+from kafka_message_generator.spec.properties import Missing, Properties, respelt, short
+from kafka_message_generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec.spelling import or_meant
+from kafka_message_generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
 
 LISTENERS = ("zkBroker", "broker", "controller")
 _STRUCT_NAME = re.compile(r"[^\W\d_]\w*")

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.spec.companions import SECRETS, SETTINGS, load
-from generator.spec.properties import Missing, Properties
-from generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec.companions import SECRETS, SETTINGS, load
+from kafka_message_generator.spec.properties import Missing, Properties
+from kafka_message_generator.spec.source import Location, Node, Problems
 
 PASSWORD = "PASSWORD"
 TYPES = ("BOOLEAN", "CLASS", "DOUBLE", "INT", "LIST", "LONG", PASSWORD, "SHORT", "STRING")

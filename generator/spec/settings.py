@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from generator.spec import source, texts, toml
-from generator.spec.properties import Properties
-from generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec import source, texts, toml
+from kafka_message_generator.spec.properties import Properties
+from kafka_message_generator.spec.source import Location, Node, Problems
 
 FILE = texts.SETTINGS
 HEADERS = ("own", "kafka")
@@ -99,8 +99,9 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         if misspelt := table.misspelt():  # what follows from that is not said
             del problems.found[before:]
             meant = table.corrected(misspelt)
-            problems.found += meant.problems
-            return _read(_with(node, table.node, meant.corrected), specs, problems)
+            settings = _read(_with(node, table.node, meant.corrected), specs, problems)
+            problems.found += meant.problems  # not before: a value at the place of a problem is not looked at
+            return settings
     for table in tables:
         table.finish()
     return settings

@@ -10,8 +10,8 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from generator.spec.parts import OPTIONAL, PARTS
-from generator.spec.spelling import or_meant
+from kafka_message_generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator.spec.spelling import or_meant
 
 SETTINGS = "package.toml"
 OLDEST_PYTHON = "3.11"

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from generator.spec import source
-from generator.spec.source import Json, Location, Node, Problems
+from kafka_message_generator.spec import source
+from kafka_message_generator.spec.source import Json, Location, Node, Problems
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _TIMES = (datetime.date, datetime.time)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.spec.source import Problems, SpecError, load
-from generator.spec.versions import NONE, Versions
+from kafka_message_generator.spec.source import Problems, SpecError, load
+from kafka_message_generator.spec.versions import NONE, Versions
 
 SUFFIXED = ("request", "response", "header")
 """Message types whose Java class is called after the message plus ``Data``."""

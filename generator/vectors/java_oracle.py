@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.release.artifacts import ARTIFACTS, Jars
-from generator.vectors.definitions import Definition
-from generator.vectors.samples import Json
+from kafka_message_generator.release.artifacts import ARTIFACTS, Jars
+from kafka_message_generator.vectors.definitions import Definition
+from kafka_message_generator.vectors.samples import Json
 
 SOURCES = Path(__file__).parent / "java"
 COMPILE_SECONDS = 120

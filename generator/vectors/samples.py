@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from generator.vectors.definitions import Definition, Field
-from generator.vectors.values import EDGES, Draw, zero
+from kafka_message_generator.vectors.definitions import Definition, Field
+from kafka_message_generator.vectors.values import EDGES, Draw, zero
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.release.artifacts import BROKER, ArtifactError, Jars, resolve
-from generator.spec.companions import SETTINGS
-from generator.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
-from generator.vectors.write import pinned_release
+from kafka_message_generator.release.artifacts import BROKER, ArtifactError, Jars, resolve
+from kafka_message_generator.spec.companions import SETTINGS
+from kafka_message_generator.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
+from kafka_message_generator.vectors.write import pinned_release
 
 SOURCES = Path(__file__).parent / "java_settings"
 
@@ -50,7 +50,7 @@ def settings(jars: Jars) -> Iterator[Settings]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line of this module; 0 when the table is written, 1 with the reason on standard error."""
-    parser = argparse.ArgumentParser(prog="python -m generator.vectors.settings", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m kafka_message_generator.vectors.settings", description=__doc__)
     parser.add_argument("--specs", type=Path, required=True, help="folder of the definitions, with SOURCE in it")
     parser.add_argument("--work", type=Path, required=True, help="folder for the jars of the pinned release")
     arguments = parser.parse_args(argv)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.release.artifacts import ARTIFACTS, ArtifactError, Jars, resolve
-from generator.spec.source import SpecError
-from generator.vectors.definitions import Definition, read_definitions
-from generator.vectors.java_oracle import Answer, JavaClasses, OracleError, oracle
-from generator.vectors.samples import Json, samples
+from kafka_message_generator.release.artifacts import ARTIFACTS, ArtifactError, Jars, resolve
+from kafka_message_generator.spec.source import SpecError
+from kafka_message_generator.vectors.definitions import Definition, read_definitions
+from kafka_message_generator.vectors.java_oracle import Answer, JavaClasses, OracleError, oracle
+from kafka_message_generator.vectors.samples import Json, samples
 
 MOST_REFUSALS_SHOWN = 20
 
@@ -85,7 +85,7 @@ def write_apis(jars: Jars, target: Path) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line of this module; 0 when everything is written, 1 with the reason on standard error."""
-    parser = argparse.ArgumentParser(prog="python -m generator.vectors.write", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m kafka_message_generator.vectors.write", description=__doc__)
     parser.add_argument("--specs", type=Path, required=True, help="folder of the definitions, with SOURCE in it")
     parser.add_argument("--target", type=Path, required=True, help="folder of the vectors")
     place = parser.add_mutually_exclusive_group(required=True)

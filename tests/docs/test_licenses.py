@@ -31,30 +31,34 @@ def test_projects(name: str) -> None:
     assert (project["license"], project["license-files"]) == ("Apache-2.0", list(LICENSES))
     assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert KAFKAS_NOTICE in (folder / "NOTICE").read_text(encoding="utf-8")
+    assert not distributions.RELATIVE_LINK.search(distributions.readme_of(folder))
 
 
 def metadata(folder: Path) -> bytes:
     lines = ["Name: x", "License-Expression: Apache-2.0", *(f"License-File: {name}" for name in LICENSES), ""]
-    return ("\n".join(lines) + "\n" + (folder / "README.md").read_text(encoding="utf-8")).encode()
+    return ("\n".join(lines) + "\n" + distributions.readme_of(folder)).encode()
 
 
-def build(target: Path, without: str = "") -> None:
-    """Wheels and source distributions by hand, but for one file."""
+def build(target: Path, without: str = "", stale: str = "") -> None:
+    """Wheels and source distributions by hand, but for one file, and with one that is in no source."""
     for name, folder in PROJECTS.items():
         files = {each: (folder / each).read_bytes() for each in LICENSES if f"{name}/{each}" != without}
         with zipfile.ZipFile(target / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
             for each, data in files.items():
                 wheel.writestr(f"{name}-1.0.dist-info/licenses/{each}", data)
             wheel.writestr(f"{name}-1.0.dist-info/METADATA", metadata(folder))
+            for each in [*distributions.sources_of(folder), *([stale] if stale.startswith(f"{name}/") else [])]:
+                wheel.writestr(each, "")
         with tarfile.open(target / f"{name}-1.0.tar.gz", "w:gz") as source:
-            for each, data in (files | {"PKG-INFO": metadata(folder)}).items():
+            modules = dict.fromkeys(distributions.sources_of(folder).values(), b"")
+            for each, data in (files | modules | {"PKG-INFO": metadata(folder)}).items():
                 entry = tarfile.TarInfo(f"{name}-1.0/{each}")
                 entry.size = len(data)
                 source.addfile(entry, io.BytesIO(data))
 
 
 def test_the_check_of_distributions(tmp_path: Path) -> None:
-    """What ``nox -s wheel`` looks at it finds: a missing file, another one, a missing distribution."""
+    """What ``nox -s wheel`` looks at it finds: a missing file, another one, a missing distribution, a module of yesterday."""
     build(tmp_path)
     assert list(distributions.problems(tmp_path)) == []
     build(tmp_path, without="kafka_messages/NOTICE")
@@ -62,6 +66,9 @@ def test_the_check_of_distributions(tmp_path: Path) -> None:
         "kafka_messages-1.0-py3-none-any.whl: NOTICE is missing",
         "kafka_messages-1.0.tar.gz: NOTICE is missing",
     ]
+    build(tmp_path, stale="kafka_message_generator/old.py")
+    stale = "kafka_message_generator-1.0-py3-none-any.whl: kafka_message_generator/old.py is not in the sources"
+    assert list(distributions.problems(tmp_path)) == [stale]
     build(tmp_path)
     (tmp_path / "kafka_messages_spark-1.0.tar.gz").unlink()
     missing = "kafka_messages_spark: 0 files that are its source distribution, expected one"

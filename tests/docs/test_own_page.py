@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from generator import cli
-from generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator import cli
+from kafka_message_generator.spec.parts import OPTIONAL, PARTS
 from tests.support import pages
 from tests.support.broken.settings import SOUND
 from tests.support.building import import_package

@@ -6,8 +6,21 @@ from dataclasses import dataclass
 
 import pytest
 
-from generator.render import code
-from generator.render.code import Code, bound, call, equal, imports, is_, is_not, joined, names_of, negated, not_, use
+from kafka_message_generator.render import code
+from kafka_message_generator.render.code import (
+    Code,
+    bound,
+    call,
+    equal,
+    imports,
+    is_,
+    is_not,
+    joined,
+    names_of,
+    negated,
+    not_,
+    use,
+)
 
 
 def test_what_an_expression_needs_is_what_its_parts_need() -> None:

@@ -16,9 +16,19 @@ from hypothesis import strategies as st
 from kafka_messages_proposals import MetadataFixed, MetadataPacked, MetadataUpacked
 from kafka_messages_proposals.messages import metadata_fixed, metadata_packed, metadata_upacked
 
-from generator import definitions
-from generator.cost import FORMS, Cost, CostError, FieldCost, Sample, Totals, cost, encoded_size, histogram
-from generator.runtime.schema.encodings import ENCODINGS
+from kafka_message_generator import definitions
+from kafka_message_generator.cost import (
+    FORMS,
+    Cost,
+    CostError,
+    FieldCost,
+    Sample,
+    Totals,
+    cost,
+    encoded_size,
+    histogram,
+)
+from kafka_message_generator.runtime.schema.encodings import ENCODINGS
 from tests.support.building import Definition, plan_of
 from tests.support.costs import PROBE, V2, V2_TAGGED
 from tests.support.specs import field, message

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import cli
+from kafka_message_generator import cli
 from tests.support.building import write_specs
 from tests.support.costs import PROBE, V2, V2_TAGGED
 from tests.support.goldens import GOLDENS, matches_golden, strays

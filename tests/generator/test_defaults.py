@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.rules import defaults
-from generator.rules.defaults import Empty, Value, default_of
+from kafka_message_generator.rules import defaults
+from kafka_message_generator.rules.defaults import Empty, Value, default_of
 from tests.support.building import check
 from tests.support.lines import raises, recording
 from tests.support.specs import field, message, problems_of, text

@@ -15,13 +15,15 @@ from pathlib import Path
 
 import pytest
 
-import generator
-from generator.spec.parts import PARTS
+import kafka_message_generator
+from kafka_message_generator.spec.parts import PARTS
+from tests.support.pages import ROOT
 
-GENERATOR = Path(generator.__file__).parent
+GENERATOR = Path(kafka_message_generator.__file__).parent
+NAME = kafka_message_generator.__name__
+SOURCES = ROOT / "generator"
 RUNTIME = GENERATOR / "runtime"
-PIPELINE = GENERATOR.parent / "pipeline" / "src" / "kafka_messages_spark"
-NOT_DATA = (".py", ".pyc", ".pyi")  # stubs stand for modules that are printed
+PIPELINE = ROOT / "pipeline" / "src" / "kafka_messages_spark"
 STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
 """Knowledge flows one way: each stage may import itself and those before it."""
 
@@ -76,18 +78,18 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
         f"{name} imports {target}"
         for name, targets in arrows(GENERATOR).items()
         for target in targets
-        if room(name) == stage and room(target) not in (*allowed, "generator")
+        if room(name) == stage and room(target) not in (*allowed, NAME)
     ]
     assert wrong == []
 
 
 def room(module: str) -> str:
-    """``generator.plan.model`` is in the room ``plan``; ``generator`` itself in none."""
+    """``kafka_message_generator.plan.model`` is in the room ``plan``; the package itself in none."""
     return module.split(".")[1] if "." in module else module
 
 
 def part(module: str) -> str:
-    """``generator.runtime.schema.types`` is of the part ``schema``."""
+    """``kafka_message_generator.runtime.schema.types`` is of the part ``schema``."""
     return module.split(".")[2]
 
 
@@ -123,11 +125,11 @@ def test_each_folder_says_what_lives_there(folder: Path) -> None:
 
 def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
     """It is copied into packages that have no dependency and do not know the generator."""
-    ours = ("generator.runtime", "numpy", "pyarrow")
+    ours = ("kafka_message_generator.runtime", "numpy", "pyarrow")
     wrong = [
         f"{name} imports {target}"
         for name, path in modules_below(GENERATOR).items()
-        if name.startswith("generator.runtime.")
+        if name.startswith("kafka_message_generator.runtime.")
         for target in imports(name, path)
         if target.partition(".")[0] not in sys.stdlib_module_names and not target.startswith(ours)
     ]
@@ -140,15 +142,22 @@ def test_numpy_and_pyarrow_are_only_for_columns() -> None:
         part(name)
         for name, path in modules_below(GENERATOR).items()
         for target in imports(name, path)
-        if name.startswith("generator.runtime.") and target.partition(".")[0] in ("numpy", "pyarrow")
+        if name.startswith("kafka_message_generator.runtime.") and target.partition(".")[0] in ("numpy", "pyarrow")
     }
     assert users == {each.name for each in PARTS.values() if each.extra}
 
 
 def test_the_wheel_of_the_generator_has_all_its_files() -> None:
     """Templates and headers are no modules: what pyproject.toml does not name is missing in an installed generator."""
-    project = tomllib.loads((GENERATOR.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"]["generator"]
-    named = {path for pattern in patterns for path in GENERATOR.glob(pattern)}
-    others = {path for path in GENERATOR.rglob("*") if path.is_file() and path.suffix not in NOT_DATA}
-    assert others - named == set()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"][NAME]
+    named = {path for pattern in patterns for path in SOURCES.glob(pattern)}
+    others = {path for path in SOURCES.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc", ".md")}
+    assert others == named
+
+
+def test_every_folder_of_the_generator_is_installed() -> None:
+    """The folder has another name than the package, so the packages are listed by hand: a new one must not be forgotten."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    folders = {path.parent.relative_to(SOURCES).parts for path in SOURCES.rglob("*.py")}
+    assert listed == sorted(".".join((NAME, *parts)) for parts in folders)

@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import generator
-from generator import cli, definitions, output
-from generator.render import package
-from generator.render.identity import identity_of
+from kafka_message_generator import cli, definitions, output
+from kafka_message_generator.render import package
+from kafka_message_generator.render.identity import identity_of
 from tests.support.building import write_specs
 from tests.support.samples import SAMPLES
 from tests.support.specs import field, message
 
-ROOT = Path(generator.__file__).parents[1]
 PROBE = message(field("A"))
 
 
@@ -77,9 +75,9 @@ def test_processes_agree_whatever_their_hash_seed(tmp_path: Path) -> None:
     for seed in ("0", "1", "4242"):
         specs = write_specs(tmp_path / "specs", *(SAMPLES[name] for name in ("KeysValue", "EmptyKey")), PROBE)
         folder = tmp_path / seed
-        command = [sys.executable, "-m", "generator", "generate", "--specs", str(specs), "--output", str(folder)]
-        command += ["--package", "sample_package"]
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "kafka_message_generator", "generate", "--specs", str(specs)]
+        command += ["--output", str(folder), "--package", "sample_package"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True)
         results.append(contents(folder))
     assert results[0] == results[1] == results[2]
@@ -243,10 +241,24 @@ def test_a_folder_of_another_package_is_left_alone(
 ) -> None:
     """Settings taken from the wrong folder must not turn one package into another, nor fill the screen with a diff."""
     before = contents(generated.output)
-    (generated.specs / "package.toml").write_text('[package]\nimport-name = "other_package"\n')
-    assert cli.main([command, "--specs", str(generated.specs), "--output", str(generated.output)]) == 1
+    settings = generated.specs / "package.toml"
+    settings.write_text('[package]\nimport-name = "other_package"\nparts = ["records"]\n')
+    to = ["--specs", str(generated.specs), "--output", str(generated.output)]
     what = f"{generated.output} holds the package sample_package, not other_package"
-    assert capsys.readouterr() == ("", f"{what}; choose another folder, or remove this one first\n")
+    what += "; choose another folder, or remove this one first"
+    assert cli.main([command, *to]) == 1
+    part = (
+        "the part records is for messages of type coordinator-key, coordinator-value, metadata, of which there are none"
+    )
+    assert capsys.readouterr() == (
+        "",
+        f"{settings}:2: $.package.import-name: {what}\n"
+        f"{settings}:3: $.package.parts: {part}; leave it out\n"
+        "2 problem(s); nothing was generated\n",
+    )
+    settings.unlink()
+    assert cli.main([command, *to, "--package", "other_package"]) == 1
+    assert capsys.readouterr() == ("", f"command line:1: --package: {what}\n1 problem(s); nothing was generated\n")
     assert contents(generated.output) == before
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.plan.model import Array, MessagePlan
+from kafka_message_generator.plan.model import Array, MessagePlan
 from tests.support.building import plan_of
 from tests.support.goldens import GOLDENS, matches_golden, strays
 from tests.support.specs import field, message, optional

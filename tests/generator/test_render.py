@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import generator.render
-from generator import definitions
-from generator.render import environment, package
-from generator.render.identity import identity_of
-from generator.render.portable import message as portable
-from generator.render.portable import read, size, write
-from generator.render.steps import Choose, Function, Step
+import kafka_message_generator.render
+from kafka_message_generator import definitions
+from kafka_message_generator.render import environment, package
+from kafka_message_generator.render.identity import identity_of
+from kafka_message_generator.render.portable import message as portable
+from kafka_message_generator.render.portable import read, size, write
+from kafka_message_generator.render.steps import Choose, Function, Step
 from tests.support.building import build_package, plan_of, print_module, write_specs
 from tests.support.goldens import GOLDENS, matches_golden, strays
 from tests.support.lines import lines_of_functions, recording
@@ -26,7 +26,7 @@ from tests.support.specs import field, message
 from tests.support.templates import Branches
 
 FOLDER = GOLDENS / "modules"
-RENDER = Path(generator.render.__file__).parent
+RENDER = Path(kafka_message_generator.render.__file__).parent
 LOWERING = [*(RENDER / "portable").glob("*.py"), *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose"))]
 
 APIS = (
@@ -87,7 +87,7 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     original = environment.ENVIRONMENT
     branches = Branches(original)
     for name, module in list(sys.modules.items()):
-        if name.startswith("generator.render") and getattr(module, "ENVIRONMENT", None) is original:
+        if name.startswith("kafka_message_generator.render") and getattr(module, "ENVIRONMENT", None) is original:
             monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
     branches.load_all()
     for sample in SAMPLES.values():

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import generator
-from generator import cli
-from generator.render import code
-from generator.rules import names
+import kafka_message_generator
+from kafka_message_generator import cli
+from kafka_message_generator.render import code
+from kafka_message_generator.rules import names
 from tests.support.broken import CASES
 from tests.support.broken.case import KNOWN_OF_FIELDS, Case, common, request, sub
 from tests.support.building import Workshop, build_package, print_module
@@ -21,7 +21,7 @@ from tests.support.lines import calls, recording
 from tests.support.samples import SAMPLES
 from tests.support.specs import field, message, problems_of, text
 
-GENERATOR = Path(generator.__file__).parent
+GENERATOR = Path(kafka_message_generator.__file__).parent
 READERS = [GENERATOR / "spec" / f"{name}.py" for name in ("properties", "reader")]
 OF_SETTINGS = {"headers.py", "settings.py", "secrets.py"}  # cases in test_settings.py and test_secret_facts.py
 CHECKED = [*READERS, *(path for path in sorted((GENERATOR / "rules").glob("*.py")) if path.name not in OF_SETTINGS)]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import generator
-from generator import cli, definitions
-from generator.spec.source import SpecError
+import kafka_message_generator
+from kafka_message_generator import cli, definitions
+from kafka_message_generator.spec.source import SpecError
 from tests.support.building import import_package, unique_name, write_specs
 from tests.support.lines import calls, recording
 from tests.support.specs import field, message
 
-GENERATOR = Path(generator.__file__).parent
+GENERATOR = Path(kafka_message_generator.__file__).parent
 CONFIG = [field("Name", "string"), field("Value", "string", nullableVersions="0+"), field("Count")]
 PROBE = message(
     field("Key", "bytes"),

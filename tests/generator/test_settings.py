@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-import generator
-from generator import cli, definitions
-from generator.definitions import Definitions
-from generator.render.identity import identity_of
-from generator.spec import source, toml
-from generator.spec.parts import OPTIONAL, PARTS
-from generator.spec.source import Problems, SpecError
+import kafka_message_generator
+from kafka_message_generator import cli, definitions
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.render.identity import identity_of
+from kafka_message_generator.spec import source, toml
+from kafka_message_generator.spec.parts import OPTIONAL, PARTS
+from kafka_message_generator.spec.source import Problems, SpecError
 from tests.support.broken.settings import ANSWER, ASK, CASES, KEY, Case
 from tests.support.building import Definition, import_package, unique_name, write_specs
 from tests.support.lines import calls, lines_of_functions, recording
+from tests.support.pages import ROOT
 from tests.support.specs import field, message
 
-GENERATOR = Path(generator.__file__).parent
-ROOT = GENERATOR.parent
+GENERATOR = Path(kafka_message_generator.__file__).parent
 SPEC, RULES = GENERATOR / "spec", GENERATOR / "rules"
 CHECKED = [
     SPEC / "toml.py",
@@ -38,6 +38,7 @@ def problems_of(folder: Path, case: Case) -> list[str]:
     write_specs(folder, PROBE)
     (folder / "package.toml").write_text(case.settings, encoding="utf-8")
     for name, text in case.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     try:
         definitions.load(folder)
@@ -58,10 +59,10 @@ def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
         for number, case in enumerate(CASES):
             if case.name != "too deep":  # where the interpreter's stack ends, the recording ends, too
                 problems_of(tmp_path / str(number), case)
+        definitions.load(write_specs(tmp_path / "requests", ASK, ANSWER))
         (tmp_path / "none").mkdir()
-        for folder in (write_specs(tmp_path / "requests", ASK, ANSWER), write_specs(tmp_path / "a\nb", PROBE)):
-            (folder / "a\n.json").write_text("{}")
-        for folder in ("none", "requests", "a\nb"):
+        (write_specs(tmp_path / "a\nb", PROBE) / "a\n.json").write_text("{}")
+        for folder in ("none", "a\nb"):
             with pytest.raises(SpecError):
                 definitions.load(tmp_path / folder)
     assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []

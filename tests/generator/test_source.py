@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.spec import source
-from generator.spec.source import Node, Problems
+from kafka_message_generator.spec import source
+from kafka_message_generator.spec.source import Node, Problems
 
 
 def read(text: str) -> object:

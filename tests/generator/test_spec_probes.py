@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.spec.source import SpecError
+from kafka_message_generator.spec.source import SpecError
 from tests.support.building import Workshop, check
 from tests.support.outside import VECTORS, needs
 

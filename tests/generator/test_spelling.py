@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from generator.spec.spelling import meant, or_meant
+from kafka_message_generator.spec.spelling import meant, or_meant
 from tests.support.broken.case import KNOWN_OF_FIELDS
 from tests.support.specs import field, problems_of, text
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
+from kafka_message_generator.spec.versions import ALL, MAX_VERSION, NONE, Versions, VersionsError
 
 numbers = st.integers(0, MAX_VERSION)
 ranges = st.one_of(st.just(NONE), st.tuples(numbers, numbers).map(lambda ends: Versions(min(ends), max(ends))))

@@ -11,9 +11,9 @@ import kafka_messages
 from kafka_messages._base.message import Message
 from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
 
-from generator.spec import reader, source
-from generator.spec.model import Message as Definition
-from generator.spec.source import Problems
+from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.model import Message as Definition
+from kafka_message_generator.spec.source import Problems
 
 SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 

@@ -245,9 +245,9 @@ def test_plot(
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "matplotlib", None)
         assert main(command) == 2
-        want = "encodings: error: --plot needs matplotlib: pip install 'kafka-messages-spark[plots]'\n"
+        want = "encodings: error: --plot needs matplotlib: pip install matplotlib\n"
         assert capsys.readouterr().err.endswith(want)
-    pytest.importorskip("matplotlib", reason="the picture needs matplotlib (kafka-messages-spark[plots])")
+    pytest.importorskip("matplotlib", reason="the picture needs matplotlib (the extra `plots`)")
     spark.createDataFrame(ROWS[:2], "api string, v int, bytes binary").write.parquet(source)
     assert main(command) == 0
     assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")

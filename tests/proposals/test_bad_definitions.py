@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import cli
+from kafka_message_generator import cli
 from tests.support.broken.case import Case, common, sub
 from tests.support.specs import field, optional, problems_of, text
 

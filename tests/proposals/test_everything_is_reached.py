@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 
-import generator.plan
-import generator.render
-from generator import definitions
-from generator.definitions import Definitions
-from generator.plan.model import Array, LayoutRef, MessagePlan, Operation, OptionalBuffer, TagSection
-from generator.render import environment, package
-from generator.render.identity import identity_of
-from generator.render.portable import message as portable
-from generator.spec.model import ENCODED_TYPES, FIXED_WIDTHS, VARIABLE_TYPES
+import kafka_message_generator.plan
+import kafka_message_generator.render
+from kafka_message_generator import definitions
+from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.plan.model import Array, LayoutRef, MessagePlan, Operation, OptionalBuffer, TagSection
+from kafka_message_generator.render import environment, package
+from kafka_message_generator.render.identity import identity_of
+from kafka_message_generator.render.portable import message as portable
+from kafka_message_generator.spec.model import ENCODED_TYPES, FIXED_WIDTHS, VARIABLE_TYPES
 from tests.support.lines import lines_of_functions, recording
 from tests.support.templates import Branches
 
 ROOT = Path(__file__).parents[2]
 PROPOSALS, KAFKA = ROOT / "specs" / "proposals", ROOT / "specs" / "kafka"
-RENDER = Path(generator.render.__file__).parent
+RENDER = Path(kafka_message_generator.render.__file__).parent
 PRINTER = [
     *sorted((RENDER / "portable").glob("*.py")),
     *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose", "sections")),
-    Path(generator.plan.__file__).parent / "builder.py",
+    Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
 """Everything that decides what is printed for a message. There is no exception: what no definition needs can go."""
 OF_PACKAGES = ("README.md", "__init__.py", *package.TABLES.values(), "pyproject.toml")
@@ -57,7 +57,7 @@ def test_every_branch_of_every_template_is_taken(
     original = environment.ENVIRONMENT
     branches = Branches(original)
     for name, module in list(sys.modules.items()):
-        if name.startswith("generator.render") and getattr(module, "ENVIRONMENT", None) is original:
+        if name.startswith("kafka_message_generator.render") and getattr(module, "ENVIRONMENT", None) is original:
             monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
     branches.load_all()
     for plan in proposals.plans:

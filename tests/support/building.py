@@ -15,17 +15,17 @@ from typing import Any
 
 import black
 
-from generator import definitions, output, rules
-from generator.plan import builder
-from generator.plan.model import MessagePlan
-from generator.render import package
-from generator.render.identity import identity_of
-from generator.render.portable import message as portable
-from generator.rules import Checked
-from generator.spec import reader, source
-from generator.spec.model import Message
-from generator.spec.source import Problems, SpecError
-from generator.spec.versions import NONE
+from kafka_message_generator import definitions, output, rules
+from kafka_message_generator.plan import builder
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.render import package
+from kafka_message_generator.render.identity import identity_of
+from kafka_message_generator.render.portable import message as portable
+from kafka_message_generator.rules import Checked
+from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.source import Problems, SpecError
+from kafka_message_generator.spec.versions import NONE
 
 Definition = Mapping[str, object] | str
 """A message definition: the JSON object, or the text of its file where the text itself matters."""

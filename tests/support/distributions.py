@@ -1,12 +1,14 @@
-"""What wheels and source distributions have to hold: the licence, what comes from others, the README.
+"""What wheels and source distributions have to hold: their modules and no other, the licence, the notice, the README.
 
 python -m tests.support.distributions FOLDER
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +23,25 @@ PROJECTS: Mapping[str, Path] = {
 }
 """The folder of each distribution, by its name in file names."""
 LICENSES = ("LICENSE", "NOTICE")
+RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
+"""In a README: where an index shows it, such a link leads nowhere."""
+
+
+def readme_of(project: Path) -> str:
+    """The text that a project's metadata has to bring."""
+    said = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
+    return (project / said).read_text(encoding="utf-8").strip()
+
+
+def sources_of(project: Path) -> dict[str, str]:
+    """The files that belong into a wheel, by their path there, with their path in the project."""
+    top, name = ("generator", "kafka_message_generator/") if project == ROOT else ("src", "")
+    folder = project / top
+    paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {f"{name}{path}": f"{top}/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
+
+
+_IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/|^README\.md$")
 
 
 def problems(folder: Path) -> Iterator[str]:
@@ -30,10 +51,13 @@ def problems(folder: Path) -> Iterator[str]:
         for kind, found in (("wheel", wheels), ("source distribution", sources)):
             if len(found) != 1:
                 yield f"{name}: {len(found)} files that are its {kind}, expected one"
+        modules = sources_of(project)
         for path in wheels:
             yield from _differences(path.name, _wheel(path), project)
+            yield from _strangers(path.name, _in_wheel(path), set(modules))
         for path in sources:
             yield from _differences(path.name, _source(path), project)
+            yield from _strangers(path.name, _in_source(path), set(modules.values()))
 
 
 def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Iterator[str]:
@@ -44,8 +68,27 @@ def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Ite
     for line in ("License-Expression: Apache-2.0", *(f"License-File: {each}" for each in LICENSES)):
         if f"\n{line}\n" not in metadata:
             yield f"{name}: its metadata has no line {line!r}"
-    if (project / "README.md").read_text(encoding="utf-8").strip() not in metadata:
+    if readme_of(project) not in metadata:
         yield f"{name}: its metadata has not the README"
+
+
+def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:
+    """Modules that are missing, and those of an earlier build, which are imported as if they were still there."""
+    yield from (f"{name}: {each} is missing" for each in sorted(expected - found))
+    yield from (f"{name}: {each} is not in the sources" for each in sorted(found - expected))
+
+
+def _in_wheel(path: Path) -> set[str]:
+    with zipfile.ZipFile(path) as wheel:
+        return {name for name in wheel.namelist() if ".dist-info/" not in name}
+
+
+def _in_source(path: Path) -> set[str]:
+    top = f"{path.name.removesuffix('.tar.gz')}/"
+    with tarfile.open(path) as source:
+        names = {each.name.removeprefix(top) for each in source.getmembers() if each.isfile()}
+    inside = {name for name in names if name.startswith(("generator/", "src/"))}
+    return {name for name in inside if not _IS_NO_SOURCE.search(name.partition("/")[2])}
 
 
 def _wheel(path: Path) -> dict[str, bytes]:

@@ -10,7 +10,13 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-READMES = ("README.md", "generated/README.md", "generated_proposals/README.md", "pipeline/README.md")
+READMES = (
+    "README.md",
+    "generator/README.md",
+    "generated/README.md",
+    "generated_proposals/README.md",
+    "pipeline/README.md",
+)
 EXAMPLES = "examples/cluster/README.md"
 LANGUAGES = ("python", "sh", "json", "toml", "")
 """Of a block: what runs (the first two), a definition, settings, and what is printed."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from generator import rules
-from generator.spec import reader, source
-from generator.spec.model import Message
-from generator.spec.source import Problems
+from kafka_message_generator import rules
+from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.source import Problems
 
 
 def field(name: str, type: str = "int32", versions: str = "0+", **more: object) -> dict[str, object]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from generator.plan.model import FieldPlan, LayoutRef, MessagePlan, StructPlan
-from generator.plan.text import text_of
-from generator.render import literals, naming, prose
-from generator.render.code import Part, bound_of, call, code, imports, joined, names_of, use
-from generator.render.environment import ENVIRONMENT
-from generator.render.portable import read, size, write
-from generator.render.sections import section_of
-from generator.render.steps import Function
-from generator.spec.versions import MAX_VERSION
+from kafka_message_generator.plan.model import FieldPlan, LayoutRef, MessagePlan, StructPlan
+from kafka_message_generator.plan.text import text_of
+from kafka_message_generator.render import literals, naming, prose
+from kafka_message_generator.render.code import Part, bound_of, call, code, imports, joined, names_of, use
+from kafka_message_generator.render.environment import ENVIRONMENT
+from kafka_message_generator.render.portable import read, size, write
+from kafka_message_generator.render.sections import section_of
+from kafka_message_generator.render.steps import Function
+from kafka_message_generator.spec.versions import MAX_VERSION
 
 TEXT_WIDTH = 90
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from generator.plan.model import (
+from kafka_message_generator.plan.model import (
     Array,
     Blob,
     Default,
@@ -25,10 +25,10 @@ from generator.plan.model import (
     TagSection,
     Text,
 )
-from generator.render import literals, naming
-from generator.render.code import Code, Part, bound, call, code, use
-from generator.render.sections import Section, form_of, section_of
-from generator.render.steps import Assign, Choose, Do, Function, Step, Unpack
+from kafka_message_generator.render import literals, naming
+from kafka_message_generator.render.code import Code, Part, bound, call, code, use
+from kafka_message_generator.render.sections import Section, form_of, section_of
+from kafka_message_generator.render.steps import Assign, Choose, Do, Function, Step, Unpack
 
 MALFORMED = Do(code("raise {}", use("Malformed")))
 SHORT_TABLES = {"int8": "UNPACK_B", "int16": "UNPACK_H", "int32": "UNPACK_I", "int64": "UNPACK_Q"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from generator.plan.model import (
+from kafka_message_generator.plan.model import (
     Array,
     Blob,
     Default,
@@ -24,11 +24,11 @@ from generator.plan.model import (
     TagSection,
     Text,
 )
-from generator.render import literals, naming
-from generator.render.code import Part, call, code, negated, not_, use
-from generator.render.sections import Form, Section, form_of, section_of
-from generator.render.steps import Assign, Choose, Do, Function, Step
-from generator.spec.model import FIXED_WIDTHS
+from kafka_message_generator.render import literals, naming
+from kafka_message_generator.render.code import Part, call, code, negated, not_, use
+from kafka_message_generator.render.sections import Form, Section, form_of, section_of
+from kafka_message_generator.render.steps import Assign, Choose, Do, Function, Step
+from kafka_message_generator.spec.model import FIXED_WIDTHS
 
 REFUSED = Do(code("raise {}", use("Refused")))
 MORE = call(use("uvarint_size"), "n + 1")

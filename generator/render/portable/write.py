@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from generator.plan.model import (
+from kafka_message_generator.plan.model import (
     Array,
     Blob,
     Default,
@@ -26,11 +26,24 @@ from generator.plan.model import (
     TagSection,
     Text,
 )
-from generator.render import literals, naming
-from generator.render.code import Code, Part, bound, call, code, equal, is_, is_not, joined, negated, not_, use
-from generator.render.sections import Form, Section, form_of, section_of
-from generator.render.steps import Assign, Choose, Do, Function, Step
-from generator.rules.defaults import Empty
+from kafka_message_generator.render import literals, naming
+from kafka_message_generator.render.code import (
+    Code,
+    Part,
+    bound,
+    call,
+    code,
+    equal,
+    is_,
+    is_not,
+    joined,
+    negated,
+    not_,
+    use,
+)
+from kafka_message_generator.render.sections import Form, Section, form_of, section_of
+from kafka_message_generator.render.steps import Assign, Choose, Do, Function, Step
+from kafka_message_generator.rules.defaults import Empty
 
 SHORT_TABLES = {"int8": "PACK_B", "int16": "PACK_H", "int32": "PACK_I", "int64": "PACK_Q"}
 FIXED_ELEMENTS = ("float64", *literals.INTEGER_CODES)

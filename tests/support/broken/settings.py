@@ -114,6 +114,27 @@ CASES = [
         "\n[pakage]\n",
         "2: $.pakage: unknown property 'pakage' of package.toml; did you mean package?",
     ),
+    Case(
+        "a key misspelt: what it says counts",
+        "[package]\nparts = ['protocol']\n[protocol]\nhedaers = 'kafka'\n",
+        "4: $.protocol.hedaers: unknown property 'hedaers' of the table protocol of package.toml; did you mean headers?",
+        files={"Ask.json": ASK, "Answer.json": ANSWER},
+    ),
+    Case(
+        "what only follows from a definition that cannot be read",
+        "[package]\nparts = ['protocol', 'records']\n[protocol]\none-way = ['TellRequest']\n"
+        "[records.logs]\nlog = 'logs'\n[definitions]\naccepted-warnings = ['TellRequest.json']\n",
+        "TellRequest.json:1: $: the file is empty; a definition is one JSON object",
+        "logs/EntryKey.json:1: $: the file is empty; a definition is one JSON object",
+        "TypeRequest.json:1: $.apiKey: expected an int16, found string 'x'",
+        files={
+            "TellRequest.json": "",
+            "logs/EntryKey.json": "",
+            "TellResponse.json": message(field("A"), name="TellResponse", type="response", apiKey=3),
+            "TypeRequest.json": message(field("A"), name="TypeRequest", type="request", apiKey="x"),
+            "TypeResponse.json": message(field("A"), name="TypeResponse", type="response", apiKey=4),
+        },
+    ),
     Case("keys without a table", "name = 'a'", f"1: $.name: unknown property 'name' of package.toml; {KNOWN}"),
     Case("no table", "package = 'a'", "1: $.package: expected a table, found string 'a'"),
     Case(

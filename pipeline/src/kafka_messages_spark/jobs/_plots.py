@@ -17,7 +17,7 @@ def require_matplotlib(owner: str) -> Any:
     try:
         import matplotlib as mpl
     except ImportError:
-        raise wrong(f"{owner}: --plot needs matplotlib: pip install 'kafka-messages-spark[plots]'") from None
+        raise wrong(f"{owner}: --plot needs matplotlib: pip install matplotlib") from None
     return mpl
 
 

@@ -1,0 +1,112 @@
+"""A stranger's protocol of three messages: definitions, settings, licence, and a script that talks with its package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.building import write_specs
+from tests.support.specs import field, message
+
+DEFINITIONS = (
+    message(
+        field("Number", "string"),
+        field("WithLines", "bool", "1+"),
+        name="InvoiceRequest",
+        type="request",
+        apiKey=1,
+        listeners=["broker"],
+    ),
+    message(field("ErrorCode", "int16"), field("Cents", "int64"), name="InvoiceResponse", type="response", apiKey=1),
+    message(
+        field("Number", "string"),
+        name="PaidRequest",
+        type="request",
+        apiKey=2,
+        validVersions="0",
+        flexibleVersions="none",
+    ),
+)
+SETTINGS = """
+[package]
+name = "acme-invoices"
+import-name = "acme_invoices"
+version = "2.1.0"
+description = 'Invoices "by wire" \\ {{ all }} of them'
+license = "LicenseRef-Acme"
+license-files = ["COPYING"]
+authors = [{ name = "Ada Ångström", email = "ada@example.org" }, { name = "Acme" }]
+requires-python = ">=3.11"
+classifiers = ["Private :: Do Not Upload"]
+urls = { Source = "https://example.org/invoices", "Bug tracker" = "https://example.org/bugs" }
+
+[protocol]
+headers = "kafka"
+one-way = ["PaidRequest"]
+"""
+COPYING = "For friends of Acme.\n"
+USE = """
+import importlib, sys
+import acme_invoices
+from acme_invoices import InvoiceRequest, InvoiceResponse, PaidRequest
+from acme_invoices.errors import KafkaMessageError
+from acme_invoices.protocol import (
+    ApiKey, UnknownApiError, api, decode_request, decode_response, encode_request, encode_response
+)
+
+ask = InvoiceRequest(number="A-7", with_lines=True)
+for version in range(1, 4):
+    wire = encode_request(ask, version, 11, "me", framed=False)
+    request = decode_request(wire)
+    assert (request.message, request.version, request.header.client_id) == (ask, version, "me")
+    assert request.encode(framed=False) == wire
+    answer = encode_response(InvoiceResponse(cents=995), version, request.header.correlation_id, framed=False)
+    response = decode_response(answer, InvoiceResponse, version)
+    assert (response.message.cents, response.header.correlation_id) == (995, 11)
+
+paid = encode_request(PaidRequest(number="A-7"), 0, 12, framed=False)
+assert decode_request(paid).message == PaidRequest(number="A-7")
+assert (api(PaidRequest).response_name, api(PaidRequest).key) == ("", ApiKey.PAID)
+for ask_for in (lambda: api(2).response_class, lambda: decode_response(b"", 2, 0)):
+    try:
+        ask_for()
+    except UnknownApiError as error:
+        assert str(error) == "PaidRequest has no response", error
+    else:
+        raise AssertionError("there is no response")
+
+for part in ("records", "arrow", "segments"):
+    try:
+        importlib.import_module("acme_invoices." + part)
+    except ModuleNotFoundError as error:
+        assert str(error) == f"No module named 'acme_invoices.{part}'", error
+    else:
+        raise AssertionError(part)
+assert not {"kafka_message_generator", "kafka_messages", "numpy", "pyarrow"} & set(sys.modules)
+print(acme_invoices.__version__, acme_invoices.__doc__.splitlines()[0])
+"""
+PRINTED = "2.1.0 Invoices 'by wire' \\ {{ all }} of them: read and write any message at any version.\n"
+"""What the script prints."""
+ROOMS = {
+    *("__init__.py", "errors.py", "json.py", "py.typed"),
+    *("_base", "_core", "messages", "protocol", "schema"),
+}
+WORDS = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kafka_messages", "numpy", "pyarrow")
+"""What is of Kafka's logs, and of our own package."""
+
+
+def write(folder: Path) -> Path:
+    """Write definitions, settings and licence into a new folder; returns it."""
+    specs = write_specs(folder, *DEFINITIONS)
+    (specs / "package.toml").write_text(SETTINGS, encoding="utf-8")
+    (specs / "COPYING").write_text(COPYING, encoding="utf-8")
+    return specs
+
+
+def foreign(package: Path) -> Iterator[str]:
+    """What a generated folder has that no definition here calls for."""
+    for path in sorted(path for path in package.rglob("*") if path.is_file()):
+        name, text = path.relative_to(package).as_posix(), path.read_text(encoding="utf-8")
+        if name.startswith("src/") and name.split("/")[2] not in ROOMS:
+            yield f"{name}: nothing calls for this part"
+        yield from (f"{name}: {word}" for word in WORDS if word in text)
