@@ -65,10 +65,8 @@ def store(field: FieldPlan) -> Part:
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
         is_checked = field.is_struct or field.type == "string"
-        made = call(use("list_of"), name, f'"{name}"', code('"{}"', _element(field))) if is_checked else f"list({name})"
-        if field.collection:
-            made = call(kept, made)
-        wrapped = code("{} if isinstance({}, {}) else {}", name, name, kept, made)
+        elements = call(use("elements_of"), name, f'"{name}"', code('"{}"', _element(field))) if is_checked else name
+        wrapped = code("{} if isinstance({}, {}) else {}({})", name, name, kept, kept, elements)
         return code("None if {} is None else {}", name, wrapped) if field.nullable else wrapped
     if field.default is Empty.STRUCT:
         return code("{}() if {} is {} else {}", field.type, name, _unset(field), name)

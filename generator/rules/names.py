@@ -15,7 +15,7 @@ _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 
 BUILTINS = frozenset(
     {
-        *("bool", "bytes", "float", "int", "isinstance", "list", "list_of", "object", "str", "tuple"),
+        *("bool", "bytes", "elements_of", "float", "int", "isinstance", "list", "object", "str", "tuple"),
         *("dataclass", "field", "self"),
     }
 )

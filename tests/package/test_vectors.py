@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from kafka_messages._base.message import Message
-from kafka_messages._core.collection import KeyedCollection
 from kafka_messages.json import from_json, to_json
 from kafka_messages.schema import Schema, Struct
 
@@ -100,7 +99,7 @@ def _containers(value: Any) -> set[int]:
     """The identities of everything in a message that can be changed."""
     if dataclasses.is_dataclass(value):
         inner: Iterable[Any] = [getattr(value, field.name) for field in dataclasses.fields(value)]
-    elif isinstance(value, (list, KeyedCollection)):
+    elif isinstance(value, list):
         inner = value
     else:
         return set()
@@ -131,10 +130,10 @@ def _differences(mine: object, theirs: object, path: str = "") -> Iterator[str]:
         for name in mine:
             yield from _differences(mine[name], getattr(theirs, name), f"{path}.{name}")
     elif isinstance(mine, list):
-        elements: list[Any] = list(theirs)  # type: ignore[call-overload]  # an array of the message
-        if len(mine) != len(elements):
-            yield f"{path}: {len(mine)} != {len(elements)} elements"
-        for index, pair in enumerate(zip(mine, elements, strict=False)):
+        assert isinstance(theirs, list)
+        if len(mine) != len(theirs):
+            yield f"{path}: {len(mine)} != {len(theirs)} elements"
+        for index, pair in enumerate(zip(mine, theirs, strict=False)):
             yield from _differences(*pair, f"{path}[{index}]")
     elif mine != theirs or type(mine) is not type(theirs):
         yield f"{path}: {mine!r} != {theirs!r}"

@@ -46,6 +46,33 @@ def leaders(data: bytes, topic_name: str) -> list[int]:
     return [partition.leader_id for partition in topic.partitions]
 
 
+def names(topics: list[MetadataResponseTopic]) -> list[str]:
+    return [topic.name or "" for topic in topics]
+
+
+def changed(topics: MetadataResponseTopicCollection) -> list[str]:
+    """A keyed collection is a list of its elements, also to type checkers."""
+    assert_type(topics[0], MetadataResponseTopic)
+    assert_type(topics[:1], list[MetadataResponseTopic])
+    assert_type(topics.find_all("t"), list[MetadataResponseTopic])
+    assert_type(topics.copy(), MetadataResponseTopicCollection)
+    for topic in topics:
+        assert_type(topic, MetadataResponseTopic)
+    match topics:
+        case [first, *_]:
+            assert_type(first, MetadataResponseTopic)
+        case _:
+            return []
+    topics.insert(0, MetadataResponseTopic(name="first"))
+    topics.add(MetadataResponseTopic(name="last"))
+    topics += [topics.pop()]
+    topics.extend(MetadataResponseTopic(name=name) for name in "ab")
+    topics[1:1] = topics[:1]
+    topics.sort(key=lambda topic: topic.name or "")
+    assert_type(topics, MetadataResponseTopicCollection)
+    return names(topics)
+
+
 def records(response: FetchResponse) -> list[bytes]:
     partitions = [partition for topic in response.responses for partition in topic.partitions]
     return [partition.records for partition in partitions if partition.records is not None]
@@ -59,6 +86,7 @@ def main() -> None:
     partition = MetadataResponsePartition(partition_index=0, leader_id=3, replica_nodes=(3, 4))
     response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])])
     assert leaders(response.write(12), "t") == [3]
+    assert changed(response.topics) == ["a", "b", "first", "first", "last", "t"]
     assert MetadataRequest.read(request_for(["t"]), 12).topics == [MetadataRequestTopic(name="t")]
     message, end = ApiVersionsRequest.read_from(b"\x00\x01\x01\x00", 1, 3)
     assert_type(message, ApiVersionsRequest)

@@ -56,7 +56,7 @@ def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
         yield Function(naming.function("read", layout.ref), parameters, returns, body, before=(make,), after=after)
     if layout.ref.version in struct.arrays:
         kept = naming.collection(name) if struct.keys else f"list[{name}]"
-        result = call(use("adopt"), kept, "out") if struct.keys else "out"
+        result = f"{kept}(out)" if struct.keys else "out"
         yield Function(
             naming.function_all("read", layout.ref),
             "data: bytes, pos: int, count: int",
@@ -65,7 +65,7 @@ def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
             before=(Assign(f"out: list[{name}]", "[]"),),
             loop="for _ in range(count)",
             loop_end=(Do("out.append(x)"),),
-            after=(Do(code("return {}, pos", result)),),
+            after=(Do(f"return {result}, pos"),),
         )
 
 

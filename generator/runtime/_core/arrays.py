@@ -172,12 +172,12 @@ _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 
 
-def list_of(values: Iterable[T], field: str, element: str) -> list[T]:
-    """The values as a list. One string is refused, which would become its letters, and what is like it."""
+def elements_of(values: Iterable[T], field: str, element: str) -> Iterable[T]:
+    """The values, for a list to be made of them. One string is refused, which would become its letters, and its like."""
     kind = type(values)
     if kind is not tuple and kind is not list and (isinstance(values, _NO_LISTS) or not hasattr(kind, "__iter__")):
         raise _no_list(values, field, element)
-    return list(values)
+    return values
 
 
 _NO_LISTS = (str, bytes, bytearray, memoryview, dict)

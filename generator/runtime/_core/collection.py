@@ -1,55 +1,45 @@
-"""Arrays whose elements have key fields: a linked hash multi-set, in the words of Kafka's own classes."""
+"""Arrays whose elements have key fields: lists with an index beside them.
+
+In the words of Kafka's own classes they are linked hash multi-sets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from .wire import new
+from collections.abc import Iterable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Generic, Self, SupportsIndex, TypeVar
+    from typing import Any, Self, TypeVar
 
     E = TypeVar("E")
-
-    C = TypeVar("C", bound="KeyedCollection[Any]")
-
-    class _Base(Generic[E]): ...
-
 else:
-
-    class _Base:
-        __slots__ = ()
-
-        def __class_getitem__(cls, item):
-            return cls
-
     E = None
 
 
-class KeyedCollection(_Base[E]):
-    """Elements in order of insertion, found in constant time by their key fields; equal keys may repeat.
+class KeyedCollection(list[E]):
+    """A list whose elements are found in constant time by their key fields; equal keys may repeat.
 
     Brokers do send the same key twice, so nothing is replaced: ``find`` gives the first, ``find_all`` every
-    element of a key. Two collections are equal when their elements are, in the same order. The index is built by
-    the first lookup; after a key field of a stored element was changed, call ``reindex``.
+    element of a key. The index is made by the first lookup and forgotten when the list changes. After a key field
+    of an element was changed, call ``reindex``.
     """
 
-    __slots__ = ("_index", "_items")
-
-    def __init__(self, items: Iterable[E] = ()) -> None:
-        self._items: list[E] = list(items)
-        self._index: dict[Any, list[E]] | None = None
+    __slots__ = ("_index",)
+    _index: dict[Any, list[E]] | None
+    """Elements by key; None, or unset as in a new object, while there is no index."""
 
     def _key(self, element: E) -> Any:
         """The key of an element: the value of its key field, or a tuple of them."""
         raise NotImplementedError
 
     def _buckets(self) -> dict[Any, list[E]]:
-        index = self._index
+        try:
+            index = self._index
+        except AttributeError:
+            index = None
         if index is None:
             index = {}
-            for element in self._items:
+            for element in self:
                 index.setdefault(self._key(element), []).append(element)
             self._index = index
         return index
@@ -65,79 +55,74 @@ class KeyedCollection(_Base[E]):
         """Forget the index; the next lookup builds it from the keys as they are then."""
         self._index = None
 
-    def append(self, element: E) -> None:
-        """Add an element at the end."""
-        self._items.append(element)
-        if self._index is not None:
-            self._index.setdefault(self._key(element), []).append(element)
+    def append(self, element: E, /) -> None:
+        """Add an element at the end. An index that is there stays."""
+        list.append(self, element)
+        try:
+            index = self._index
+        except AttributeError:
+            index = self._index = None
+        if index is not None:
+            self._index = None  # where the element has no key, the next lookup says so
+            index.setdefault(self._key(element), []).append(element)
+            self._index = index
 
     add = append
 
-    def extend(self, elements: Iterable[E]) -> None:
-        for element in elements:
-            self.append(element)
-
-    def remove(self, element: E) -> None:
-        """Remove this very object if it is here, else the first equal one; ValueError if there is none."""
-        for position, candidate in enumerate(self._items):
-            if candidate is element:
-                del self._items[position]
-                break
+    def extend(self, elements: Iterable[E], /) -> None:
+        """Add elements at the end. Those of an iterator are added one by one: it may look up what it gave before."""
+        if isinstance(elements, (list, tuple)):
+            super().extend(elements)
+            self._index = None
         else:
-            self._items.remove(element)
+            for element in elements:
+                self.append(element)
+
+    def __iadd__(self, elements: Iterable[E], /) -> Self:  # type: ignore[override,misc]  # as in list itself
+        self.extend(elements)
+        return self
+
+    def remove(self, element: E, /) -> None:
+        """Remove this very object if it is here, else the first equal one; ValueError if there is none."""
+        for position, candidate in enumerate(self):
+            if candidate is element:
+                del self[position]
+                return
+        super().remove(element)
         self._index = None
 
-    def clear(self) -> None:
-        self._items.clear()
-        self._index = None
-
-    def __contains__(self, element: object) -> bool:
-        return element in self._items
-
-    def __iter__(self) -> Iterator[E]:
-        return iter(self._items)
-
-    def __reversed__(self) -> Iterator[E]:
-        return reversed(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, position: SupportsIndex) -> E:
-        return self._items[position]
-
-    def __setitem__(self, position: SupportsIndex, element: E) -> None:
-        self._items[position] = element
-        self._index = None
-
-    def __delitem__(self, position: SupportsIndex) -> None:
-        del self._items[position]
-        self._index = None
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, KeyedCollection):
-            return self._items == other._items
-        return self._items == other if isinstance(other, list) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]  # it can change, like a list
+    def copy(self) -> Self:
+        """A collection of the same elements."""
+        return type(self)(self)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._items!r})"
+        return f"{type(self).__name__}({super().__repr__()})"
 
-    def __copy__(self) -> Self:
-        return type(self)(self._items)
+    def __getstate__(self) -> object:
+        """What copies and pickles take along beside the elements: all that subclasses have, but no index."""
+        state = super().__getstate__()
+        if not isinstance(state, tuple):
+            return state
+        attributes, slots = state
+        slots.pop("_index", None)
+        return (attributes, slots) if slots else attributes
 
-    def __getstate__(self) -> list[E]:
-        return self._items
 
-    def __setstate__(self, items: list[E]) -> None:
-        self._items = items
-        self._index = None
+if not TYPE_CHECKING:  # checkers know these methods from list
 
+    def _forgetting(name):
+        """The method of lists, which also forgets the index, even if it fails halfway."""
+        change = getattr(list, name)
 
-def adopt(collection: type[C], items: list[E]) -> C:
-    """A collection around a list that nobody else holds."""
-    result = new(collection)
-    result._items = items
-    result._index = None
-    return result
+        def method(self, *arguments, **options):
+            try:
+                return change(self, *arguments, **options)
+            finally:
+                self._index = None
+
+        method.__name__, method.__doc__, method.__wrapped__ = name, change.__doc__, change
+        method.__qualname__ = f"KeyedCollection.{name}"
+        return method
+
+    for _name in ("__delitem__", "__imul__", "__setitem__", "clear", "insert", "pop", "reverse", "sort"):
+        setattr(KeyedCollection, _name, _forgetting(_name))

@@ -82,10 +82,10 @@ NAMES: tuple[Case, ...] = (
     ),
     Case(
         "field is self",
-        text(field("Self"), field("Isinstance"), field("ListOf")),
+        text(field("Self"), field("Isinstance"), field("ElementsOf")),
         "2: $.fields[0].name: field Self would be self in Python, which is reserved there; rename it",
         "3: $.fields[1].name: field Isinstance would be isinstance in Python, which is reserved there; rename it",
-        "4: $.fields[2].name: field ListOf would be list_of in Python, which is reserved there; rename it",
+        "4: $.fields[2].name: field ElementsOf would be elements_of in Python, which is reserved there; rename it",
     ),
     Case(
         "field names fold in JSON",

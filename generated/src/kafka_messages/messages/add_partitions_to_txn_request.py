@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -124,7 +124,7 @@ class AddPartitionsToTxnTransaction(StructBase):
         self.topics = (
             topics
             if isinstance(topics, AddPartitionsToTxnTopicCollection)
-            else AddPartitionsToTxnTopicCollection(list_of(topics, "topics", "AddPartitionsToTxnTopic"))
+            else AddPartitionsToTxnTopicCollection(elements_of(topics, "topics", "AddPartitionsToTxnTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -204,7 +204,7 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
             transactions
             if isinstance(transactions, AddPartitionsToTxnTransactionCollection)
             else AddPartitionsToTxnTransactionCollection(
-                list_of(transactions, "transactions", "AddPartitionsToTxnTransaction")
+                elements_of(transactions, "transactions", "AddPartitionsToTxnTransaction")
             )
         )
         self.v3_and_below_transactional_id = v3_and_below_transactional_id
@@ -214,7 +214,7 @@ class AddPartitionsToTxnRequest(_AddPartitionsToTxnRequestConstants):
             v3_and_below_topics
             if isinstance(v3_and_below_topics, AddPartitionsToTxnTopicCollection)
             else AddPartitionsToTxnTopicCollection(
-                list_of(v3_and_below_topics, "v3_and_below_topics", "AddPartitionsToTxnTopic")
+                elements_of(v3_and_below_topics, "v3_and_below_topics", "AddPartitionsToTxnTopic")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -257,7 +257,7 @@ def _read_all_add_partitions_to_txn_topic_0(
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AddPartitionsToTxnTopicCollection, out), pos
+    return AddPartitionsToTxnTopicCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_topic_0(out: list[bytes], items: Iterable[AddPartitionsToTxnTopic]) -> None:
@@ -318,7 +318,7 @@ def _read_all_add_partitions_to_txn_topic_3(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AddPartitionsToTxnTopicCollection, out), pos
+    return AddPartitionsToTxnTopicCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_topic_3(out: list[bytes], items: Iterable[AddPartitionsToTxnTopic]) -> None:
@@ -385,7 +385,7 @@ def _read_all_add_partitions_to_txn_transaction_4(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AddPartitionsToTxnTransactionCollection, out), pos
+    return AddPartitionsToTxnTransactionCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_transaction_4(

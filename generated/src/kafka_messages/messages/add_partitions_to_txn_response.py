@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -115,7 +115,7 @@ class AddPartitionsToTxnTopicResult(StructBase):
             results_by_partition
             if isinstance(results_by_partition, AddPartitionsToTxnPartitionResultCollection)
             else AddPartitionsToTxnPartitionResultCollection(
-                list_of(results_by_partition, "results_by_partition", "AddPartitionsToTxnPartitionResult")
+                elements_of(results_by_partition, "results_by_partition", "AddPartitionsToTxnPartitionResult")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -172,7 +172,7 @@ class AddPartitionsToTxnResult(StructBase):
             topic_results
             if isinstance(topic_results, AddPartitionsToTxnTopicResultCollection)
             else AddPartitionsToTxnTopicResultCollection(
-                list_of(topic_results, "topic_results", "AddPartitionsToTxnTopicResult")
+                elements_of(topic_results, "topic_results", "AddPartitionsToTxnTopicResult")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -251,14 +251,16 @@ class AddPartitionsToTxnResponse(_AddPartitionsToTxnResponseConstants):
             results_by_transaction
             if isinstance(results_by_transaction, AddPartitionsToTxnResultCollection)
             else AddPartitionsToTxnResultCollection(
-                list_of(results_by_transaction, "results_by_transaction", "AddPartitionsToTxnResult")
+                elements_of(results_by_transaction, "results_by_transaction", "AddPartitionsToTxnResult")
             )
         )
         self.results_by_topic_v3_and_below = (
             results_by_topic_v3_and_below
             if isinstance(results_by_topic_v3_and_below, AddPartitionsToTxnTopicResultCollection)
             else AddPartitionsToTxnTopicResultCollection(
-                list_of(results_by_topic_v3_and_below, "results_by_topic_v3_and_below", "AddPartitionsToTxnTopicResult")
+                elements_of(
+                    results_by_topic_v3_and_below, "results_by_topic_v3_and_below", "AddPartitionsToTxnTopicResult"
+                )
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -285,7 +287,7 @@ def _read_all_add_partitions_to_txn_partition_result_0(
         x.partition_index, x.partition_error_code = _unpack_ih(data, pos)
         pos += 6
         out.append(x)
-    return adopt(AddPartitionsToTxnPartitionResultCollection, out), pos
+    return AddPartitionsToTxnPartitionResultCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_partition_result_0(
@@ -319,7 +321,7 @@ def _read_all_add_partitions_to_txn_partition_result_3(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AddPartitionsToTxnPartitionResultCollection, out), pos
+    return AddPartitionsToTxnPartitionResultCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_partition_result_3(
@@ -364,7 +366,7 @@ def _read_all_add_partitions_to_txn_topic_result_0(
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AddPartitionsToTxnTopicResultCollection, out), pos
+    return AddPartitionsToTxnTopicResultCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_topic_result_0(
@@ -422,7 +424,7 @@ def _read_all_add_partitions_to_txn_topic_result_3(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AddPartitionsToTxnTopicResultCollection, out), pos
+    return AddPartitionsToTxnTopicResultCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_topic_result_3(
@@ -486,7 +488,7 @@ def _read_all_add_partitions_to_txn_result_4(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AddPartitionsToTxnResultCollection, out), pos
+    return AddPartitionsToTxnResultCollection(out), pos
 
 
 def _write_all_add_partitions_to_txn_result_4(out: list[bytes], items: Iterable[AddPartitionsToTxnResult]) -> None:

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -147,7 +147,7 @@ class AddRaftVoterRequest(_AddRaftVoterRequestConstants):
         self.listeners = (
             listeners
             if isinstance(listeners, ListenerCollection)
-            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+            else ListenerCollection(elements_of(listeners, "listeners", "Listener"))
         )
         self.ack_when_committed = ack_when_committed
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -193,7 +193,7 @@ def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCol
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ListenerCollection, out), pos
+    return ListenerCollection(out), pos
 
 
 def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -129,8 +129,8 @@ class EntryData(StructBase):
         ops: Iterable[OpData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
-        self.ops = ops if isinstance(ops, list) else list_of(ops, "ops", "OpData")
+        self.entity = entity if isinstance(entity, list) else list(elements_of(entity, "entity", "EntityData"))
+        self.ops = ops if isinstance(ops, list) else list(elements_of(ops, "ops", "OpData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -173,7 +173,7 @@ class AlterClientQuotasRequest(_AlterClientQuotasRequestConstants):
         validate_only: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entries = entries if isinstance(entries, list) else list_of(entries, "entries", "EntryData")
+        self.entries = entries if isinstance(entries, list) else list(elements_of(entries, "entries", "EntryData"))
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -96,7 +96,7 @@ class EntryData(StructBase):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
+        self.entity = entity if isinstance(entity, list) else list(elements_of(entity, "entity", "EntityData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -141,7 +141,7 @@ class AlterClientQuotasResponse(_AlterClientQuotasResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.entries = entries if isinstance(entries, list) else list_of(entries, "entries", "EntryData")
+        self.entries = entries if isinstance(entries, list) else list(elements_of(entries, "entries", "EntryData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -120,7 +120,7 @@ class AlterConfigsResponse(_AlterConfigsResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, list)
-            else list_of(responses, "responses", "AlterConfigsResourceResponse")
+            else list(elements_of(responses, "responses", "AlterConfigsResourceResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

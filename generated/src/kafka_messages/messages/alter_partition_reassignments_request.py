@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import UNPACK_I, fixed_elements, list_of, long_nullable_fixed_array
+from .._core.arrays import UNPACK_I, elements_of, fixed_elements, long_nullable_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -87,7 +87,9 @@ class ReassignableTopic(StructBase):
     ) -> None:
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "ReassignablePartition")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "ReassignablePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -140,7 +142,7 @@ class AlterPartitionReassignmentsRequest(_AlterPartitionReassignmentsRequestCons
     ) -> None:
         self.timeout_ms = timeout_ms
         self.allow_replication_factor_change = allow_replication_factor_change
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "ReassignableTopic")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "ReassignableTopic"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

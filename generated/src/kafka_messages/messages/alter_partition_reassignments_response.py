@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -93,7 +93,7 @@ class ReassignableTopicResponse(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "ReassignablePartitionResponse")
+            else list(elements_of(partitions, "partitions", "ReassignablePartitionResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -151,7 +151,9 @@ class AlterPartitionReassignmentsResponse(_AlterPartitionReassignmentsResponseCo
         self.error_code = error_code
         self.error_message = error_message
         self.responses = (
-            responses if isinstance(responses, list) else list_of(responses, "responses", "ReassignableTopicResponse")
+            responses
+            if isinstance(responses, list)
+            else list(elements_of(responses, "responses", "ReassignableTopicResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -111,7 +111,7 @@ class PartitionData(StructBase):
         self.new_isr_with_epochs = (
             new_isr_with_epochs
             if isinstance(new_isr_with_epochs, list)
-            else list_of(new_isr_with_epochs, "new_isr_with_epochs", "BrokerState")
+            else list(elements_of(new_isr_with_epochs, "new_isr_with_epochs", "BrokerState"))
         )
         self.leader_recovery_state = leader_recovery_state
         self.partition_epoch = partition_epoch
@@ -151,7 +151,7 @@ class TopicData(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -200,7 +200,7 @@ class AlterPartitionRequest(_AlterPartitionRequestConstants):
     ) -> None:
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -117,7 +117,7 @@ class TopicData(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -166,7 +166,7 @@ class AlterPartitionResponse(_AlterPartitionResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

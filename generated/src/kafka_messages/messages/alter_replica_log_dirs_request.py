@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -104,7 +104,7 @@ class AlterReplicaLogDir(StructBase):
         self.topics = (
             topics
             if isinstance(topics, AlterReplicaLogDirTopicCollection)
-            else AlterReplicaLogDirTopicCollection(list_of(topics, "topics", "AlterReplicaLogDirTopic"))
+            else AlterReplicaLogDirTopicCollection(elements_of(topics, "topics", "AlterReplicaLogDirTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -165,7 +165,7 @@ class AlterReplicaLogDirsRequest(_AlterReplicaLogDirsRequestConstants):
         self.dirs = (
             dirs
             if isinstance(dirs, AlterReplicaLogDirCollection)
-            else AlterReplicaLogDirCollection(list_of(dirs, "dirs", "AlterReplicaLogDir"))
+            else AlterReplicaLogDirCollection(elements_of(dirs, "dirs", "AlterReplicaLogDir"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -200,7 +200,7 @@ def _read_all_alter_replica_log_dir_topic_1(
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterReplicaLogDirTopicCollection, out), pos
+    return AlterReplicaLogDirTopicCollection(out), pos
 
 
 def _write_all_alter_replica_log_dir_topic_1(out: list[bytes], items: Iterable[AlterReplicaLogDirTopic]) -> None:
@@ -261,7 +261,7 @@ def _read_all_alter_replica_log_dir_topic_2(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterReplicaLogDirTopicCollection, out), pos
+    return AlterReplicaLogDirTopicCollection(out), pos
 
 
 def _write_all_alter_replica_log_dir_topic_2(out: list[bytes], items: Iterable[AlterReplicaLogDirTopic]) -> None:
@@ -320,7 +320,7 @@ def _read_all_alter_replica_log_dir_1(data: bytes, pos: int, count: int) -> tupl
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterReplicaLogDirCollection, out), pos
+    return AlterReplicaLogDirCollection(out), pos
 
 
 def _write_all_alter_replica_log_dir_1(out: list[bytes], items: Iterable[AlterReplicaLogDir]) -> None:
@@ -374,7 +374,7 @@ def _read_all_alter_replica_log_dir_2(data: bytes, pos: int, count: int) -> tupl
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterReplicaLogDirCollection, out), pos
+    return AlterReplicaLogDirCollection(out), pos
 
 
 def _write_all_alter_replica_log_dir_2(out: list[bytes], items: Iterable[AlterReplicaLogDir]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -94,7 +94,7 @@ class AlterReplicaLogDirTopicResult(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "AlterReplicaLogDirPartitionResult")
+            else list(elements_of(partitions, "partitions", "AlterReplicaLogDirPartitionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -140,7 +140,9 @@ class AlterReplicaLogDirsResponse(_AlterReplicaLogDirsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.results = (
-            results if isinstance(results, list) else list_of(results, "results", "AlterReplicaLogDirTopicResult")
+            results
+            if isinstance(results, list)
+            else list(elements_of(results, "results", "AlterReplicaLogDirTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -84,7 +84,7 @@ class AlterShareGroupOffsetsRequestTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "AlterShareGroupOffsetsRequestPartition")
+            else list(elements_of(partitions, "partitions", "AlterShareGroupOffsetsRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -152,7 +152,7 @@ class AlterShareGroupOffsetsRequest(_AlterShareGroupOffsetsRequestConstants):
             topics
             if isinstance(topics, AlterShareGroupOffsetsRequestTopicCollection)
             else AlterShareGroupOffsetsRequestTopicCollection(
-                list_of(topics, "topics", "AlterShareGroupOffsetsRequestTopic")
+                elements_of(topics, "topics", "AlterShareGroupOffsetsRequestTopic")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -233,7 +233,7 @@ def _read_all_alter_share_group_offsets_request_topic_0(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterShareGroupOffsetsRequestTopicCollection, out), pos
+    return AlterShareGroupOffsetsRequestTopicCollection(out), pos
 
 
 def _write_all_alter_share_group_offsets_request_topic_0(

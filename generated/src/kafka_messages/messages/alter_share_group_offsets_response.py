@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -100,7 +100,7 @@ class AlterShareGroupOffsetsResponseTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "AlterShareGroupOffsetsResponsePartition")
+            else list(elements_of(partitions, "partitions", "AlterShareGroupOffsetsResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -177,7 +177,7 @@ class AlterShareGroupOffsetsResponse(_AlterShareGroupOffsetsResponseConstants):
             responses
             if isinstance(responses, AlterShareGroupOffsetsResponseTopicCollection)
             else AlterShareGroupOffsetsResponseTopicCollection(
-                list_of(responses, "responses", "AlterShareGroupOffsetsResponseTopic")
+                elements_of(responses, "responses", "AlterShareGroupOffsetsResponseTopic")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -285,7 +285,7 @@ def _read_all_alter_share_group_offsets_response_topic_0(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterShareGroupOffsetsResponseTopicCollection, out), pos
+    return AlterShareGroupOffsetsResponseTopicCollection(out), pos
 
 
 def _write_all_alter_share_group_offsets_response_topic_0(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -143,12 +143,14 @@ class AlterUserScramCredentialsRequest(_AlterUserScramCredentialsRequestConstant
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.deletions = (
-            deletions if isinstance(deletions, list) else list_of(deletions, "deletions", "ScramCredentialDeletion")
+            deletions
+            if isinstance(deletions, list)
+            else list(elements_of(deletions, "deletions", "ScramCredentialDeletion"))
         )
         self.upsertions = (
             upsertions
             if isinstance(upsertions, list)
-            else list_of(upsertions, "upsertions", "ScramCredentialUpsertion")
+            else list(elements_of(upsertions, "upsertions", "ScramCredentialUpsertion"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

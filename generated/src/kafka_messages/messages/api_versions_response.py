@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -272,19 +272,23 @@ class ApiVersionsResponse(_ApiVersionsResponseConstants):
         self.api_keys = (
             api_keys
             if isinstance(api_keys, ApiVersionCollection)
-            else ApiVersionCollection(list_of(api_keys, "api_keys", "ApiVersion"))
+            else ApiVersionCollection(elements_of(api_keys, "api_keys", "ApiVersion"))
         )
         self.throttle_time_ms = throttle_time_ms
         self.supported_features = (
             supported_features
             if isinstance(supported_features, SupportedFeatureKeyCollection)
-            else SupportedFeatureKeyCollection(list_of(supported_features, "supported_features", "SupportedFeatureKey"))
+            else SupportedFeatureKeyCollection(
+                elements_of(supported_features, "supported_features", "SupportedFeatureKey")
+            )
         )
         self.finalized_features_epoch = finalized_features_epoch
         self.finalized_features = (
             finalized_features
             if isinstance(finalized_features, FinalizedFeatureKeyCollection)
-            else FinalizedFeatureKeyCollection(list_of(finalized_features, "finalized_features", "FinalizedFeatureKey"))
+            else FinalizedFeatureKeyCollection(
+                elements_of(finalized_features, "finalized_features", "FinalizedFeatureKey")
+            )
         )
         self.zk_migration_ready = zk_migration_ready
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -312,7 +316,7 @@ def _read_all_api_version_0(data: bytes, pos: int, count: int) -> tuple[ApiVersi
         x.api_key, x.min_version, x.max_version = _unpack_hhh(data, pos)
         pos += 6
         out.append(x)
-    return adopt(ApiVersionCollection, out), pos
+    return ApiVersionCollection(out), pos
 
 
 def _write_all_api_version_0(out: list[bytes], items: Iterable[ApiVersion]) -> None:
@@ -342,7 +346,7 @@ def _read_all_api_version_3(data: bytes, pos: int, count: int) -> tuple[ApiVersi
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ApiVersionCollection, out), pos
+    return ApiVersionCollection(out), pos
 
 
 def _write_all_api_version_3(out: list[bytes], items: Iterable[ApiVersion]) -> None:
@@ -382,7 +386,7 @@ def _read_all_supported_feature_key_3(data: bytes, pos: int, count: int) -> tupl
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(SupportedFeatureKeyCollection, out), pos
+    return SupportedFeatureKeyCollection(out), pos
 
 
 def _write_all_supported_feature_key_3(out: list[bytes], items: Iterable[SupportedFeatureKey]) -> None:
@@ -428,7 +432,7 @@ def _read_all_finalized_feature_key_3(data: bytes, pos: int, count: int) -> tupl
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(FinalizedFeatureKeyCollection, out), pos
+    return FinalizedFeatureKeyCollection(out), pos
 
 
 def _write_all_finalized_feature_key_3(out: list[bytes], items: Iterable[FinalizedFeatureKey]) -> None:

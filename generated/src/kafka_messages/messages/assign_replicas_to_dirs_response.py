@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -84,7 +84,7 @@ class TopicData(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -117,7 +117,7 @@ class DirectoryData(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.id = id
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -166,7 +166,9 @@ class AssignReplicasToDirsResponse(_AssignReplicasToDirsResponseConstants):
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.directories = (
-            directories if isinstance(directories, list) else list_of(directories, "directories", "DirectoryData")
+            directories
+            if isinstance(directories, list)
+            else list(elements_of(directories, "directories", "DirectoryData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of, uuid_array, uuid_elements
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of, uuid_array, uuid_elements
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -221,12 +221,12 @@ class BrokerRegistrationRequest(_BrokerRegistrationRequestConstants):
         self.listeners = (
             listeners
             if isinstance(listeners, ListenerCollection)
-            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+            else ListenerCollection(elements_of(listeners, "listeners", "Listener"))
         )
         self.features = (
             features
             if isinstance(features, FeatureCollection)
-            else FeatureCollection(list_of(features, "features", "Feature"))
+            else FeatureCollection(elements_of(features, "features", "Feature"))
         )
         self.rack = rack
         self.is_migrating_zk_broker = is_migrating_zk_broker
@@ -278,7 +278,7 @@ def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCol
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ListenerCollection, out), pos
+    return ListenerCollection(out), pos
 
 
 def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
@@ -330,7 +330,7 @@ def _read_all_feature_0(data: bytes, pos: int, count: int) -> tuple[FeatureColle
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(FeatureCollection, out), pos
+    return FeatureCollection(out), pos
 
 
 def _write_all_feature_0(out: list[bytes], items: Iterable[Feature]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -99,7 +99,7 @@ class ClientQuotaRecord(_ClientQuotaRecordConstants):
         remove: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
+        self.entity = entity if isinstance(entity, list) else list(elements_of(entity, "entity", "EntityData"))
         self.key = key
         self.value = value
         self.remove = remove

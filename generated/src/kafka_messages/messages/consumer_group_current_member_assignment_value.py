@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array, long_nullable_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -131,12 +131,12 @@ class ConsumerGroupCurrentMemberAssignmentValue(_ConsumerGroupCurrentMemberAssig
         self.assigned_partitions = (
             assigned_partitions
             if isinstance(assigned_partitions, list)
-            else list_of(assigned_partitions, "assigned_partitions", "TopicPartitions")
+            else list(elements_of(assigned_partitions, "assigned_partitions", "TopicPartitions"))
         )
         self.partitions_pending_revocation = (
             partitions_pending_revocation
             if isinstance(partitions_pending_revocation, list)
-            else list_of(partitions_pending_revocation, "partitions_pending_revocation", "TopicPartitions")
+            else list(elements_of(partitions_pending_revocation, "partitions_pending_revocation", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, TRUTH, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
@@ -47,7 +47,7 @@ class ConsumerGroupDescribeRequest(_ConsumerGroupDescribeRequestConstants):
         include_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.group_ids = group_ids if isinstance(group_ids, list) else list_of(group_ids, "group_ids", "str")
+        self.group_ids = group_ids if isinstance(group_ids, list) else list(elements_of(group_ids, "group_ids", "str"))
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -14,8 +14,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
-    list_of,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -109,7 +109,7 @@ class Assignment(StructBase):
         self.topic_partitions = (
             topic_partitions
             if isinstance(topic_partitions, list)
-            else list_of(topic_partitions, "topic_partitions", "TopicPartitions")
+            else list(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -180,7 +180,7 @@ class Member(StructBase):
         self.subscribed_topic_names = (
             subscribed_topic_names
             if isinstance(subscribed_topic_names, list)
-            else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
+            else list(elements_of(subscribed_topic_names, "subscribed_topic_names", "str"))
         )
         self.subscribed_topic_regex = subscribed_topic_regex
         self.assignment = Assignment() if assignment is None else assignment
@@ -255,7 +255,7 @@ class DescribedGroup(StructBase):
         self.group_epoch = group_epoch
         self.assignment_epoch = assignment_epoch
         self.assignor_name = assignor_name
-        self.members = members if isinstance(members, list) else list_of(members, "members", "Member")
+        self.members = members if isinstance(members, list) else list(elements_of(members, "members", "Member"))
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -307,7 +307,7 @@ class ConsumerGroupDescribeResponse(_ConsumerGroupDescribeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "DescribedGroup")
+        self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "DescribedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

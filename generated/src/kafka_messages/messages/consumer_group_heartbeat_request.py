@@ -14,8 +14,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
-    list_of,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -153,7 +153,7 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
             else (
                 subscribed_topic_names
                 if isinstance(subscribed_topic_names, list)
-                else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
+                else list(elements_of(subscribed_topic_names, "subscribed_topic_names", "str"))
             )
         )
         self.subscribed_topic_regex = subscribed_topic_regex
@@ -164,7 +164,7 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
             else (
                 topic_partitions
                 if isinstance(topic_partitions, list)
-                else list_of(topic_partitions, "topic_partitions", "TopicPartitions")
+                else list(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -87,7 +87,7 @@ class Assignment(StructBase):
         self.topic_partitions = (
             topic_partitions
             if isinstance(topic_partitions, list)
-            else list_of(topic_partitions, "topic_partitions", "TopicPartitions")
+            else list(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -94,7 +94,7 @@ class ClassicMemberMetadata(StructBase):
         self.supported_protocols = (
             supported_protocols
             if isinstance(supported_protocols, list)
-            else list_of(supported_protocols, "supported_protocols", "ClassicProtocol")
+            else list(elements_of(supported_protocols, "supported_protocols", "ClassicProtocol"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -169,7 +169,7 @@ class ConsumerGroupMemberMetadataValue(_ConsumerGroupMemberMetadataValueConstant
         self.subscribed_topic_names = (
             subscribed_topic_names
             if isinstance(subscribed_topic_names, list)
-            else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
+            else list(elements_of(subscribed_topic_names, "subscribed_topic_names", "str"))
         )
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -54,7 +54,7 @@ class PartitionMetadata(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.partition = partition
-        self.racks = racks if isinstance(racks, list) else list_of(racks, "racks", "str")
+        self.racks = racks if isinstance(racks, list) else list(elements_of(racks, "racks", "str"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -97,7 +97,7 @@ class TopicMetadata(StructBase):
         self.partition_metadata = (
             partition_metadata
             if isinstance(partition_metadata, list)
-            else list_of(partition_metadata, "partition_metadata", "PartitionMetadata")
+            else list(elements_of(partition_metadata, "partition_metadata", "PartitionMetadata"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -141,7 +141,7 @@ class ConsumerGroupPartitionMetadataValue(_ConsumerGroupPartitionMetadataValueCo
         topics: Iterable[TopicMetadata] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicMetadata")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicMetadata"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

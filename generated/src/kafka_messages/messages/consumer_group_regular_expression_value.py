@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
@@ -50,7 +50,7 @@ class ConsumerGroupRegularExpressionValue(_ConsumerGroupRegularExpressionValueCo
         timestamp: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "str")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "str"))
         self.version = version
         self.timestamp = timestamp
         self.unknown_tagged_fields = unknown_tagged_fields

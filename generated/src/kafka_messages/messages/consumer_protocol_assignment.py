@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
@@ -101,7 +101,7 @@ class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
         self.assigned_partitions = (
             assigned_partitions
             if isinstance(assigned_partitions, TopicPartitionCollection)
-            else TopicPartitionCollection(list_of(assigned_partitions, "assigned_partitions", "TopicPartition"))
+            else TopicPartitionCollection(elements_of(assigned_partitions, "assigned_partitions", "TopicPartition"))
         )
         self.user_data = user_data
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -139,7 +139,7 @@ def _read_all_topic_partition_0(data: bytes, pos: int, count: int) -> tuple[Topi
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicPartitionCollection, out), pos
+    return TopicPartitionCollection(out), pos
 
 
 def _write_all_topic_partition_0(out: list[bytes], items: Iterable[TopicPartition]) -> None:

@@ -10,14 +10,14 @@ from .._base.message import Message
 from .._core.arrays import (
     PACK_I,
     UNPACK_I,
+    elements_of,
     fixed_array,
     fixed_elements,
-    list_of,
     string_array,
     string_array_size,
     string_elements,
 )
-from .._core.collection import KeyedCollection, adopt
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
@@ -118,12 +118,12 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
         rack_id: str | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "str")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "str"))
         self.user_data = user_data
         self.owned_partitions = (
             owned_partitions
             if isinstance(owned_partitions, TopicPartitionCollection)
-            else TopicPartitionCollection(list_of(owned_partitions, "owned_partitions", "TopicPartition"))
+            else TopicPartitionCollection(elements_of(owned_partitions, "owned_partitions", "TopicPartition"))
         )
         self.generation_id = generation_id
         self.rack_id = rack_id
@@ -165,7 +165,7 @@ def _read_all_topic_partition_1(data: bytes, pos: int, count: int) -> tuple[Topi
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicPartitionCollection, out), pos
+    return TopicPartitionCollection(out), pos
 
 
 def _write_all_topic_partition_1(out: list[bytes], items: Iterable[TopicPartition]) -> None:

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -198,12 +198,12 @@ class ControllerRegistrationRequest(_ControllerRegistrationRequestConstants):
         self.listeners = (
             listeners
             if isinstance(listeners, ListenerCollection)
-            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+            else ListenerCollection(elements_of(listeners, "listeners", "Listener"))
         )
         self.features = (
             features
             if isinstance(features, FeatureCollection)
-            else FeatureCollection(list_of(features, "features", "Feature"))
+            else FeatureCollection(elements_of(features, "features", "Feature"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -247,7 +247,7 @@ def _read_all_listener_0(data: bytes, pos: int, count: int) -> tuple[ListenerCol
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ListenerCollection, out), pos
+    return ListenerCollection(out), pos
 
 
 def _write_all_listener_0(out: list[bytes], items: Iterable[Listener]) -> None:
@@ -299,7 +299,7 @@ def _read_all_feature_0(data: bytes, pos: int, count: int) -> tuple[FeatureColle
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(FeatureCollection, out), pos
+    return FeatureCollection(out), pos
 
 
 def _write_all_feature_0(out: list[bytes], items: Iterable[Feature]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -130,7 +130,9 @@ class CreateAclsRequest(_CreateAclsRequestConstants):
         creations: Iterable[AclCreation] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.creations = creations if isinstance(creations, list) else list_of(creations, "creations", "AclCreation")
+        self.creations = (
+            creations if isinstance(creations, list) else list(elements_of(creations, "creations", "AclCreation"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

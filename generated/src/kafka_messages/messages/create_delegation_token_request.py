@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -107,7 +107,9 @@ class CreateDelegationTokenRequest(_CreateDelegationTokenRequestConstants):
     ) -> None:
         self.owner_principal_type = owner_principal_type
         self.owner_principal_name = owner_principal_name
-        self.renewers = renewers if isinstance(renewers, list) else list_of(renewers, "renewers", "CreatableRenewers")
+        self.renewers = (
+            renewers if isinstance(renewers, list) else list(elements_of(renewers, "renewers", "CreatableRenewers"))
+        )
         self.max_lifetime_ms = max_lifetime_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

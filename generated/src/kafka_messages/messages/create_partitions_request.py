@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -97,7 +97,7 @@ class CreatePartitionsTopic(StructBase):
             else (
                 assignments
                 if isinstance(assignments, list)
-                else list_of(assignments, "assignments", "CreatePartitionsAssignment")
+                else list(elements_of(assignments, "assignments", "CreatePartitionsAssignment"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -166,7 +166,7 @@ class CreatePartitionsRequest(_CreatePartitionsRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, CreatePartitionsTopicCollection)
-            else CreatePartitionsTopicCollection(list_of(topics, "topics", "CreatePartitionsTopic"))
+            else CreatePartitionsTopicCollection(elements_of(topics, "topics", "CreatePartitionsTopic"))
         )
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only
@@ -303,7 +303,7 @@ def _read_all_create_partitions_topic_0(
             x.assignments = None
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatePartitionsTopicCollection, out), pos
+    return CreatePartitionsTopicCollection(out), pos
 
 
 def _write_all_create_partitions_topic_0(out: list[bytes], items: Iterable[CreatePartitionsTopic]) -> None:
@@ -365,7 +365,7 @@ def _read_all_create_partitions_topic_2(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatePartitionsTopicCollection, out), pos
+    return CreatePartitionsTopicCollection(out), pos
 
 
 def _write_all_create_partitions_topic_2(out: list[bytes], items: Iterable[CreatePartitionsTopic]) -> None:

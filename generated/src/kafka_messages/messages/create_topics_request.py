@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -182,12 +182,14 @@ class CreatableTopic(StructBase):
         self.assignments = (
             assignments
             if isinstance(assignments, CreatableReplicaAssignmentCollection)
-            else CreatableReplicaAssignmentCollection(list_of(assignments, "assignments", "CreatableReplicaAssignment"))
+            else CreatableReplicaAssignmentCollection(
+                elements_of(assignments, "assignments", "CreatableReplicaAssignment")
+            )
         )
         self.configs = (
             configs
             if isinstance(configs, CreatableTopicConfigCollection)
-            else CreatableTopicConfigCollection(list_of(configs, "configs", "CreatableTopicConfig"))
+            else CreatableTopicConfigCollection(elements_of(configs, "configs", "CreatableTopicConfig"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -257,7 +259,7 @@ class CreateTopicsRequest(_CreateTopicsRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, CreatableTopicCollection)
-            else CreatableTopicCollection(list_of(topics, "topics", "CreatableTopic"))
+            else CreatableTopicCollection(elements_of(topics, "topics", "CreatableTopic"))
         )
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only
@@ -291,7 +293,7 @@ def _read_all_creatable_replica_assignment_2(
             x.broker_ids, pos = fixed_array(data, pos, n, "i", 4)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableReplicaAssignmentCollection, out), pos
+    return CreatableReplicaAssignmentCollection(out), pos
 
 
 def _write_all_creatable_replica_assignment_2(out: list[bytes], items: Iterable[CreatableReplicaAssignment]) -> None:
@@ -339,7 +341,7 @@ def _read_all_creatable_replica_assignment_5(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableReplicaAssignmentCollection, out), pos
+    return CreatableReplicaAssignmentCollection(out), pos
 
 
 def _write_all_creatable_replica_assignment_5(out: list[bytes], items: Iterable[CreatableReplicaAssignment]) -> None:
@@ -394,7 +396,7 @@ def _read_all_creatable_topic_config_2(data: bytes, pos: int, count: int) -> tup
             x.value = None
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableTopicConfigCollection, out), pos
+    return CreatableTopicConfigCollection(out), pos
 
 
 def _write_all_creatable_topic_config_2(out: list[bytes], items: Iterable[CreatableTopicConfig]) -> None:
@@ -456,7 +458,7 @@ def _read_all_creatable_topic_config_5(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableTopicConfigCollection, out), pos
+    return CreatableTopicConfigCollection(out), pos
 
 
 def _write_all_creatable_topic_config_5(out: list[bytes], items: Iterable[CreatableTopicConfig]) -> None:
@@ -519,7 +521,7 @@ def _read_all_creatable_topic_2(data: bytes, pos: int, count: int) -> tuple[Crea
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableTopicCollection, out), pos
+    return CreatableTopicCollection(out), pos
 
 
 def _write_all_creatable_topic_2(out: list[bytes], items: Iterable[CreatableTopic]) -> None:
@@ -585,7 +587,7 @@ def _read_all_creatable_topic_5(data: bytes, pos: int, count: int) -> tuple[Crea
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableTopicCollection, out), pos
+    return CreatableTopicCollection(out), pos
 
 
 def _write_all_creatable_topic_5(out: list[bytes], items: Iterable[CreatableTopic]) -> None:

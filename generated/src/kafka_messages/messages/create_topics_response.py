@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -157,7 +157,9 @@ class CreatableTopicResult(StructBase):
         self.configs = (
             None
             if configs is None
-            else configs if isinstance(configs, list) else list_of(configs, "configs", "CreatableTopicConfigs")
+            else (
+                configs if isinstance(configs, list) else list(elements_of(configs, "configs", "CreatableTopicConfigs"))
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -228,7 +230,7 @@ class CreateTopicsResponse(_CreateTopicsResponseConstants):
         self.topics = (
             topics
             if isinstance(topics, CreatableTopicResultCollection)
-            else CreatableTopicResultCollection(list_of(topics, "topics", "CreatableTopicResult"))
+            else CreatableTopicResultCollection(elements_of(topics, "topics", "CreatableTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -336,7 +338,7 @@ def _read_all_creatable_topic_result_2(data: bytes, pos: int, count: int) -> tup
         x.configs = []
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableTopicResultCollection, out), pos
+    return CreatableTopicResultCollection(out), pos
 
 
 def _write_all_creatable_topic_result_2(out: list[bytes], items: Iterable[CreatableTopicResult]) -> None:
@@ -430,7 +432,7 @@ def _read_all_creatable_topic_result_5(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableTopicResultCollection, out), pos
+    return CreatableTopicResultCollection(out), pos
 
 
 def _write_tags_creatable_topic_result_5(parent: list[bytes], x: CreatableTopicResult) -> None:
@@ -565,7 +567,7 @@ def _read_all_creatable_topic_result_7(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(CreatableTopicResultCollection, out), pos
+    return CreatableTopicResultCollection(out), pos
 
 
 def _write_tags_creatable_topic_result_7(parent: list[bytes], x: CreatableTopicResult) -> None:

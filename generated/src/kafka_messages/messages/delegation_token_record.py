@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     RawTaggedFields,
@@ -75,7 +75,7 @@ class DelegationTokenRecord(_DelegationTokenRecordConstants):
     ) -> None:
         self.owner = owner
         self.requester = requester
-        self.renewers = renewers if isinstance(renewers, list) else list_of(renewers, "renewers", "str")
+        self.renewers = renewers if isinstance(renewers, list) else list(elements_of(renewers, "renewers", "str"))
         self.issue_timestamp = issue_timestamp
         self.max_timestamp = max_timestamp
         self.expiration_timestamp = expiration_timestamp

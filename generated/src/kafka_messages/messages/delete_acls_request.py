@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -130,7 +130,9 @@ class DeleteAclsRequest(_DeleteAclsRequestConstants):
         filters: Iterable[DeleteAclsFilter] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.filters = filters if isinstance(filters, list) else list_of(filters, "filters", "DeleteAclsFilter")
+        self.filters = (
+            filters if isinstance(filters, list) else list(elements_of(filters, "filters", "DeleteAclsFilter"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

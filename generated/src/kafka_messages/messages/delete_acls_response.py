@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -148,7 +148,7 @@ class DeleteAclsFilterResult(StructBase):
         self.matching_acls = (
             matching_acls
             if isinstance(matching_acls, list)
-            else list_of(matching_acls, "matching_acls", "DeleteAclsMatchingAcl")
+            else list(elements_of(matching_acls, "matching_acls", "DeleteAclsMatchingAcl"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -197,7 +197,7 @@ class DeleteAclsResponse(_DeleteAclsResponseConstants):
         self.filter_results = (
             filter_results
             if isinstance(filter_results, list)
-            else list_of(filter_results, "filter_results", "DeleteAclsFilterResult")
+            else list(elements_of(filter_results, "filter_results", "DeleteAclsFilterResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

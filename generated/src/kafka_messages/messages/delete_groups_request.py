@@ -11,7 +11,7 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
-    list_of,
+    elements_of,
     string_array,
     string_array_size,
     string_elements,
@@ -62,7 +62,7 @@ class DeleteGroupsRequest(_DeleteGroupsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.groups_names = (
-            groups_names if isinstance(groups_names, list) else list_of(groups_names, "groups_names", "str")
+            groups_names if isinstance(groups_names, list) else list(elements_of(groups_names, "groups_names", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

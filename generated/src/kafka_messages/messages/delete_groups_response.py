@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -129,7 +129,7 @@ class DeleteGroupsResponse(_DeleteGroupsResponseConstants):
         self.results = (
             results
             if isinstance(results, DeletableGroupResultCollection)
-            else DeletableGroupResultCollection(list_of(results, "results", "DeletableGroupResult"))
+            else DeletableGroupResultCollection(elements_of(results, "results", "DeletableGroupResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -160,7 +160,7 @@ def _read_all_deletable_group_result_0(data: bytes, pos: int, count: int) -> tup
         (x.error_code,) = _unpack_h(data, pos)
         pos += 2
         out.append(x)
-    return adopt(DeletableGroupResultCollection, out), pos
+    return DeletableGroupResultCollection(out), pos
 
 
 def _write_all_deletable_group_result_0(out: list[bytes], items: Iterable[DeletableGroupResult]) -> None:
@@ -204,7 +204,7 @@ def _read_all_deletable_group_result_2(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeletableGroupResultCollection, out), pos
+    return DeletableGroupResultCollection(out), pos
 
 
 def _write_all_deletable_group_result_2(out: list[bytes], items: Iterable[DeletableGroupResult]) -> None:
@@ -260,7 +260,7 @@ def _read_all_deletable_group_result_3(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeletableGroupResultCollection, out), pos
+    return DeletableGroupResultCollection(out), pos
 
 
 def _write_all_deletable_group_result_3(out: list[bytes], items: Iterable[DeletableGroupResult]) -> None:

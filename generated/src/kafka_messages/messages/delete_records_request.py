@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -92,7 +92,9 @@ class DeleteRecordsTopic(StructBase):
     ) -> None:
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "DeleteRecordsPartition")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "DeleteRecordsPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -136,7 +138,7 @@ class DeleteRecordsRequest(_DeleteRecordsRequestConstants):
         timeout_ms: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "DeleteRecordsTopic")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "DeleteRecordsTopic"))
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -118,7 +118,7 @@ class DeleteRecordsTopicResult(StructBase):
             partitions
             if isinstance(partitions, DeleteRecordsPartitionResultCollection)
             else DeleteRecordsPartitionResultCollection(
-                list_of(partitions, "partitions", "DeleteRecordsPartitionResult")
+                elements_of(partitions, "partitions", "DeleteRecordsPartitionResult")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -186,7 +186,7 @@ class DeleteRecordsResponse(_DeleteRecordsResponseConstants):
         self.topics = (
             topics
             if isinstance(topics, DeleteRecordsTopicResultCollection)
-            else DeleteRecordsTopicResultCollection(list_of(topics, "topics", "DeleteRecordsTopicResult"))
+            else DeleteRecordsTopicResultCollection(elements_of(topics, "topics", "DeleteRecordsTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -210,7 +210,7 @@ def _read_all_delete_records_partition_result_0(
         x.partition_index, x.low_watermark, x.error_code = _unpack_iqh(data, pos)
         pos += 14
         out.append(x)
-    return adopt(DeleteRecordsPartitionResultCollection, out), pos
+    return DeleteRecordsPartitionResultCollection(out), pos
 
 
 def _write_all_delete_records_partition_result_0(
@@ -244,7 +244,7 @@ def _read_all_delete_records_partition_result_2(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeleteRecordsPartitionResultCollection, out), pos
+    return DeleteRecordsPartitionResultCollection(out), pos
 
 
 def _write_all_delete_records_partition_result_2(
@@ -289,7 +289,7 @@ def _read_all_delete_records_topic_result_0(
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeleteRecordsTopicResultCollection, out), pos
+    return DeleteRecordsTopicResultCollection(out), pos
 
 
 def _write_all_delete_records_topic_result_0(out: list[bytes], items: Iterable[DeleteRecordsTopicResult]) -> None:
@@ -345,7 +345,7 @@ def _read_all_delete_records_topic_result_2(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeleteRecordsTopicResultCollection, out), pos
+    return DeleteRecordsTopicResultCollection(out), pos
 
 
 def _write_all_delete_records_topic_result_2(out: list[bytes], items: Iterable[DeleteRecordsTopicResult]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -80,7 +80,9 @@ class DeleteShareGroupOffsetsRequest(_DeleteShareGroupOffsetsRequestConstants):
     ) -> None:
         self.group_id = group_id
         self.topics = (
-            topics if isinstance(topics, list) else list_of(topics, "topics", "DeleteShareGroupOffsetsRequestTopic")
+            topics
+            if isinstance(topics, list)
+            else list(elements_of(topics, "topics", "DeleteShareGroupOffsetsRequestTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

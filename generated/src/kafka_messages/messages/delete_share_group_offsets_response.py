@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -122,7 +122,7 @@ class DeleteShareGroupOffsetsResponse(_DeleteShareGroupOffsetsResponseConstants)
         self.responses = (
             responses
             if isinstance(responses, list)
-            else list_of(responses, "responses", "DeleteShareGroupOffsetsResponseTopic")
+            else list(elements_of(responses, "responses", "DeleteShareGroupOffsetsResponseTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -12,7 +12,7 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
-    list_of,
+    elements_of,
     string_array,
     string_array_size,
     string_elements,
@@ -112,8 +112,10 @@ class DeleteTopicsRequest(_DeleteTopicsRequestConstants):
         timeout_ms: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "DeleteTopicState")
-        self.topic_names = topic_names if isinstance(topic_names, list) else list_of(topic_names, "topic_names", "str")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "DeleteTopicState"))
+        self.topic_names = (
+            topic_names if isinstance(topic_names, list) else list(elements_of(topic_names, "topic_names", "str"))
+        )
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -142,7 +142,7 @@ class DeleteTopicsResponse(_DeleteTopicsResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, DeletableTopicResultCollection)
-            else DeletableTopicResultCollection(list_of(responses, "responses", "DeletableTopicResult"))
+            else DeletableTopicResultCollection(elements_of(responses, "responses", "DeletableTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -174,7 +174,7 @@ def _read_all_deletable_topic_result_1(data: bytes, pos: int, count: int) -> tup
         (x.error_code,) = _unpack_h(data, pos)
         pos += 2
         out.append(x)
-    return adopt(DeletableTopicResultCollection, out), pos
+    return DeletableTopicResultCollection(out), pos
 
 
 def _write_all_deletable_topic_result_1(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
@@ -223,7 +223,7 @@ def _read_all_deletable_topic_result_4(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeletableTopicResultCollection, out), pos
+    return DeletableTopicResultCollection(out), pos
 
 
 def _write_all_deletable_topic_result_4(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
@@ -284,7 +284,7 @@ def _read_all_deletable_topic_result_5(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeletableTopicResultCollection, out), pos
+    return DeletableTopicResultCollection(out), pos
 
 
 def _write_all_deletable_topic_result_5(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:
@@ -361,7 +361,7 @@ def _read_all_deletable_topic_result_6(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DeletableTopicResultCollection, out), pos
+    return DeletableTopicResultCollection(out), pos
 
 
 def _write_all_deletable_topic_result_6(out: list[bytes], items: Iterable[DeletableTopicResult]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -123,7 +123,7 @@ class DescribeAclsResource(StructBase):
         self.resource_type = resource_type
         self.resource_name = resource_name
         self.pattern_type = pattern_type
-        self.acls = acls if isinstance(acls, list) else list_of(acls, "acls", "AclDescription")
+        self.acls = acls if isinstance(acls, list) else list(elements_of(acls, "acls", "AclDescription"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -180,7 +180,9 @@ class DescribeAclsResponse(_DescribeAclsResponseConstants):
         self.error_code = error_code
         self.error_message = error_message
         self.resources = (
-            resources if isinstance(resources, list) else list_of(resources, "resources", "DescribeAclsResource")
+            resources
+            if isinstance(resources, list)
+            else list(elements_of(resources, "resources", "DescribeAclsResource"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

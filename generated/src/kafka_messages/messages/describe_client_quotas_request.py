@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -113,7 +113,7 @@ class DescribeClientQuotasRequest(_DescribeClientQuotasRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.components = (
-            components if isinstance(components, list) else list_of(components, "components", "ComponentData")
+            components if isinstance(components, list) else list(elements_of(components, "components", "ComponentData"))
         )
         self.strict = strict
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -125,8 +125,8 @@ class EntryData(StructBase):
         values: Iterable[ValueData] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.entity = entity if isinstance(entity, list) else list_of(entity, "entity", "EntityData")
-        self.values = values if isinstance(values, list) else list_of(values, "values", "ValueData")
+        self.entity = entity if isinstance(entity, list) else list(elements_of(entity, "entity", "EntityData"))
+        self.values = values if isinstance(values, list) else list(elements_of(values, "values", "ValueData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -183,7 +183,7 @@ class DescribeClientQuotasResponse(_DescribeClientQuotasResponseConstants):
         self.entries = (
             None
             if entries is None
-            else entries if isinstance(entries, list) else list_of(entries, "entries", "EntryData")
+            else entries if isinstance(entries, list) else list(elements_of(entries, "entries", "EntryData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

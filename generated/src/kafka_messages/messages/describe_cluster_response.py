@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -167,7 +167,7 @@ class DescribeClusterResponse(_DescribeClusterResponseConstants):
         self.brokers = (
             brokers
             if isinstance(brokers, DescribeClusterBrokerCollection)
-            else DescribeClusterBrokerCollection(list_of(brokers, "brokers", "DescribeClusterBroker"))
+            else DescribeClusterBrokerCollection(elements_of(brokers, "brokers", "DescribeClusterBroker"))
         )
         self.cluster_authorized_operations = cluster_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -220,7 +220,7 @@ def _read_all_describe_cluster_broker_0(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DescribeClusterBrokerCollection, out), pos
+    return DescribeClusterBrokerCollection(out), pos
 
 
 def _write_all_describe_cluster_broker_0(out: list[bytes], items: Iterable[DescribeClusterBroker]) -> None:
@@ -298,7 +298,7 @@ def _read_all_describe_cluster_broker_2(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DescribeClusterBrokerCollection, out), pos
+    return DescribeClusterBrokerCollection(out), pos
 
 
 def _write_all_describe_cluster_broker_2(out: list[bytes], items: Iterable[DescribeClusterBroker]) -> None:

@@ -11,7 +11,7 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
-    list_of,
+    elements_of,
     string_array,
     string_array_size,
     string_elements,
@@ -82,7 +82,7 @@ class DescribeConfigsResource(StructBase):
             else (
                 configuration_keys
                 if isinstance(configuration_keys, list)
-                else list_of(configuration_keys, "configuration_keys", "str")
+                else list(elements_of(configuration_keys, "configuration_keys", "str"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -132,7 +132,9 @@ class DescribeConfigsRequest(_DescribeConfigsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.resources = (
-            resources if isinstance(resources, list) else list_of(resources, "resources", "DescribeConfigsResource")
+            resources
+            if isinstance(resources, list)
+            else list(elements_of(resources, "resources", "DescribeConfigsResource"))
         )
         self.include_synonyms = include_synonyms
         self.include_documentation = include_documentation

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -139,7 +139,9 @@ class DescribeConfigsResourceResult(StructBase):
         self.config_source = config_source
         self.is_sensitive = is_sensitive
         self.synonyms = (
-            synonyms if isinstance(synonyms, list) else list_of(synonyms, "synonyms", "DescribeConfigsSynonym")
+            synonyms
+            if isinstance(synonyms, list)
+            else list(elements_of(synonyms, "synonyms", "DescribeConfigsSynonym"))
         )
         self.config_type = config_type
         self.documentation = documentation
@@ -193,7 +195,9 @@ class DescribeConfigsResult(StructBase):
         self.resource_type = resource_type
         self.resource_name = resource_name
         self.configs = (
-            configs if isinstance(configs, list) else list_of(configs, "configs", "DescribeConfigsResourceResult")
+            configs
+            if isinstance(configs, list)
+            else list(elements_of(configs, "configs", "DescribeConfigsResourceResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -243,7 +247,9 @@ class DescribeConfigsResponse(_DescribeConfigsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.results = results if isinstance(results, list) else list_of(results, "results", "DescribeConfigsResult")
+        self.results = (
+            results if isinstance(results, list) else list(elements_of(results, "results", "DescribeConfigsResult"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -94,7 +94,11 @@ class DescribeDelegationTokenRequest(_DescribeDelegationTokenRequestConstants):
         self.owners = (
             None
             if owners is None
-            else owners if isinstance(owners, list) else list_of(owners, "owners", "DescribeDelegationTokenOwner")
+            else (
+                owners
+                if isinstance(owners, list)
+                else list(elements_of(owners, "owners", "DescribeDelegationTokenOwner"))
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

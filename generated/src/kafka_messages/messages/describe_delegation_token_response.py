@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -128,7 +128,9 @@ class DescribedDelegationToken(StructBase):
         self.token_id = token_id
         self.hmac = hmac
         self.renewers = (
-            renewers if isinstance(renewers, list) else list_of(renewers, "renewers", "DescribedDelegationTokenRenewer")
+            renewers
+            if isinstance(renewers, list)
+            else list(elements_of(renewers, "renewers", "DescribedDelegationTokenRenewer"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -186,7 +188,9 @@ class DescribeDelegationTokenResponse(_DescribeDelegationTokenResponseConstants)
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.tokens = tokens if isinstance(tokens, list) else list_of(tokens, "tokens", "DescribedDelegationToken")
+        self.tokens = (
+            tokens if isinstance(tokens, list) else list(elements_of(tokens, "tokens", "DescribedDelegationToken"))
+        )
         self.throttle_time_ms = throttle_time_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

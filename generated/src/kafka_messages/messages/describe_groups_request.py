@@ -11,7 +11,7 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
-    list_of,
+    elements_of,
     string_array,
     string_array_size,
     string_elements,
@@ -69,7 +69,7 @@ class DescribeGroupsRequest(_DescribeGroupsRequestConstants):
         include_authorized_operations: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "str")
+        self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "str"))
         self.include_authorized_operations = include_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 

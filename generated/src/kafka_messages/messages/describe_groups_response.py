@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -146,7 +146,9 @@ class DescribedGroup(StructBase):
         self.group_state = group_state
         self.protocol_type = protocol_type
         self.protocol_data = protocol_data
-        self.members = members if isinstance(members, list) else list_of(members, "members", "DescribedGroupMember")
+        self.members = (
+            members if isinstance(members, list) else list(elements_of(members, "members", "DescribedGroupMember"))
+        )
         self.authorized_operations = authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -199,7 +201,7 @@ class DescribeGroupsResponse(_DescribeGroupsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "DescribedGroup")
+        self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "DescribedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

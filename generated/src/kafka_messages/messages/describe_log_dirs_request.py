@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -115,7 +115,7 @@ class DescribeLogDirsRequest(_DescribeLogDirsRequestConstants):
             else (
                 topics
                 if isinstance(topics, DescribableLogDirTopicCollection)
-                else DescribableLogDirTopicCollection(list_of(topics, "topics", "DescribableLogDirTopic"))
+                else DescribableLogDirTopicCollection(elements_of(topics, "topics", "DescribableLogDirTopic"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -151,7 +151,7 @@ def _read_all_describable_log_dir_topic_1(
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DescribableLogDirTopicCollection, out), pos
+    return DescribableLogDirTopicCollection(out), pos
 
 
 def _write_all_describable_log_dir_topic_1(out: list[bytes], items: Iterable[DescribableLogDirTopic]) -> None:
@@ -212,7 +212,7 @@ def _read_all_describable_log_dir_topic_2(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DescribableLogDirTopicCollection, out), pos
+    return DescribableLogDirTopicCollection(out), pos
 
 
 def _write_all_describable_log_dir_topic_2(out: list[bytes], items: Iterable[DescribableLogDirTopic]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -121,7 +121,7 @@ class DescribeLogDirsTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "DescribeLogDirsPartition")
+            else list(elements_of(partitions, "partitions", "DescribeLogDirsPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -167,7 +167,9 @@ class DescribeLogDirsResult(StructBase):
     ) -> None:
         self.error_code = error_code
         self.log_dir = log_dir
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "DescribeLogDirsTopic")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "DescribeLogDirsTopic"))
+        )
         self.total_bytes = total_bytes
         self.usable_bytes = usable_bytes
         self.is_cordoned = is_cordoned
@@ -224,7 +226,9 @@ class DescribeLogDirsResponse(_DescribeLogDirsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.results = results if isinstance(results, list) else list_of(results, "results", "DescribeLogDirsResult")
+        self.results = (
+            results if isinstance(results, list) else list(elements_of(results, "results", "DescribeLogDirsResult"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

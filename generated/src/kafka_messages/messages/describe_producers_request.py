@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -104,7 +104,7 @@ class DescribeProducersRequest(_DescribeProducersRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, TopicRequestCollection)
-            else TopicRequestCollection(list_of(topics, "topics", "TopicRequest"))
+            else TopicRequestCollection(elements_of(topics, "topics", "TopicRequest"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -142,7 +142,7 @@ def _read_all_topic_request_0(data: bytes, pos: int, count: int) -> tuple[TopicR
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicRequestCollection, out), pos
+    return TopicRequestCollection(out), pos
 
 
 def _write_all_topic_request_0(out: list[bytes], items: Iterable[TopicRequest]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -120,7 +120,7 @@ class PartitionResponse(StructBase):
         self.active_producers = (
             active_producers
             if isinstance(active_producers, list)
-            else list_of(active_producers, "active_producers", "ProducerState")
+            else list(elements_of(active_producers, "active_producers", "ProducerState"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -156,7 +156,9 @@ class TopicResponse(StructBase):
     ) -> None:
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionResponse")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "PartitionResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -203,7 +205,7 @@ class DescribeProducersResponse(_DescribeProducersResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicResponse")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicResponse"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

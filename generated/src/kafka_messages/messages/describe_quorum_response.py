@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -155,9 +155,11 @@ class PartitionData(StructBase):
         self.current_voters = (
             current_voters
             if isinstance(current_voters, list)
-            else list_of(current_voters, "current_voters", "ReplicaState")
+            else list(elements_of(current_voters, "current_voters", "ReplicaState"))
         )
-        self.observers = observers if isinstance(observers, list) else list_of(observers, "observers", "ReplicaState")
+        self.observers = (
+            observers if isinstance(observers, list) else list(elements_of(observers, "observers", "ReplicaState"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -196,7 +198,7 @@ class TopicData(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -286,7 +288,7 @@ class Node(StructBase):
         self.listeners = (
             listeners
             if isinstance(listeners, ListenerCollection)
-            else ListenerCollection(list_of(listeners, "listeners", "Listener"))
+            else ListenerCollection(elements_of(listeners, "listeners", "Listener"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -355,8 +357,8 @@ class DescribeQuorumResponse(_DescribeQuorumResponseConstants):
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
-        self.nodes = nodes if isinstance(nodes, NodeCollection) else NodeCollection(list_of(nodes, "nodes", "Node"))
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
+        self.nodes = nodes if isinstance(nodes, NodeCollection) else NodeCollection(elements_of(nodes, "nodes", "Node"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -935,7 +937,7 @@ def _read_all_listener_2(data: bytes, pos: int, count: int) -> tuple[ListenerCol
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ListenerCollection, out), pos
+    return ListenerCollection(out), pos
 
 
 def _write_all_listener_2(out: list[bytes], items: Iterable[Listener]) -> None:
@@ -986,7 +988,7 @@ def _read_all_node_2(data: bytes, pos: int, count: int) -> tuple[NodeCollection,
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NodeCollection, out), pos
+    return NodeCollection(out), pos
 
 
 def _write_all_node_2(out: list[bytes], items: Iterable[Node]) -> None:

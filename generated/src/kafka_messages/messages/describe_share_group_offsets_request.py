@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -82,7 +82,7 @@ class DescribeShareGroupOffsetsRequestGroup(StructBase):
             else (
                 topics
                 if isinstance(topics, list)
-                else list_of(topics, "topics", "DescribeShareGroupOffsetsRequestTopic")
+                else list(elements_of(topics, "topics", "DescribeShareGroupOffsetsRequestTopic"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -125,7 +125,9 @@ class DescribeShareGroupOffsetsRequest(_DescribeShareGroupOffsetsRequestConstant
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.groups = (
-            groups if isinstance(groups, list) else list_of(groups, "groups", "DescribeShareGroupOffsetsRequestGroup")
+            groups
+            if isinstance(groups, list)
+            else list(elements_of(groups, "groups", "DescribeShareGroupOffsetsRequestGroup"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

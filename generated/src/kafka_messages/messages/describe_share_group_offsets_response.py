@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -123,7 +123,7 @@ class DescribeShareGroupOffsetsResponseTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "DescribeShareGroupOffsetsResponsePartition")
+            else list(elements_of(partitions, "partitions", "DescribeShareGroupOffsetsResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -164,7 +164,9 @@ class DescribeShareGroupOffsetsResponseGroup(StructBase):
     ) -> None:
         self.group_id = group_id
         self.topics = (
-            topics if isinstance(topics, list) else list_of(topics, "topics", "DescribeShareGroupOffsetsResponseTopic")
+            topics
+            if isinstance(topics, list)
+            else list(elements_of(topics, "topics", "DescribeShareGroupOffsetsResponseTopic"))
         )
         self.error_code = error_code
         self.error_message = error_message
@@ -216,7 +218,9 @@ class DescribeShareGroupOffsetsResponse(_DescribeShareGroupOffsetsResponseConsta
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.groups = (
-            groups if isinstance(groups, list) else list_of(groups, "groups", "DescribeShareGroupOffsetsResponseGroup")
+            groups
+            if isinstance(groups, list)
+            else list(elements_of(groups, "groups", "DescribeShareGroupOffsetsResponseGroup"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -120,7 +120,7 @@ class DescribeTopicPartitionsRequest(_DescribeTopicPartitionsRequestConstants):
         cursor: Cursor | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicRequest")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicRequest"))
         self.response_partition_limit = response_partition_limit
         self.cursor = cursor
         self.unknown_tagged_fields = unknown_tagged_fields

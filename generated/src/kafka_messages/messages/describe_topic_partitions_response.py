@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array, long_nullable_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -166,7 +166,7 @@ class DescribeTopicPartitionsResponseTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "DescribeTopicPartitionsResponsePartition")
+            else list(elements_of(partitions, "partitions", "DescribeTopicPartitionsResponsePartition"))
         )
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -276,7 +276,7 @@ class DescribeTopicPartitionsResponse(_DescribeTopicPartitionsResponseConstants)
             topics
             if isinstance(topics, DescribeTopicPartitionsResponseTopicCollection)
             else DescribeTopicPartitionsResponseTopicCollection(
-                list_of(topics, "topics", "DescribeTopicPartitionsResponseTopic")
+                elements_of(topics, "topics", "DescribeTopicPartitionsResponseTopic")
             )
         )
         self.next_cursor = next_cursor
@@ -471,7 +471,7 @@ def _read_all_describe_topic_partitions_response_topic_0(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(DescribeTopicPartitionsResponseTopicCollection, out), pos
+    return DescribeTopicPartitionsResponseTopicCollection(out), pos
 
 
 def _write_all_describe_topic_partitions_response_topic_0(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
@@ -41,7 +41,7 @@ class DescribeTransactionsRequest(_DescribeTransactionsRequestConstants):
         self.transactional_ids = (
             transactional_ids
             if isinstance(transactional_ids, list)
-            else list_of(transactional_ids, "transactional_ids", "str")
+            else list(elements_of(transactional_ids, "transactional_ids", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -135,7 +135,7 @@ class TransactionState(StructBase):
         self.topics = (
             topics
             if isinstance(topics, TopicDataCollection)
-            else TopicDataCollection(list_of(topics, "topics", "TopicData"))
+            else TopicDataCollection(elements_of(topics, "topics", "TopicData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -191,7 +191,7 @@ class DescribeTransactionsResponse(_DescribeTransactionsResponseConstants):
         self.transaction_states = (
             transaction_states
             if isinstance(transaction_states, list)
-            else list_of(transaction_states, "transaction_states", "TransactionState")
+            else list(elements_of(transaction_states, "transaction_states", "TransactionState"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -233,7 +233,7 @@ def _read_all_topic_data_0(data: bytes, pos: int, count: int) -> tuple[TopicData
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicDataCollection, out), pos
+    return TopicDataCollection(out), pos
 
 
 def _write_all_topic_data_0(out: list[bytes], items: Iterable[TopicData]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -76,7 +76,9 @@ class DescribeUserScramCredentialsRequest(_DescribeUserScramCredentialsRequestCo
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.users = (
-            None if users is None else users if isinstance(users, list) else list_of(users, "users", "UserName")
+            None
+            if users is None
+            else users if isinstance(users, list) else list(elements_of(users, "users", "UserName"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -98,7 +98,7 @@ class DescribeUserScramCredentialsResult(StructBase):
         self.credential_infos = (
             credential_infos
             if isinstance(credential_infos, list)
-            else list_of(credential_infos, "credential_infos", "CredentialInfo")
+            else list(elements_of(credential_infos, "credential_infos", "CredentialInfo"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -156,7 +156,9 @@ class DescribeUserScramCredentialsResponse(_DescribeUserScramCredentialsResponse
         self.error_code = error_code
         self.error_message = error_message
         self.results = (
-            results if isinstance(results, list) else list_of(results, "results", "DescribeUserScramCredentialsResult")
+            results
+            if isinstance(results, list)
+            else list(elements_of(results, "results", "DescribeUserScramCredentialsResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

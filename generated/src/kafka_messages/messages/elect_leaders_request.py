@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -131,7 +131,7 @@ class ElectLeadersRequest(_ElectLeadersRequestConstants):
             else (
                 topic_partitions
                 if isinstance(topic_partitions, TopicPartitionsCollection)
-                else TopicPartitionsCollection(list_of(topic_partitions, "topic_partitions", "TopicPartitions"))
+                else TopicPartitionsCollection(elements_of(topic_partitions, "topic_partitions", "TopicPartitions"))
             )
         )
         self.timeout_ms = timeout_ms
@@ -171,7 +171,7 @@ def _read_all_topic_partitions_0(data: bytes, pos: int, count: int) -> tuple[Top
             x.partitions, pos = fixed_array(data, pos, n, "i", 4)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicPartitionsCollection, out), pos
+    return TopicPartitionsCollection(out), pos
 
 
 def _write_all_topic_partitions_0(out: list[bytes], items: Iterable[TopicPartitions]) -> None:
@@ -230,7 +230,7 @@ def _read_all_topic_partitions_2(data: bytes, pos: int, count: int) -> tuple[Top
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicPartitionsCollection, out), pos
+    return TopicPartitionsCollection(out), pos
 
 
 def _write_all_topic_partitions_2(out: list[bytes], items: Iterable[TopicPartitions]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -101,7 +101,7 @@ class ReplicaElectionResult(StructBase):
         self.partition_result = (
             partition_result
             if isinstance(partition_result, list)
-            else list_of(partition_result, "partition_result", "PartitionResult")
+            else list(elements_of(partition_result, "partition_result", "PartitionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -155,7 +155,7 @@ class ElectLeadersResponse(_ElectLeadersResponseConstants):
         self.replica_election_results = (
             replica_election_results
             if isinstance(replica_election_results, list)
-            else list_of(replica_election_results, "replica_election_results", "ReplicaElectionResult")
+            else list(elements_of(replica_election_results, "replica_election_results", "ReplicaElectionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

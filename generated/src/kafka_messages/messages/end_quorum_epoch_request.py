@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -116,7 +116,7 @@ class PartitionData(StructBase):
         self.preferred_candidates = (
             preferred_candidates
             if isinstance(preferred_candidates, list)
-            else list_of(preferred_candidates, "preferred_candidates", "ReplicaInfo")
+            else list(elements_of(preferred_candidates, "preferred_candidates", "ReplicaInfo"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -153,7 +153,7 @@ class TopicData(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -256,11 +256,11 @@ class EndQuorumEpochRequest(_EndQuorumEpochRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.cluster_id = cluster_id
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.leader_endpoints = (
             leader_endpoints
             if isinstance(leader_endpoints, LeaderEndpointCollection)
-            else LeaderEndpointCollection(list_of(leader_endpoints, "leader_endpoints", "LeaderEndpoint"))
+            else LeaderEndpointCollection(elements_of(leader_endpoints, "leader_endpoints", "LeaderEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -536,7 +536,7 @@ def _read_all_leader_endpoint_1(data: bytes, pos: int, count: int) -> tuple[Lead
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(LeaderEndpointCollection, out), pos
+    return LeaderEndpointCollection(out), pos
 
 
 def _write_all_leader_endpoint_1(out: list[bytes], items: Iterable[LeaderEndpoint]) -> None:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -193,7 +193,9 @@ class FetchTopic(StructBase):
         self.topic = topic
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "FetchPartition")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "FetchPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -330,11 +332,11 @@ class FetchRequest(_FetchRequestConstants):
         self.isolation_level = isolation_level
         self.session_id = session_id
         self.session_epoch = session_epoch
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "FetchTopic")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "FetchTopic"))
         self.forgotten_topics_data = (
             forgotten_topics_data
             if isinstance(forgotten_topics_data, list)
-            else list_of(forgotten_topics_data, "forgotten_topics_data", "ForgottenTopic")
+            else list(elements_of(forgotten_topics_data, "forgotten_topics_data", "ForgottenTopic"))
         )
         self.rack_id = rack_id
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -284,7 +284,7 @@ class PartitionData(_PartitionDataDefaults):
             else (
                 aborted_transactions
                 if isinstance(aborted_transactions, list)
-                else list_of(aborted_transactions, "aborted_transactions", "AbortedTransaction")
+                else list(elements_of(aborted_transactions, "aborted_transactions", "AbortedTransaction"))
             )
         )
         self.preferred_read_replica = preferred_read_replica
@@ -334,7 +334,7 @@ class FetchableTopicResponse(StructBase):
         self.topic = topic
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -453,12 +453,14 @@ class FetchResponse(_FetchResponseConstants):
         self.error_code = error_code
         self.session_id = session_id
         self.responses = (
-            responses if isinstance(responses, list) else list_of(responses, "responses", "FetchableTopicResponse")
+            responses
+            if isinstance(responses, list)
+            else list(elements_of(responses, "responses", "FetchableTopicResponse"))
         )
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
+            else NodeEndpointCollection(elements_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -1429,7 +1431,7 @@ def _read_all_node_endpoint_16(data: bytes, pos: int, count: int) -> tuple[NodeE
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NodeEndpointCollection, out), pos
+    return NodeEndpointCollection(out), pos
 
 
 def _write_all_node_endpoint_16(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:

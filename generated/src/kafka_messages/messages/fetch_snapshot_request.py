@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -147,7 +147,9 @@ class TopicSnapshot(StructBase):
     ) -> None:
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionSnapshot")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "PartitionSnapshot"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -200,7 +202,7 @@ class FetchSnapshotRequest(_FetchSnapshotRequestConstants):
         self.cluster_id = cluster_id
         self.replica_id = replica_id
         self.max_bytes = max_bytes
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicSnapshot")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicSnapshot"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

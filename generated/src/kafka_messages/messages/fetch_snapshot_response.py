@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -203,7 +203,9 @@ class TopicSnapshot(StructBase):
     ) -> None:
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionSnapshot")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "PartitionSnapshot"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -311,11 +313,11 @@ class FetchSnapshotResponse(_FetchSnapshotResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicSnapshot")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicSnapshot"))
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
+            else NodeEndpointCollection(elements_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -592,7 +594,7 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NodeEndpointCollection, out), pos
+    return NodeEndpointCollection(out), pos
 
 
 def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     Malformed,
@@ -71,7 +71,7 @@ class FindCoordinatorRequest(_FindCoordinatorRequestConstants):
         self.coordinator_keys = (
             coordinator_keys
             if isinstance(coordinator_keys, list)
-            else list_of(coordinator_keys, "coordinator_keys", "str")
+            else list(elements_of(coordinator_keys, "coordinator_keys", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

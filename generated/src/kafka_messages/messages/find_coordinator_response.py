@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -145,7 +145,9 @@ class FindCoordinatorResponse(_FindCoordinatorResponseConstants):
         self.host = host
         self.port = port
         self.coordinators = (
-            coordinators if isinstance(coordinators, list) else list_of(coordinators, "coordinators", "Coordinator")
+            coordinators
+            if isinstance(coordinators, list)
+            else list(elements_of(coordinators, "coordinators", "Coordinator"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -14,8 +14,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
-    list_of,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -113,7 +113,7 @@ class GetTelemetrySubscriptionsResponse(_GetTelemetrySubscriptionsResponseConsta
         self.requested_metrics = (
             requested_metrics
             if isinstance(requested_metrics, list)
-            else list_of(requested_metrics, "requested_metrics", "str")
+            else list(elements_of(requested_metrics, "requested_metrics", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -163,7 +163,7 @@ class GroupMetadataValue(_GroupMetadataValueConstants):
         self.protocol = protocol
         self.leader = leader
         self.current_state_timestamp = current_state_timestamp
-        self.members = members if isinstance(members, list) else list_of(members, "members", "MemberMetadata")
+        self.members = members if isinstance(members, list) else list(elements_of(members, "members", "MemberMetadata"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -128,7 +128,7 @@ class AlterConfigsResource(StructBase):
         self.configs = (
             configs
             if isinstance(configs, AlterableConfigCollection)
-            else AlterableConfigCollection(list_of(configs, "configs", "AlterableConfig"))
+            else AlterableConfigCollection(elements_of(configs, "configs", "AlterableConfig"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -194,7 +194,7 @@ class IncrementalAlterConfigsRequest(_IncrementalAlterConfigsRequestConstants):
         self.resources = (
             resources
             if isinstance(resources, AlterConfigsResourceCollection)
-            else AlterConfigsResourceCollection(list_of(resources, "resources", "AlterConfigsResource"))
+            else AlterConfigsResourceCollection(elements_of(resources, "resources", "AlterConfigsResource"))
         )
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -231,7 +231,7 @@ def _read_all_alterable_config_0(data: bytes, pos: int, count: int) -> tuple[Alt
             x.value = None
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterableConfigCollection, out), pos
+    return AlterableConfigCollection(out), pos
 
 
 def _write_all_alterable_config_0(out: list[bytes], items: Iterable[AlterableConfig]) -> None:
@@ -293,7 +293,7 @@ def _read_all_alterable_config_1(data: bytes, pos: int, count: int) -> tuple[Alt
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterableConfigCollection, out), pos
+    return AlterableConfigCollection(out), pos
 
 
 def _write_all_alterable_config_1(out: list[bytes], items: Iterable[AlterableConfig]) -> None:
@@ -354,7 +354,7 @@ def _read_all_alter_configs_resource_0(data: bytes, pos: int, count: int) -> tup
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterConfigsResourceCollection, out), pos
+    return AlterConfigsResourceCollection(out), pos
 
 
 def _write_all_alter_configs_resource_0(out: list[bytes], items: Iterable[AlterConfigsResource]) -> None:
@@ -408,7 +408,7 @@ def _read_all_alter_configs_resource_1(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AlterConfigsResourceCollection, out), pos
+    return AlterConfigsResourceCollection(out), pos
 
 
 def _write_all_alter_configs_resource_1(out: list[bytes], items: Iterable[AlterConfigsResource]) -> None:

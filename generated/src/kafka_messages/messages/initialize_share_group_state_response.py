@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -92,7 +92,9 @@ class InitializeStateResult(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionResult")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "PartitionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -133,7 +135,9 @@ class InitializeShareGroupStateResponse(_InitializeShareGroupStateResponseConsta
         results: Iterable[InitializeStateResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if isinstance(results, list) else list_of(results, "results", "InitializeStateResult")
+        self.results = (
+            results if isinstance(results, list) else list(elements_of(results, "results", "InitializeStateResult"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

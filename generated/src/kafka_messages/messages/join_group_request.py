@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -150,7 +150,7 @@ class JoinGroupRequest(_JoinGroupRequestConstants):
         self.protocols = (
             protocols
             if isinstance(protocols, JoinGroupRequestProtocolCollection)
-            else JoinGroupRequestProtocolCollection(list_of(protocols, "protocols", "JoinGroupRequestProtocol"))
+            else JoinGroupRequestProtocolCollection(elements_of(protocols, "protocols", "JoinGroupRequestProtocol"))
         )
         self.reason = reason
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -195,7 +195,7 @@ def _read_all_join_group_request_protocol_0(
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(JoinGroupRequestProtocolCollection, out), pos
+    return JoinGroupRequestProtocolCollection(out), pos
 
 
 def _write_all_join_group_request_protocol_0(out: list[bytes], items: Iterable[JoinGroupRequestProtocol]) -> None:
@@ -256,7 +256,7 @@ def _read_all_join_group_request_protocol_6(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(JoinGroupRequestProtocolCollection, out), pos
+    return JoinGroupRequestProtocolCollection(out), pos
 
 
 def _write_all_join_group_request_protocol_6(out: list[bytes], items: Iterable[JoinGroupRequestProtocol]) -> None:

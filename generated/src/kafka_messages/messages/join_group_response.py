@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -142,7 +142,9 @@ class JoinGroupResponse(_JoinGroupResponseConstants):
         self.leader = leader
         self.skip_assignment = skip_assignment
         self.member_id = member_id
-        self.members = members if isinstance(members, list) else list_of(members, "members", "JoinGroupResponseMember")
+        self.members = (
+            members if isinstance(members, list) else list(elements_of(members, "members", "JoinGroupResponseMember"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -105,11 +105,11 @@ class LeaderChangeMessage(_LeaderChangeMessageConstants):
     ) -> None:
         self.version = version
         self.leader_id = leader_id
-        self.voters = voters if isinstance(voters, list) else list_of(voters, "voters", "Voter")
+        self.voters = voters if isinstance(voters, list) else list(elements_of(voters, "voters", "Voter"))
         self.granting_voters = (
             granting_voters
             if isinstance(granting_voters, list)
-            else list_of(granting_voters, "granting_voters", "Voter")
+            else list(elements_of(granting_voters, "granting_voters", "Voter"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -105,7 +105,7 @@ class LeaveGroupRequest(_LeaveGroupRequestConstants):
     ) -> None:
         self.group_id = group_id
         self.member_id = member_id
-        self.members = members if isinstance(members, list) else list_of(members, "members", "MemberIdentity")
+        self.members = members if isinstance(members, list) else list(elements_of(members, "members", "MemberIdentity"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -111,7 +111,7 @@ class LeaveGroupResponse(_LeaveGroupResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.members = members if isinstance(members, list) else list_of(members, "members", "MemberResponse")
+        self.members = members if isinstance(members, list) else list(elements_of(members, "members", "MemberResponse"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -104,7 +104,7 @@ class ListConfigResourcesResponse(_ListConfigResourcesResponseConstants):
         self.config_resources = (
             config_resources
             if isinstance(config_resources, list)
-            else list_of(config_resources, "config_resources", "ConfigResource")
+            else list(elements_of(config_resources, "config_resources", "ConfigResource"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

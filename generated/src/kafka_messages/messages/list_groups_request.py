@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
@@ -44,10 +44,12 @@ class ListGroupsRequest(_ListGroupsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.states_filter = (
-            states_filter if isinstance(states_filter, list) else list_of(states_filter, "states_filter", "str")
+            states_filter
+            if isinstance(states_filter, list)
+            else list(elements_of(states_filter, "states_filter", "str"))
         )
         self.types_filter = (
-            types_filter if isinstance(types_filter, list) else list_of(types_filter, "types_filter", "str")
+            types_filter if isinstance(types_filter, list) else list(elements_of(types_filter, "types_filter", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

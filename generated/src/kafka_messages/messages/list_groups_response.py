@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -116,7 +116,7 @@ class ListGroupsResponse(_ListGroupsResponseConstants):
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "ListedGroup")
+        self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "ListedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

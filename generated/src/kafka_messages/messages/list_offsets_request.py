@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -108,7 +108,9 @@ class ListOffsetsTopic(StructBase):
     ) -> None:
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "ListOffsetsPartition")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "ListOffsetsPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -160,7 +162,7 @@ class ListOffsetsRequest(_ListOffsetsRequestConstants):
     ) -> None:
         self.replica_id = replica_id
         self.isolation_level = isolation_level
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "ListOffsetsTopic")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "ListOffsetsTopic"))
         self.timeout_ms = timeout_ms
         self.unknown_tagged_fields = unknown_tagged_fields
 

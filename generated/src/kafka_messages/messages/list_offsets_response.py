@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -113,7 +113,7 @@ class ListOffsetsTopicResponse(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "ListOffsetsPartitionResponse")
+            else list(elements_of(partitions, "partitions", "ListOffsetsPartitionResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -158,7 +158,9 @@ class ListOffsetsResponse(_ListOffsetsResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "ListOffsetsTopicResponse")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "ListOffsetsTopicResponse"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -95,7 +95,11 @@ class ListPartitionReassignmentsRequest(_ListPartitionReassignmentsRequestConsta
         self.topics = (
             None
             if topics is None
-            else topics if isinstance(topics, list) else list_of(topics, "topics", "ListPartitionReassignmentsTopics")
+            else (
+                topics
+                if isinstance(topics, list)
+                else list(elements_of(topics, "topics", "ListPartitionReassignmentsTopics"))
+            )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -97,7 +97,7 @@ class OngoingTopicReassignment(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "OngoingPartitionReassignment")
+            else list(elements_of(partitions, "partitions", "OngoingPartitionReassignment"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -150,7 +150,9 @@ class ListPartitionReassignmentsResponse(_ListPartitionReassignmentsResponseCons
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "OngoingTopicReassignment")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OngoingTopicReassignment"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

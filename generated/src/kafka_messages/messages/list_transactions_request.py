@@ -13,8 +13,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
-    list_of,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -75,7 +75,9 @@ class ListTransactionsRequest(_ListTransactionsRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.state_filters = (
-            state_filters if isinstance(state_filters, list) else list_of(state_filters, "state_filters", "str")
+            state_filters
+            if isinstance(state_filters, list)
+            else list(elements_of(state_filters, "state_filters", "str"))
         )
         self.producer_id_filters = (
             producer_id_filters if isinstance(producer_id_filters, list) else list(producer_id_filters)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -110,12 +110,12 @@ class ListTransactionsResponse(_ListTransactionsResponseConstants):
         self.unknown_state_filters = (
             unknown_state_filters
             if isinstance(unknown_state_filters, list)
-            else list_of(unknown_state_filters, "unknown_state_filters", "str")
+            else list(elements_of(unknown_state_filters, "unknown_state_filters", "str"))
         )
         self.transaction_states = (
             transaction_states
             if isinstance(transaction_states, list)
-            else list_of(transaction_states, "transaction_states", "TransactionState")
+            else list(elements_of(transaction_states, "transaction_states", "TransactionState"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

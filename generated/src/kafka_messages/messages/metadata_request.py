@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -121,7 +121,7 @@ class MetadataRequest(_MetadataRequestConstants):
         self.topics = (
             None
             if topics is None
-            else topics if isinstance(topics, list) else list_of(topics, "topics", "MetadataRequestTopic")
+            else topics if isinstance(topics, list) else list(elements_of(topics, "topics", "MetadataRequestTopic"))
         )
         self.allow_auto_topic_creation = allow_auto_topic_creation
         self.include_cluster_authorized_operations = include_cluster_authorized_operations

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -217,7 +217,7 @@ class MetadataResponseTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "MetadataResponsePartition")
+            else list(elements_of(partitions, "partitions", "MetadataResponsePartition"))
         )
         self.topic_authorized_operations = topic_authorized_operations
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -308,14 +308,14 @@ class MetadataResponse(_MetadataResponseConstants):
         self.brokers = (
             brokers
             if isinstance(brokers, MetadataResponseBrokerCollection)
-            else MetadataResponseBrokerCollection(list_of(brokers, "brokers", "MetadataResponseBroker"))
+            else MetadataResponseBrokerCollection(elements_of(brokers, "brokers", "MetadataResponseBroker"))
         )
         self.cluster_id = cluster_id
         self.controller_id = controller_id
         self.topics = (
             topics
             if isinstance(topics, MetadataResponseTopicCollection)
-            else MetadataResponseTopicCollection(list_of(topics, "topics", "MetadataResponseTopic"))
+            else MetadataResponseTopicCollection(elements_of(topics, "topics", "MetadataResponseTopic"))
         )
         self.cluster_authorized_operations = cluster_authorized_operations
         self.error_code = error_code
@@ -355,7 +355,7 @@ def _read_all_metadata_response_broker_0(
         (x.port,) = _unpack_i(data, pos)
         pos += 4
         out.append(x)
-    return adopt(MetadataResponseBrokerCollection, out), pos
+    return MetadataResponseBrokerCollection(out), pos
 
 
 def _write_all_metadata_response_broker_0(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
@@ -403,7 +403,7 @@ def _read_all_metadata_response_broker_1(
             x.rack = None
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseBrokerCollection, out), pos
+    return MetadataResponseBrokerCollection(out), pos
 
 
 def _write_all_metadata_response_broker_1(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
@@ -467,7 +467,7 @@ def _read_all_metadata_response_broker_9(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseBrokerCollection, out), pos
+    return MetadataResponseBrokerCollection(out), pos
 
 
 def _write_all_metadata_response_broker_9(out: list[bytes], items: Iterable[MetadataResponseBroker]) -> None:
@@ -869,7 +869,7 @@ def _read_all_metadata_response_topic_0(
         x.topic_authorized_operations = -2147483648
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_0(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
@@ -927,7 +927,7 @@ def _read_all_metadata_response_topic_1(
         x.topic_authorized_operations = -2147483648
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_1(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
@@ -985,7 +985,7 @@ def _read_all_metadata_response_topic_5(
         x.topic_authorized_operations = -2147483648
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_5(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
@@ -1043,7 +1043,7 @@ def _read_all_metadata_response_topic_7(
         x.topic_authorized_operations = -2147483648
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_7(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
@@ -1102,7 +1102,7 @@ def _read_all_metadata_response_topic_8(
         (x.topic_authorized_operations,) = _unpack_i(data, pos)
         pos += 4
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_8(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
@@ -1164,7 +1164,7 @@ def _read_all_metadata_response_topic_9(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_9(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
@@ -1240,7 +1240,7 @@ def _read_all_metadata_response_topic_10(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_10(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:
@@ -1318,7 +1318,7 @@ def _read_all_metadata_response_topic_12(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MetadataResponseTopicCollection, out), pos
+    return MetadataResponseTopicCollection(out), pos
 
 
 def _write_all_metadata_response_topic_12(out: list[bytes], items: Iterable[MetadataResponseTopic]) -> None:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -120,7 +120,7 @@ class OffsetCommitRequestTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "OffsetCommitRequestPartition")
+            else list(elements_of(partitions, "partitions", "OffsetCommitRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -184,7 +184,9 @@ class OffsetCommitRequest(_OffsetCommitRequestConstants):
         self.member_id = member_id
         self.group_instance_id = group_instance_id
         self.retention_time_ms = retention_time_ms
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetCommitRequestTopic")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OffsetCommitRequestTopic"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

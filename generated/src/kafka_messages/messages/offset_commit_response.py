@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -104,7 +104,7 @@ class OffsetCommitResponseTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "OffsetCommitResponsePartition")
+            else list(elements_of(partitions, "partitions", "OffsetCommitResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -150,7 +150,9 @@ class OffsetCommitResponse(_OffsetCommitResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetCommitResponseTopic")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OffsetCommitResponseTopic"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
@@ -67,7 +67,7 @@ class OffsetDeleteRequestTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "OffsetDeleteRequestPartition")
+            else list(elements_of(partitions, "partitions", "OffsetDeleteRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -132,7 +132,7 @@ class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, OffsetDeleteRequestTopicCollection)
-            else OffsetDeleteRequestTopicCollection(list_of(topics, "topics", "OffsetDeleteRequestTopic"))
+            else OffsetDeleteRequestTopicCollection(elements_of(topics, "topics", "OffsetDeleteRequestTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -199,7 +199,7 @@ def _read_all_offset_delete_request_topic_0(
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(OffsetDeleteRequestTopicCollection, out), pos
+    return OffsetDeleteRequestTopicCollection(out), pos
 
 
 def _write_all_offset_delete_request_topic_0(out: list[bytes], items: Iterable[OffsetDeleteRequestTopic]) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
@@ -95,7 +95,7 @@ class OffsetDeleteResponseTopic(StructBase):
             partitions
             if isinstance(partitions, OffsetDeleteResponsePartitionCollection)
             else OffsetDeleteResponsePartitionCollection(
-                list_of(partitions, "partitions", "OffsetDeleteResponsePartition")
+                elements_of(partitions, "partitions", "OffsetDeleteResponsePartition")
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -165,7 +165,7 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
         self.topics = (
             topics
             if isinstance(topics, OffsetDeleteResponseTopicCollection)
-            else OffsetDeleteResponseTopicCollection(list_of(topics, "topics", "OffsetDeleteResponseTopic"))
+            else OffsetDeleteResponseTopicCollection(elements_of(topics, "topics", "OffsetDeleteResponseTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -190,7 +190,7 @@ def _read_all_offset_delete_response_partition_0(
         x.partition_index, x.error_code = _unpack_ih(data, pos)
         pos += 6
         out.append(x)
-    return adopt(OffsetDeleteResponsePartitionCollection, out), pos
+    return OffsetDeleteResponsePartitionCollection(out), pos
 
 
 def _write_all_offset_delete_response_partition_0(
@@ -233,7 +233,7 @@ def _read_all_offset_delete_response_topic_0(
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(OffsetDeleteResponseTopicCollection, out), pos
+    return OffsetDeleteResponseTopicCollection(out), pos
 
 
 def _write_all_offset_delete_response_topic_0(out: list[bytes], items: Iterable[OffsetDeleteResponseTopic]) -> None:

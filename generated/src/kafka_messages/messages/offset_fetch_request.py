@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -145,7 +145,7 @@ class OffsetFetchRequestGroup(StructBase):
         self.topics = (
             None
             if topics is None
-            else topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchRequestTopics")
+            else topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OffsetFetchRequestTopics"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -203,9 +203,11 @@ class OffsetFetchRequest(_OffsetFetchRequestConstants):
         self.topics = (
             None
             if topics is None
-            else topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchRequestTopic")
+            else topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OffsetFetchRequestTopic"))
         )
-        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "OffsetFetchRequestGroup")
+        self.groups = (
+            groups if isinstance(groups, list) else list(elements_of(groups, "groups", "OffsetFetchRequestGroup"))
+        )
         self.require_stable = require_stable
         self.unknown_tagged_fields = unknown_tagged_fields
 

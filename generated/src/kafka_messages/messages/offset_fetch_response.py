@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -121,7 +121,7 @@ class OffsetFetchResponseTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "OffsetFetchResponsePartition")
+            else list(elements_of(partitions, "partitions", "OffsetFetchResponsePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -208,7 +208,7 @@ class OffsetFetchResponseTopics(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "OffsetFetchResponsePartitions")
+            else list(elements_of(partitions, "partitions", "OffsetFetchResponsePartitions"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -245,7 +245,9 @@ class OffsetFetchResponseGroup(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchResponseTopics")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OffsetFetchResponseTopics"))
+        )
         self.error_code = error_code
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -297,9 +299,13 @@ class OffsetFetchResponse(_OffsetFetchResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "OffsetFetchResponseTopic")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "OffsetFetchResponseTopic"))
+        )
         self.error_code = error_code
-        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "OffsetFetchResponseGroup")
+        self.groups = (
+            groups if isinstance(groups, list) else list(elements_of(groups, "groups", "OffsetFetchResponseGroup"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -102,7 +102,7 @@ class OffsetForLeaderTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "OffsetForLeaderPartition")
+            else list(elements_of(partitions, "partitions", "OffsetForLeaderPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -170,7 +170,7 @@ class OffsetForLeaderEpochRequest(_OffsetForLeaderEpochRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, OffsetForLeaderTopicCollection)
-            else OffsetForLeaderTopicCollection(list_of(topics, "topics", "OffsetForLeaderTopic"))
+            else OffsetForLeaderTopicCollection(elements_of(topics, "topics", "OffsetForLeaderTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -269,7 +269,7 @@ def _read_all_offset_for_leader_topic_2(
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(OffsetForLeaderTopicCollection, out), pos
+    return OffsetForLeaderTopicCollection(out), pos
 
 
 def _write_all_offset_for_leader_topic_2(out: list[bytes], items: Iterable[OffsetForLeaderTopic]) -> None:
@@ -325,7 +325,7 @@ def _read_all_offset_for_leader_topic_4(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(OffsetForLeaderTopicCollection, out), pos
+    return OffsetForLeaderTopicCollection(out), pos
 
 
 def _write_all_offset_for_leader_topic_4(out: list[bytes], items: Iterable[OffsetForLeaderTopic]) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -103,7 +103,9 @@ class OffsetForLeaderTopicResult(StructBase):
     ) -> None:
         self.topic = topic
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "EpochEndOffset")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "EpochEndOffset"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -168,7 +170,7 @@ class OffsetForLeaderEpochResponse(_OffsetForLeaderEpochResponseConstants):
         self.topics = (
             topics
             if isinstance(topics, OffsetForLeaderTopicResultCollection)
-            else OffsetForLeaderTopicResultCollection(list_of(topics, "topics", "OffsetForLeaderTopicResult"))
+            else OffsetForLeaderTopicResultCollection(elements_of(topics, "topics", "OffsetForLeaderTopicResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -263,7 +265,7 @@ def _read_all_offset_for_leader_topic_result_2(
             raise Malformed
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(OffsetForLeaderTopicResultCollection, out), pos
+    return OffsetForLeaderTopicResultCollection(out), pos
 
 
 def _write_all_offset_for_leader_topic_result_2(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:
@@ -319,7 +321,7 @@ def _read_all_offset_for_leader_topic_result_4(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(OffsetForLeaderTopicResultCollection, out), pos
+    return OffsetForLeaderTopicResultCollection(out), pos
 
 
 def _write_all_offset_for_leader_topic_result_4(out: list[bytes], items: Iterable[OffsetForLeaderTopicResult]) -> None:

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -108,7 +108,7 @@ class TopicProduceData(StructBase):
         self.partition_data = (
             partition_data
             if isinstance(partition_data, list)
-            else list_of(partition_data, "partition_data", "PartitionProduceData")
+            else list(elements_of(partition_data, "partition_data", "PartitionProduceData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -184,7 +184,7 @@ class ProduceRequest(_ProduceRequestConstants):
         self.topic_data = (
             topic_data
             if isinstance(topic_data, TopicProduceDataCollection)
-            else TopicProduceDataCollection(list_of(topic_data, "topic_data", "TopicProduceData"))
+            else TopicProduceDataCollection(elements_of(topic_data, "topic_data", "TopicProduceData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -323,7 +323,7 @@ def _read_all_topic_produce_data_3(data: bytes, pos: int, count: int) -> tuple[T
         x.topic_id = ZERO_UUID
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceDataCollection, out), pos
+    return TopicProduceDataCollection(out), pos
 
 
 def _write_all_topic_produce_data_3(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
@@ -378,7 +378,7 @@ def _read_all_topic_produce_data_9(data: bytes, pos: int, count: int) -> tuple[T
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceDataCollection, out), pos
+    return TopicProduceDataCollection(out), pos
 
 
 def _write_all_topic_produce_data_9(out: list[bytes], items: Iterable[TopicProduceData]) -> None:
@@ -432,7 +432,7 @@ def _read_all_topic_produce_data_13(data: bytes, pos: int, count: int) -> tuple[
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceDataCollection, out), pos
+    return TopicProduceDataCollection(out), pos
 
 
 def _write_all_topic_produce_data_13(out: list[bytes], items: Iterable[TopicProduceData]) -> None:

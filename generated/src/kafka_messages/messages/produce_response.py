@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -180,7 +180,7 @@ class PartitionProduceResponse(_PartitionProduceResponseDefaults):
         self.record_errors = (
             record_errors
             if isinstance(record_errors, list)
-            else list_of(record_errors, "record_errors", "BatchIndexAndErrorMessage")
+            else list(elements_of(record_errors, "record_errors", "BatchIndexAndErrorMessage"))
         )
         self.error_message = error_message
         self._current_leader = current_leader
@@ -228,7 +228,7 @@ class TopicProduceResponse(StructBase):
         self.partition_responses = (
             partition_responses
             if isinstance(partition_responses, list)
-            else list_of(partition_responses, "partition_responses", "PartitionProduceResponse")
+            else list(elements_of(partition_responses, "partition_responses", "PartitionProduceResponse"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -355,13 +355,13 @@ class ProduceResponse(_ProduceResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, TopicProduceResponseCollection)
-            else TopicProduceResponseCollection(list_of(responses, "responses", "TopicProduceResponse"))
+            else TopicProduceResponseCollection(elements_of(responses, "responses", "TopicProduceResponse"))
         )
         self.throttle_time_ms = throttle_time_ms
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
+            else NodeEndpointCollection(elements_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -921,7 +921,7 @@ def _read_all_topic_produce_response_3(data: bytes, pos: int, count: int) -> tup
         x.topic_id = ZERO_UUID
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceResponseCollection, out), pos
+    return TopicProduceResponseCollection(out), pos
 
 
 def _write_all_topic_produce_response_3(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
@@ -970,7 +970,7 @@ def _read_all_topic_produce_response_5(data: bytes, pos: int, count: int) -> tup
         x.topic_id = ZERO_UUID
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceResponseCollection, out), pos
+    return TopicProduceResponseCollection(out), pos
 
 
 def _write_all_topic_produce_response_5(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
@@ -1019,7 +1019,7 @@ def _read_all_topic_produce_response_8(data: bytes, pos: int, count: int) -> tup
         x.topic_id = ZERO_UUID
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceResponseCollection, out), pos
+    return TopicProduceResponseCollection(out), pos
 
 
 def _write_all_topic_produce_response_8(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
@@ -1074,7 +1074,7 @@ def _read_all_topic_produce_response_9(data: bytes, pos: int, count: int) -> tup
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceResponseCollection, out), pos
+    return TopicProduceResponseCollection(out), pos
 
 
 def _write_all_topic_produce_response_9(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
@@ -1137,7 +1137,7 @@ def _read_all_topic_produce_response_10(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceResponseCollection, out), pos
+    return TopicProduceResponseCollection(out), pos
 
 
 def _write_all_topic_produce_response_10(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
@@ -1193,7 +1193,7 @@ def _read_all_topic_produce_response_13(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TopicProduceResponseCollection, out), pos
+    return TopicProduceResponseCollection(out), pos
 
 
 def _write_all_topic_produce_response_13(out: list[bytes], items: Iterable[TopicProduceResponse]) -> None:
@@ -1254,7 +1254,7 @@ def _read_all_node_endpoint_10(data: bytes, pos: int, count: int) -> tuple[NodeE
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NodeEndpointCollection, out), pos
+    return NodeEndpointCollection(out), pos
 
 
 def _write_all_node_endpoint_10(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:

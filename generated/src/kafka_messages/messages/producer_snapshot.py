@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new
@@ -113,7 +113,7 @@ class ProducerSnapshot(_ProducerSnapshotConstants):
         self.producer_entries = (
             producer_entries
             if isinstance(producer_entries, list)
-            else list_of(producer_entries, "producer_entries", "ProducerEntry")
+            else list(elements_of(producer_entries, "producer_entries", "ProducerEntry"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

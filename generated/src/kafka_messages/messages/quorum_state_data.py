@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -119,7 +119,7 @@ class QuorumStateData(_QuorumStateDataConstants):
             else (
                 current_voters
                 if isinstance(current_voters, list)
-                else list_of(current_voters, "current_voters", "Voter")
+                else list(elements_of(current_voters, "current_voters", "Voter"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -119,7 +119,9 @@ class PartitionResult(StructBase):
         self.state_epoch = state_epoch
         self.start_offset = start_offset
         self.state_batches = (
-            state_batches if isinstance(state_batches, list) else list_of(state_batches, "state_batches", "StateBatch")
+            state_batches
+            if isinstance(state_batches, list)
+            else list(elements_of(state_batches, "state_batches", "StateBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -157,7 +159,9 @@ class ReadStateResult(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionResult")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "PartitionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -198,7 +202,9 @@ class ReadShareGroupStateResponse(_ReadShareGroupStateResponseConstants):
         results: Iterable[ReadStateResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.results = results if isinstance(results, list) else list_of(results, "results", "ReadStateResult")
+        self.results = (
+            results if isinstance(results, list) else list(elements_of(results, "results", "ReadStateResult"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

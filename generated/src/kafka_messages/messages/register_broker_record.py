@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of, uuid_array, uuid_elements
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of, uuid_array, uuid_elements
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -236,12 +236,12 @@ class RegisterBrokerRecord(_RegisterBrokerRecordConstants):
         self.end_points = (
             end_points
             if isinstance(end_points, BrokerEndpointCollection)
-            else BrokerEndpointCollection(list_of(end_points, "end_points", "BrokerEndpoint"))
+            else BrokerEndpointCollection(elements_of(end_points, "end_points", "BrokerEndpoint"))
         )
         self.features = (
             features
             if isinstance(features, BrokerFeatureCollection)
-            else BrokerFeatureCollection(list_of(features, "features", "BrokerFeature"))
+            else BrokerFeatureCollection(elements_of(features, "features", "BrokerFeature"))
         )
         self.rack = rack
         self.fenced = fenced
@@ -300,7 +300,7 @@ def _read_all_broker_endpoint_0(data: bytes, pos: int, count: int) -> tuple[Brok
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(BrokerEndpointCollection, out), pos
+    return BrokerEndpointCollection(out), pos
 
 
 def _write_all_broker_endpoint_0(out: list[bytes], items: Iterable[BrokerEndpoint]) -> None:
@@ -352,7 +352,7 @@ def _read_all_broker_feature_0(data: bytes, pos: int, count: int) -> tuple[Broke
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(BrokerFeatureCollection, out), pos
+    return BrokerFeatureCollection(out), pos
 
 
 def _write_all_broker_feature_0(out: list[bytes], items: Iterable[BrokerFeature]) -> None:

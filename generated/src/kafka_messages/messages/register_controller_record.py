@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -198,12 +198,12 @@ class RegisterControllerRecord(_RegisterControllerRecordConstants):
         self.end_points = (
             end_points
             if isinstance(end_points, ControllerEndpointCollection)
-            else ControllerEndpointCollection(list_of(end_points, "end_points", "ControllerEndpoint"))
+            else ControllerEndpointCollection(elements_of(end_points, "end_points", "ControllerEndpoint"))
         )
         self.features = (
             features
             if isinstance(features, ControllerFeatureCollection)
-            else ControllerFeatureCollection(list_of(features, "features", "ControllerFeature"))
+            else ControllerFeatureCollection(elements_of(features, "features", "ControllerFeature"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -247,7 +247,7 @@ def _read_all_controller_endpoint_0(data: bytes, pos: int, count: int) -> tuple[
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ControllerEndpointCollection, out), pos
+    return ControllerEndpointCollection(out), pos
 
 
 def _write_all_controller_endpoint_0(out: list[bytes], items: Iterable[ControllerEndpoint]) -> None:
@@ -299,7 +299,7 @@ def _read_all_controller_feature_0(data: bytes, pos: int, count: int) -> tuple[C
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ControllerFeatureCollection, out), pos
+    return ControllerFeatureCollection(out), pos
 
 
 def _write_all_controller_feature_0(out: list[bytes], items: Iterable[ControllerFeature]) -> None:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -226,7 +226,7 @@ class RemoteLogSegmentMetadataRecord(_RemoteLogSegmentMetadataRecordConstants):
         self.segment_leader_epochs = (
             segment_leader_epochs
             if isinstance(segment_leader_epochs, list)
-            else list_of(segment_leader_epochs, "segment_leader_epochs", "SegmentLeaderEpochEntry")
+            else list(elements_of(segment_leader_epochs, "segment_leader_epochs", "SegmentLeaderEpochEntry"))
         )
         self.segment_size_in_bytes = segment_size_in_bytes
         self.custom_metadata = custom_metadata

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of, string_array, string_array_size, string_elements
+from .._core.arrays import elements_of, string_array, string_array_size, string_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
@@ -46,7 +46,9 @@ class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.mechanisms = mechanisms if isinstance(mechanisms, list) else list_of(mechanisms, "mechanisms", "str")
+        self.mechanisms = (
+            mechanisms if isinstance(mechanisms, list) else list(elements_of(mechanisms, "mechanisms", "str"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

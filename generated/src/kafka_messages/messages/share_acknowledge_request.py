@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_B, UNPACK_B, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_B, UNPACK_B, elements_of, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -104,7 +104,7 @@ class AcknowledgePartition(StructBase):
         self.acknowledgement_batches = (
             acknowledgement_batches
             if isinstance(acknowledgement_batches, list)
-            else list_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch")
+            else list(elements_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -157,7 +157,7 @@ class AcknowledgeTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, AcknowledgePartitionCollection)
-            else AcknowledgePartitionCollection(list_of(partitions, "partitions", "AcknowledgePartition"))
+            else AcknowledgePartitionCollection(elements_of(partitions, "partitions", "AcknowledgePartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -234,7 +234,7 @@ class ShareAcknowledgeRequest(_ShareAcknowledgeRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, AcknowledgeTopicCollection)
-            else AcknowledgeTopicCollection(list_of(topics, "topics", "AcknowledgeTopic"))
+            else AcknowledgeTopicCollection(elements_of(topics, "topics", "AcknowledgeTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -322,7 +322,7 @@ def _read_all_acknowledge_partition_1(data: bytes, pos: int, count: int) -> tupl
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AcknowledgePartitionCollection, out), pos
+    return AcknowledgePartitionCollection(out), pos
 
 
 def _write_all_acknowledge_partition_1(out: list[bytes], items: Iterable[AcknowledgePartition]) -> None:
@@ -373,7 +373,7 @@ def _read_all_acknowledge_topic_1(data: bytes, pos: int, count: int) -> tuple[Ac
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(AcknowledgeTopicCollection, out), pos
+    return AcknowledgeTopicCollection(out), pos
 
 
 def _write_all_acknowledge_topic_1(out: list[bytes], items: Iterable[AcknowledgeTopic]) -> None:

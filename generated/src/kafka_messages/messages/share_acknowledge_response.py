@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -137,7 +137,7 @@ class ShareAcknowledgeTopicResponse(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -277,13 +277,13 @@ class ShareAcknowledgeResponse(_ShareAcknowledgeResponseConstants):
             responses
             if isinstance(responses, ShareAcknowledgeTopicResponseCollection)
             else ShareAcknowledgeTopicResponseCollection(
-                list_of(responses, "responses", "ShareAcknowledgeTopicResponse")
+                elements_of(responses, "responses", "ShareAcknowledgeTopicResponse")
             )
         )
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
+            else NodeEndpointCollection(elements_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -407,7 +407,7 @@ def _read_all_share_acknowledge_topic_response_1(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ShareAcknowledgeTopicResponseCollection, out), pos
+    return ShareAcknowledgeTopicResponseCollection(out), pos
 
 
 def _write_all_share_acknowledge_topic_response_1(
@@ -470,7 +470,7 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NodeEndpointCollection, out), pos
+    return NodeEndpointCollection(out), pos
 
 
 def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, fixed_elements, list_of, long_fixed_array
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -114,7 +114,7 @@ class FetchPartition(StructBase):
         self.acknowledgement_batches = (
             acknowledgement_batches
             if isinstance(acknowledgement_batches, list)
-            else list_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch")
+            else list(elements_of(acknowledgement_batches, "acknowledgement_batches", "AcknowledgementBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -168,7 +168,7 @@ class FetchTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, FetchPartitionCollection)
-            else FetchPartitionCollection(list_of(partitions, "partitions", "FetchPartition"))
+            else FetchPartitionCollection(elements_of(partitions, "partitions", "FetchPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -315,12 +315,12 @@ class ShareFetchRequest(_ShareFetchRequestConstants):
         self.topics = (
             topics
             if isinstance(topics, FetchTopicCollection)
-            else FetchTopicCollection(list_of(topics, "topics", "FetchTopic"))
+            else FetchTopicCollection(elements_of(topics, "topics", "FetchTopic"))
         )
         self.forgotten_topics_data = (
             forgotten_topics_data
             if isinstance(forgotten_topics_data, list)
-            else list_of(forgotten_topics_data, "forgotten_topics_data", "ForgottenTopic")
+            else list(elements_of(forgotten_topics_data, "forgotten_topics_data", "ForgottenTopic"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -416,7 +416,7 @@ def _read_all_fetch_partition_1(data: bytes, pos: int, count: int) -> tuple[Fetc
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(FetchPartitionCollection, out), pos
+    return FetchPartitionCollection(out), pos
 
 
 def _write_all_fetch_partition_1(out: list[bytes], items: Iterable[FetchPartition]) -> None:
@@ -469,7 +469,7 @@ def _read_all_fetch_topic_1(data: bytes, pos: int, count: int) -> tuple[FetchTop
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(FetchTopicCollection, out), pos
+    return FetchTopicCollection(out), pos
 
 
 def _write_all_fetch_topic_1(out: list[bytes], items: Iterable[FetchTopic]) -> None:

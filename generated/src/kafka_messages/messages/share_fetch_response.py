@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -171,7 +171,7 @@ class PartitionData(StructBase):
         self.acquired_records = (
             acquired_records
             if isinstance(acquired_records, list)
-            else list_of(acquired_records, "acquired_records", "AcquiredRecords")
+            else list(elements_of(acquired_records, "acquired_records", "AcquiredRecords"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -211,7 +211,7 @@ class ShareFetchableTopicResponse(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -357,12 +357,14 @@ class ShareFetchResponse(_ShareFetchResponseConstants):
         self.responses = (
             responses
             if isinstance(responses, ShareFetchableTopicResponseCollection)
-            else ShareFetchableTopicResponseCollection(list_of(responses, "responses", "ShareFetchableTopicResponse"))
+            else ShareFetchableTopicResponseCollection(
+                elements_of(responses, "responses", "ShareFetchableTopicResponse")
+            )
         )
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
+            else NodeEndpointCollection(elements_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -576,7 +578,7 @@ def _read_all_share_fetchable_topic_response_1(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ShareFetchableTopicResponseCollection, out), pos
+    return ShareFetchableTopicResponseCollection(out), pos
 
 
 def _write_all_share_fetchable_topic_response_1(out: list[bytes], items: Iterable[ShareFetchableTopicResponse]) -> None:
@@ -637,7 +639,7 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NodeEndpointCollection, out), pos
+    return NodeEndpointCollection(out), pos
 
 
 def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:

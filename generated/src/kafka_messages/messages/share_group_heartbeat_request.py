@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -79,7 +79,7 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
             else (
                 subscribed_topic_names
                 if isinstance(subscribed_topic_names, list)
-                else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
+                else list(elements_of(subscribed_topic_names, "subscribed_topic_names", "str"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields

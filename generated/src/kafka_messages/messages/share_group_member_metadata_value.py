@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     RawTaggedFields,
@@ -66,7 +66,7 @@ class ShareGroupMemberMetadataValue(_ShareGroupMemberMetadataValueConstants):
         self.subscribed_topic_names = (
             subscribed_topic_names
             if isinstance(subscribed_topic_names, list)
-            else list_of(subscribed_topic_names, "subscribed_topic_names", "str")
+            else list(elements_of(subscribed_topic_names, "subscribed_topic_names", "str"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

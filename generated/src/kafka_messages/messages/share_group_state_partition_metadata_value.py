@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -138,17 +138,17 @@ class ShareGroupStatePartitionMetadataValue(_ShareGroupStatePartitionMetadataVal
         self.initializing_topics = (
             initializing_topics
             if isinstance(initializing_topics, list)
-            else list_of(initializing_topics, "initializing_topics", "TopicPartitionsInfo")
+            else list(elements_of(initializing_topics, "initializing_topics", "TopicPartitionsInfo"))
         )
         self.initialized_topics = (
             initialized_topics
             if isinstance(initialized_topics, list)
-            else list_of(initialized_topics, "initialized_topics", "TopicPartitionsInfo")
+            else list(elements_of(initialized_topics, "initialized_topics", "TopicPartitionsInfo"))
         )
         self.deleting_topics = (
             deleting_topics
             if isinstance(deleting_topics, list)
-            else list_of(deleting_topics, "deleting_topics", "TopicInfo")
+            else list(elements_of(deleting_topics, "deleting_topics", "TopicInfo"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -138,7 +138,9 @@ class ShareSnapshotValue(_ShareSnapshotValueConstants):
         self.create_timestamp = create_timestamp
         self.write_timestamp = write_timestamp
         self.state_batches = (
-            state_batches if isinstance(state_batches, list) else list_of(state_batches, "state_batches", "StateBatch")
+            state_batches
+            if isinstance(state_batches, list)
+            else list(elements_of(state_batches, "state_batches", "StateBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -125,7 +125,9 @@ class ShareUpdateValue(_ShareUpdateValueConstants):
         self.start_offset = start_offset
         self.delivery_complete_count = delivery_complete_count
         self.state_batches = (
-            state_batches if isinstance(state_batches, list) else list_of(state_batches, "state_batches", "StateBatch")
+            state_batches
+            if isinstance(state_batches, list)
+            else list(elements_of(state_batches, "state_batches", "StateBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

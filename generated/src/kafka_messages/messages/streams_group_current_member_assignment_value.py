@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array, long_nullable_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array, long_nullable_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -136,28 +136,34 @@ class StreamsGroupCurrentMemberAssignmentValue(_StreamsGroupCurrentMemberAssignm
         self.previous_member_epoch = previous_member_epoch
         self.state = state
         self.active_tasks = (
-            active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+            active_tasks
+            if isinstance(active_tasks, list)
+            else list(elements_of(active_tasks, "active_tasks", "TaskIds"))
         )
         self.standby_tasks = (
-            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+            standby_tasks
+            if isinstance(standby_tasks, list)
+            else list(elements_of(standby_tasks, "standby_tasks", "TaskIds"))
         )
         self.warmup_tasks = (
-            warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+            warmup_tasks
+            if isinstance(warmup_tasks, list)
+            else list(elements_of(warmup_tasks, "warmup_tasks", "TaskIds"))
         )
         self.active_tasks_pending_revocation = (
             active_tasks_pending_revocation
             if isinstance(active_tasks_pending_revocation, list)
-            else list_of(active_tasks_pending_revocation, "active_tasks_pending_revocation", "TaskIds")
+            else list(elements_of(active_tasks_pending_revocation, "active_tasks_pending_revocation", "TaskIds"))
         )
         self.standby_tasks_pending_revocation = (
             standby_tasks_pending_revocation
             if isinstance(standby_tasks_pending_revocation, list)
-            else list_of(standby_tasks_pending_revocation, "standby_tasks_pending_revocation", "TaskIds")
+            else list(elements_of(standby_tasks_pending_revocation, "standby_tasks_pending_revocation", "TaskIds"))
         )
         self.warmup_tasks_pending_revocation = (
             warmup_tasks_pending_revocation
             if isinstance(warmup_tasks_pending_revocation, list)
-            else list_of(warmup_tasks_pending_revocation, "warmup_tasks_pending_revocation", "TaskIds")
+            else list(elements_of(warmup_tasks_pending_revocation, "warmup_tasks_pending_revocation", "TaskIds"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

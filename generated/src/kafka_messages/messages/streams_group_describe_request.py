@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     RawTaggedFields,
@@ -63,7 +63,7 @@ class StreamsGroupDescribeRequest(_StreamsGroupDescribeRequestConstants):
         include_topology_description: bool = False,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.group_ids = group_ids if isinstance(group_ids, list) else list_of(group_ids, "group_ids", "str")
+        self.group_ids = group_ids if isinstance(group_ids, list) else list(elements_of(group_ids, "group_ids", "str"))
         self.include_authorized_operations = include_authorized_operations
         self.include_topology_description = include_topology_description
         self.unknown_tagged_fields = unknown_tagged_fields

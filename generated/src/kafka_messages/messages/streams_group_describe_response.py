@@ -13,8 +13,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
-    list_of,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -125,7 +125,9 @@ class TopicInfo(StructBase):
         self.partitions = partitions
         self.replication_factor = replication_factor
         self.topic_configs = (
-            topic_configs if isinstance(topic_configs, list) else list_of(topic_configs, "topic_configs", "KeyValue")
+            topic_configs
+            if isinstance(topic_configs, list)
+            else list(elements_of(topic_configs, "topic_configs", "KeyValue"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -170,22 +172,24 @@ class Subtopology(StructBase):
     ) -> None:
         self.subtopology_id = subtopology_id
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
+            source_topics
+            if isinstance(source_topics, list)
+            else list(elements_of(source_topics, "source_topics", "str"))
         )
         self.repartition_sink_topics = (
             repartition_sink_topics
             if isinstance(repartition_sink_topics, list)
-            else list_of(repartition_sink_topics, "repartition_sink_topics", "str")
+            else list(elements_of(repartition_sink_topics, "repartition_sink_topics", "str"))
         )
         self.state_changelog_topics = (
             state_changelog_topics
             if isinstance(state_changelog_topics, list)
-            else list_of(state_changelog_topics, "state_changelog_topics", "TopicInfo")
+            else list(elements_of(state_changelog_topics, "state_changelog_topics", "TopicInfo"))
         )
         self.repartition_source_topics = (
             repartition_source_topics
             if isinstance(repartition_source_topics, list)
-            else list_of(repartition_source_topics, "repartition_source_topics", "TopicInfo")
+            else list(elements_of(repartition_source_topics, "repartition_source_topics", "TopicInfo"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -229,7 +233,7 @@ class Topology(StructBase):
             else (
                 subtopologies
                 if isinstance(subtopologies, list)
-                else list_of(subtopologies, "subtopologies", "Subtopology")
+                else list(elements_of(subtopologies, "subtopologies", "Subtopology"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -367,13 +371,19 @@ class Assignment(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.active_tasks = (
-            active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+            active_tasks
+            if isinstance(active_tasks, list)
+            else list(elements_of(active_tasks, "active_tasks", "TaskIds"))
         )
         self.standby_tasks = (
-            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+            standby_tasks
+            if isinstance(standby_tasks, list)
+            else list(elements_of(standby_tasks, "standby_tasks", "TaskIds"))
         )
         self.warmup_tasks = (
-            warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+            warmup_tasks
+            if isinstance(warmup_tasks, list)
+            else list(elements_of(warmup_tasks, "warmup_tasks", "TaskIds"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -455,15 +465,17 @@ class Member(StructBase):
         self.process_id = process_id
         self.user_endpoint = user_endpoint
         self.client_tags = (
-            client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "KeyValue")
+            client_tags if isinstance(client_tags, list) else list(elements_of(client_tags, "client_tags", "KeyValue"))
         )
         self.task_offsets = (
-            task_offsets if isinstance(task_offsets, list) else list_of(task_offsets, "task_offsets", "TaskOffset")
+            task_offsets
+            if isinstance(task_offsets, list)
+            else list(elements_of(task_offsets, "task_offsets", "TaskOffset"))
         )
         self.task_end_offsets = (
             task_end_offsets
             if isinstance(task_end_offsets, list)
-            else list_of(task_end_offsets, "task_end_offsets", "TaskOffset")
+            else list(elements_of(task_end_offsets, "task_end_offsets", "TaskOffset"))
         )
         self.assignment = Assignment() if assignment is None else assignment
         self.target_assignment = Assignment() if target_assignment is None else target_assignment
@@ -528,11 +540,15 @@ class TopologyDescriptionNode(StructBase):
         self.name = name
         self.node_type = node_type
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
+            source_topics
+            if isinstance(source_topics, list)
+            else list(elements_of(source_topics, "source_topics", "str"))
         )
         self.sink_topic = sink_topic
-        self.stores = stores if isinstance(stores, list) else list_of(stores, "stores", "str")
-        self.successors = successors if isinstance(successors, list) else list_of(successors, "successors", "str")
+        self.stores = stores if isinstance(stores, list) else list(elements_of(stores, "stores", "str"))
+        self.successors = (
+            successors if isinstance(successors, list) else list(elements_of(successors, "successors", "str"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -568,7 +584,7 @@ class TopologyDescriptionSubtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.nodes = nodes if isinstance(nodes, list) else list_of(nodes, "nodes", "TopologyDescriptionNode")
+        self.nodes = nodes if isinstance(nodes, list) else list(elements_of(nodes, "nodes", "TopologyDescriptionNode"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -634,12 +650,12 @@ class TopologyDescription(StructBase):
         self.subtopologies = (
             subtopologies
             if isinstance(subtopologies, list)
-            else list_of(subtopologies, "subtopologies", "TopologyDescriptionSubtopology")
+            else list(elements_of(subtopologies, "subtopologies", "TopologyDescriptionSubtopology"))
         )
         self.global_stores = (
             global_stores
             if isinstance(global_stores, list)
-            else list_of(global_stores, "global_stores", "TopologyDescriptionGlobalStore")
+            else list(elements_of(global_stores, "global_stores", "TopologyDescriptionGlobalStore"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -714,7 +730,7 @@ class DescribedGroup(StructBase):
         self.group_epoch = group_epoch
         self.assignment_epoch = assignment_epoch
         self.topology = topology
-        self.members = members if isinstance(members, list) else list_of(members, "members", "Member")
+        self.members = members if isinstance(members, list) else list(elements_of(members, "members", "Member"))
         self.authorized_operations = authorized_operations
         self.topology_description = topology_description
         self.topology_description_status = topology_description_status
@@ -774,7 +790,7 @@ class StreamsGroupDescribeResponse(_StreamsGroupDescribeResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
-        self.groups = groups if isinstance(groups, list) else list_of(groups, "groups", "DescribedGroup")
+        self.groups = groups if isinstance(groups, list) else list(elements_of(groups, "groups", "DescribedGroup"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -15,8 +15,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
-    list_of,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -122,7 +122,9 @@ class TopicInfo(StructBase):
         self.partitions = partitions
         self.replication_factor = replication_factor
         self.topic_configs = (
-            topic_configs if isinstance(topic_configs, list) else list_of(topic_configs, "topic_configs", "KeyValue")
+            topic_configs
+            if isinstance(topic_configs, list)
+            else list(elements_of(topic_configs, "topic_configs", "KeyValue"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -216,32 +218,34 @@ class Subtopology(StructBase):
     ) -> None:
         self.subtopology_id = subtopology_id
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
+            source_topics
+            if isinstance(source_topics, list)
+            else list(elements_of(source_topics, "source_topics", "str"))
         )
         self.source_topic_regex = (
             source_topic_regex
             if isinstance(source_topic_regex, list)
-            else list_of(source_topic_regex, "source_topic_regex", "str")
+            else list(elements_of(source_topic_regex, "source_topic_regex", "str"))
         )
         self.state_changelog_topics = (
             state_changelog_topics
             if isinstance(state_changelog_topics, list)
-            else list_of(state_changelog_topics, "state_changelog_topics", "TopicInfo")
+            else list(elements_of(state_changelog_topics, "state_changelog_topics", "TopicInfo"))
         )
         self.repartition_sink_topics = (
             repartition_sink_topics
             if isinstance(repartition_sink_topics, list)
-            else list_of(repartition_sink_topics, "repartition_sink_topics", "str")
+            else list(elements_of(repartition_sink_topics, "repartition_sink_topics", "str"))
         )
         self.repartition_source_topics = (
             repartition_source_topics
             if isinstance(repartition_source_topics, list)
-            else list_of(repartition_source_topics, "repartition_source_topics", "TopicInfo")
+            else list(elements_of(repartition_source_topics, "repartition_source_topics", "TopicInfo"))
         )
         self.copartition_groups = (
             copartition_groups
             if isinstance(copartition_groups, list)
-            else list_of(copartition_groups, "copartition_groups", "CopartitionGroup")
+            else list(elements_of(copartition_groups, "copartition_groups", "CopartitionGroup"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -280,7 +284,9 @@ class Topology(StructBase):
     ) -> None:
         self.epoch = epoch
         self.subtopologies = (
-            subtopologies if isinstance(subtopologies, list) else list_of(subtopologies, "subtopologies", "Subtopology")
+            subtopologies
+            if isinstance(subtopologies, list)
+            else list(elements_of(subtopologies, "subtopologies", "Subtopology"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -504,31 +510,49 @@ class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
         self.active_tasks = (
             None
             if active_tasks is None
-            else active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+            else (
+                active_tasks
+                if isinstance(active_tasks, list)
+                else list(elements_of(active_tasks, "active_tasks", "TaskIds"))
+            )
         )
         self.standby_tasks = (
             None
             if standby_tasks is None
             else (
-                standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+                standby_tasks
+                if isinstance(standby_tasks, list)
+                else list(elements_of(standby_tasks, "standby_tasks", "TaskIds"))
             )
         )
         self.warmup_tasks = (
             None
             if warmup_tasks is None
-            else warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+            else (
+                warmup_tasks
+                if isinstance(warmup_tasks, list)
+                else list(elements_of(warmup_tasks, "warmup_tasks", "TaskIds"))
+            )
         )
         self.process_id = process_id
         self.user_endpoint = user_endpoint
         self.client_tags = (
             None
             if client_tags is None
-            else client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "KeyValue")
+            else (
+                client_tags
+                if isinstance(client_tags, list)
+                else list(elements_of(client_tags, "client_tags", "KeyValue"))
+            )
         )
         self.task_offsets = (
             None
             if task_offsets is None
-            else task_offsets if isinstance(task_offsets, list) else list_of(task_offsets, "task_offsets", "TaskOffset")
+            else (
+                task_offsets
+                if isinstance(task_offsets, list)
+                else list(elements_of(task_offsets, "task_offsets", "TaskOffset"))
+            )
         )
         self.task_end_offsets = (
             None
@@ -536,7 +560,7 @@ class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
             else (
                 task_end_offsets
                 if isinstance(task_end_offsets, list)
-                else list_of(task_end_offsets, "task_end_offsets", "TaskOffset")
+                else list(elements_of(task_end_offsets, "task_end_offsets", "TaskOffset"))
             )
         )
         self.shutdown_application = shutdown_application

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -206,12 +206,12 @@ class EndpointToPartitions(StructBase):
         self.active_partitions = (
             active_partitions
             if isinstance(active_partitions, list)
-            else list_of(active_partitions, "active_partitions", "TopicPartition")
+            else list(elements_of(active_partitions, "active_partitions", "TopicPartition"))
         )
         self.standby_partitions = (
             standby_partitions
             if isinstance(standby_partitions, list)
-            else list_of(standby_partitions, "standby_partitions", "TopicPartition")
+            else list(elements_of(standby_partitions, "standby_partitions", "TopicPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -315,24 +315,36 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
         self.task_offset_interval_ms = task_offset_interval_ms
         self.acceptable_recovery_lag = acceptable_recovery_lag
         self.status = (
-            None if status is None else status if isinstance(status, list) else list_of(status, "status", "Status")
+            None
+            if status is None
+            else status if isinstance(status, list) else list(elements_of(status, "status", "Status"))
         )
         self.active_tasks = (
             None
             if active_tasks is None
-            else active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+            else (
+                active_tasks
+                if isinstance(active_tasks, list)
+                else list(elements_of(active_tasks, "active_tasks", "TaskIds"))
+            )
         )
         self.standby_tasks = (
             None
             if standby_tasks is None
             else (
-                standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+                standby_tasks
+                if isinstance(standby_tasks, list)
+                else list(elements_of(standby_tasks, "standby_tasks", "TaskIds"))
             )
         )
         self.warmup_tasks = (
             None
             if warmup_tasks is None
-            else warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+            else (
+                warmup_tasks
+                if isinstance(warmup_tasks, list)
+                else list(elements_of(warmup_tasks, "warmup_tasks", "TaskIds"))
+            )
         )
         self.topology_description_required = topology_description_required
         self.endpoint_information_epoch = endpoint_information_epoch
@@ -342,7 +354,9 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
             else (
                 partitions_by_user_endpoint
                 if isinstance(partitions_by_user_endpoint, list)
-                else list_of(partitions_by_user_endpoint, "partitions_by_user_endpoint", "EndpointToPartitions")
+                else list(
+                    elements_of(partitions_by_user_endpoint, "partitions_by_user_endpoint", "EndpointToPartitions")
+                )
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields

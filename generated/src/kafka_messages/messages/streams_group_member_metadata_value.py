@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -159,7 +159,7 @@ class StreamsGroupMemberMetadataValue(_StreamsGroupMemberMetadataValueConstants)
         self.process_id = process_id
         self.user_endpoint = user_endpoint
         self.client_tags = (
-            client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "KeyValue")
+            client_tags if isinstance(client_tags, list) else list(elements_of(client_tags, "client_tags", "KeyValue"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

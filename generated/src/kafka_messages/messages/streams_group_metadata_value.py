@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -120,7 +120,7 @@ class StreamsGroupMetadataValue(_StreamsGroupMetadataValueConstants):
             else (
                 last_assignment_configs
                 if isinstance(last_assignment_configs, list)
-                else list_of(last_assignment_configs, "last_assignment_configs", "LastAssignmentConfig")
+                else list(elements_of(last_assignment_configs, "last_assignment_configs", "LastAssignmentConfig"))
             )
         )
         self.stored_description_topology_epoch = stored_description_topology_epoch

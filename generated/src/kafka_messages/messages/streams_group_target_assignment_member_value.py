@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -90,13 +90,19 @@ class StreamsGroupTargetAssignmentMemberValue(_StreamsGroupTargetAssignmentMembe
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.active_tasks = (
-            active_tasks if isinstance(active_tasks, list) else list_of(active_tasks, "active_tasks", "TaskIds")
+            active_tasks
+            if isinstance(active_tasks, list)
+            else list(elements_of(active_tasks, "active_tasks", "TaskIds"))
         )
         self.standby_tasks = (
-            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskIds")
+            standby_tasks
+            if isinstance(standby_tasks, list)
+            else list(elements_of(standby_tasks, "standby_tasks", "TaskIds"))
         )
         self.warmup_tasks = (
-            warmup_tasks if isinstance(warmup_tasks, list) else list_of(warmup_tasks, "warmup_tasks", "TaskIds")
+            warmup_tasks
+            if isinstance(warmup_tasks, list)
+            else list(elements_of(warmup_tasks, "warmup_tasks", "TaskIds"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, list_of
+from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -67,11 +67,15 @@ class TopologyDescriptionNode(StructBase):
         self.name = name
         self.node_type = node_type
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
+            source_topics
+            if isinstance(source_topics, list)
+            else list(elements_of(source_topics, "source_topics", "str"))
         )
         self.sink_topic = sink_topic
-        self.stores = stores if isinstance(stores, list) else list_of(stores, "stores", "str")
-        self.successors = successors if isinstance(successors, list) else list_of(successors, "successors", "str")
+        self.stores = stores if isinstance(stores, list) else list(elements_of(stores, "stores", "str"))
+        self.successors = (
+            successors if isinstance(successors, list) else list(elements_of(successors, "successors", "str"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -107,7 +111,7 @@ class TopologyDescriptionSubtopology(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.subtopology_id = subtopology_id
-        self.nodes = nodes if isinstance(nodes, list) else list_of(nodes, "nodes", "TopologyDescriptionNode")
+        self.nodes = nodes if isinstance(nodes, list) else list(elements_of(nodes, "nodes", "TopologyDescriptionNode"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -173,12 +177,12 @@ class TopologyDescription(StructBase):
         self.subtopologies = (
             subtopologies
             if isinstance(subtopologies, list)
-            else list_of(subtopologies, "subtopologies", "TopologyDescriptionSubtopology")
+            else list(elements_of(subtopologies, "subtopologies", "TopologyDescriptionSubtopology"))
         )
         self.global_stores = (
             global_stores
             if isinstance(global_stores, list)
-            else list_of(global_stores, "global_stores", "TopologyDescriptionGlobalStore")
+            else list(elements_of(global_stores, "global_stores", "TopologyDescriptionGlobalStore"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

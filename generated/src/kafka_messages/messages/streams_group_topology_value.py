@@ -13,8 +13,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
-    list_of,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -101,7 +101,9 @@ class TopicInfo(StructBase):
         self.partitions = partitions
         self.replication_factor = replication_factor
         self.topic_configs = (
-            topic_configs if isinstance(topic_configs, list) else list_of(topic_configs, "topic_configs", "TopicConfig")
+            topic_configs
+            if isinstance(topic_configs, list)
+            else list(elements_of(topic_configs, "topic_configs", "TopicConfig"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -195,32 +197,34 @@ class Subtopology(StructBase):
     ) -> None:
         self.subtopology_id = subtopology_id
         self.source_topics = (
-            source_topics if isinstance(source_topics, list) else list_of(source_topics, "source_topics", "str")
+            source_topics
+            if isinstance(source_topics, list)
+            else list(elements_of(source_topics, "source_topics", "str"))
         )
         self.source_topic_regex = (
             source_topic_regex
             if isinstance(source_topic_regex, list)
-            else list_of(source_topic_regex, "source_topic_regex", "str")
+            else list(elements_of(source_topic_regex, "source_topic_regex", "str"))
         )
         self.state_changelog_topics = (
             state_changelog_topics
             if isinstance(state_changelog_topics, list)
-            else list_of(state_changelog_topics, "state_changelog_topics", "TopicInfo")
+            else list(elements_of(state_changelog_topics, "state_changelog_topics", "TopicInfo"))
         )
         self.repartition_sink_topics = (
             repartition_sink_topics
             if isinstance(repartition_sink_topics, list)
-            else list_of(repartition_sink_topics, "repartition_sink_topics", "str")
+            else list(elements_of(repartition_sink_topics, "repartition_sink_topics", "str"))
         )
         self.repartition_source_topics = (
             repartition_source_topics
             if isinstance(repartition_source_topics, list)
-            else list_of(repartition_source_topics, "repartition_source_topics", "TopicInfo")
+            else list(elements_of(repartition_source_topics, "repartition_source_topics", "TopicInfo"))
         )
         self.copartition_groups = (
             copartition_groups
             if isinstance(copartition_groups, list)
-            else list_of(copartition_groups, "copartition_groups", "CopartitionGroup")
+            else list(elements_of(copartition_groups, "copartition_groups", "CopartitionGroup"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -272,7 +276,9 @@ class StreamsGroupTopologyValue(_StreamsGroupTopologyValueConstants):
     ) -> None:
         self.epoch = epoch
         self.subtopologies = (
-            subtopologies if isinstance(subtopologies, list) else list_of(subtopologies, "subtopologies", "Subtopology")
+            subtopologies
+            if isinstance(subtopologies, list)
+            else list(elements_of(subtopologies, "subtopologies", "Subtopology"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

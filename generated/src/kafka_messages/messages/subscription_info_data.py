@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
@@ -135,7 +135,7 @@ class TaskOffsetSum(StructBase):
         self.partition_to_offset_sum = (
             partition_to_offset_sum
             if isinstance(partition_to_offset_sum, list)
-            else list_of(partition_to_offset_sum, "partition_to_offset_sum", "PartitionToOffsetSum")
+            else list(elements_of(partition_to_offset_sum, "partition_to_offset_sum", "PartitionToOffsetSum"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -241,20 +241,24 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
         self.version = version
         self.latest_supported_version = latest_supported_version
         self.process_id = process_id
-        self.prev_tasks = prev_tasks if isinstance(prev_tasks, list) else list_of(prev_tasks, "prev_tasks", "TaskId")
+        self.prev_tasks = (
+            prev_tasks if isinstance(prev_tasks, list) else list(elements_of(prev_tasks, "prev_tasks", "TaskId"))
+        )
         self.standby_tasks = (
-            standby_tasks if isinstance(standby_tasks, list) else list_of(standby_tasks, "standby_tasks", "TaskId")
+            standby_tasks
+            if isinstance(standby_tasks, list)
+            else list(elements_of(standby_tasks, "standby_tasks", "TaskId"))
         )
         self.user_end_point = user_end_point
         self.task_offset_sums = (
             task_offset_sums
             if isinstance(task_offset_sums, list)
-            else list_of(task_offset_sums, "task_offset_sums", "TaskOffsetSum")
+            else list(elements_of(task_offset_sums, "task_offset_sums", "TaskOffsetSum"))
         )
         self.unique_field = unique_field
         self.error_code = error_code
         self.client_tags = (
-            client_tags if isinstance(client_tags, list) else list_of(client_tags, "client_tags", "ClientTag")
+            client_tags if isinstance(client_tags, list) else list(elements_of(client_tags, "client_tags", "ClientTag"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

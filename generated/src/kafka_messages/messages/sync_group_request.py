@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -129,7 +129,7 @@ class SyncGroupRequest(_SyncGroupRequestConstants):
         self.assignments = (
             assignments
             if isinstance(assignments, list)
-            else list_of(assignments, "assignments", "SyncGroupRequestAssignment")
+            else list(elements_of(assignments, "assignments", "SyncGroupRequestAssignment"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 

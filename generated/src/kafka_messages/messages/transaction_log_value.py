@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -155,7 +155,7 @@ class TransactionLogValue(_TransactionLogValueConstants):
             else (
                 transaction_partitions
                 if isinstance(transaction_partitions, list)
-                else list_of(transaction_partitions, "transaction_partitions", "PartitionsSchema")
+                else list(elements_of(transaction_partitions, "transaction_partitions", "PartitionsSchema"))
             )
         )
         self.transaction_last_update_timestamp_ms = transaction_last_update_timestamp_ms

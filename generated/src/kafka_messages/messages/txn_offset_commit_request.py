@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -118,7 +118,7 @@ class TxnOffsetCommitRequestTopic(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "TxnOffsetCommitRequestPartition")
+            else list(elements_of(partitions, "partitions", "TxnOffsetCommitRequestPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -191,7 +191,9 @@ class TxnOffsetCommitRequest(_TxnOffsetCommitRequestConstants):
         self.generation_id_or_member_epoch = generation_id_or_member_epoch
         self.member_id = member_id
         self.group_instance_id = group_instance_id
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TxnOffsetCommitRequestTopic")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TxnOffsetCommitRequestTopic"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -139,7 +139,7 @@ class UpdateFeaturesRequest(_UpdateFeaturesRequestConstants):
         self.feature_updates = (
             feature_updates
             if isinstance(feature_updates, FeatureUpdateKeyCollection)
-            else FeatureUpdateKeyCollection(list_of(feature_updates, "feature_updates", "FeatureUpdateKey"))
+            else FeatureUpdateKeyCollection(elements_of(feature_updates, "feature_updates", "FeatureUpdateKey"))
         )
         self.validate_only = validate_only
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -175,7 +175,7 @@ def _read_all_feature_update_key_0(data: bytes, pos: int, count: int) -> tuple[F
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(FeatureUpdateKeyCollection, out), pos
+    return FeatureUpdateKeyCollection(out), pos
 
 
 def _write_all_feature_update_key_0(out: list[bytes], items: Iterable[FeatureUpdateKey]) -> None:
@@ -224,7 +224,7 @@ def _read_all_feature_update_key_1(data: bytes, pos: int, count: int) -> tuple[F
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(FeatureUpdateKeyCollection, out), pos
+    return FeatureUpdateKeyCollection(out), pos
 
 
 def _write_all_feature_update_key_1(out: list[bytes], items: Iterable[FeatureUpdateKey]) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -140,7 +140,7 @@ class UpdateFeaturesResponse(_UpdateFeaturesResponseConstants):
         self.results = (
             results
             if isinstance(results, UpdatableFeatureResultCollection)
-            else UpdatableFeatureResultCollection(list_of(results, "results", "UpdatableFeatureResult"))
+            else UpdatableFeatureResultCollection(elements_of(results, "results", "UpdatableFeatureResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -187,7 +187,7 @@ def _read_all_updatable_feature_result_0(
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(UpdatableFeatureResultCollection, out), pos
+    return UpdatableFeatureResultCollection(out), pos
 
 
 def _write_all_updatable_feature_result_0(out: list[bytes], items: Iterable[UpdatableFeatureResult]) -> None:

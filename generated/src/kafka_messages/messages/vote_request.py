@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -125,7 +125,7 @@ class TopicData(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -174,7 +174,7 @@ class VoteRequest(_VoteRequestConstants):
     ) -> None:
         self.cluster_id = cluster_id
         self.voter_id = voter_id
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -114,7 +114,7 @@ class TopicData(StructBase):
     ) -> None:
         self.topic_name = topic_name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -216,11 +216,11 @@ class VoteResponse(_VoteResponseConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.error_code = error_code
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "TopicData")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "TopicData"))
         self.node_endpoints = (
             node_endpoints
             if isinstance(node_endpoints, NodeEndpointCollection)
-            else NodeEndpointCollection(list_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
+            else NodeEndpointCollection(elements_of(node_endpoints, "node_endpoints", "NodeEndpoint"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -348,7 +348,7 @@ def _read_all_node_endpoint_1(data: bytes, pos: int, count: int) -> tuple[NodeEn
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NodeEndpointCollection, out), pos
+    return NodeEndpointCollection(out), pos
 
 
 def _write_all_node_endpoint_1(out: list[bytes], items: Iterable[NodeEndpoint]) -> None:

@@ -8,8 +8,8 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import elements_of
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -157,7 +157,7 @@ class Voter(StructBase):
         self.endpoints = (
             endpoints
             if isinstance(endpoints, EndpointCollection)
-            else EndpointCollection(list_of(endpoints, "endpoints", "Endpoint"))
+            else EndpointCollection(elements_of(endpoints, "endpoints", "Endpoint"))
         )
         self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -205,7 +205,7 @@ class VotersRecord(_VotersRecordConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.version = version
-        self.voters = voters if isinstance(voters, list) else list_of(voters, "voters", "Voter")
+        self.voters = voters if isinstance(voters, list) else list(elements_of(voters, "voters", "Voter"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -245,7 +245,7 @@ def _read_all_endpoint_0(data: bytes, pos: int, count: int) -> tuple[EndpointCol
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(EndpointCollection, out), pos
+    return EndpointCollection(out), pos
 
 
 def _write_all_endpoint_0(out: list[bytes], items: Iterable[Endpoint]) -> None:

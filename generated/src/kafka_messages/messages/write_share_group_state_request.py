@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -121,7 +121,9 @@ class PartitionData(StructBase):
         self.start_offset = start_offset
         self.delivery_complete_count = delivery_complete_count
         self.state_batches = (
-            state_batches if isinstance(state_batches, list) else list_of(state_batches, "state_batches", "StateBatch")
+            state_batches
+            if isinstance(state_batches, list)
+            else list(elements_of(state_batches, "state_batches", "StateBatch"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -159,7 +161,7 @@ class WriteStateData(StructBase):
     ) -> None:
         self.topic_id = topic_id
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PartitionData")
+            partitions if isinstance(partitions, list) else list(elements_of(partitions, "partitions", "PartitionData"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -204,7 +206,7 @@ class WriteShareGroupStateRequest(_WriteShareGroupStateRequestConstants):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.group_id = group_id
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "WriteStateData")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "WriteStateData"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

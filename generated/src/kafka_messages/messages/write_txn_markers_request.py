@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -105,7 +105,9 @@ class WritableTxnMarker(StructBase):
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self.transaction_result = transaction_result
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "WritableTxnMarkerTopic")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "WritableTxnMarkerTopic"))
+        )
         self.coordinator_epoch = coordinator_epoch
         self.transaction_version = transaction_version
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -151,7 +153,9 @@ class WriteTxnMarkersRequest(_WriteTxnMarkersRequestConstants):
         markers: Iterable[WritableTxnMarker] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.markers = markers if isinstance(markers, list) else list_of(markers, "markers", "WritableTxnMarker")
+        self.markers = (
+            markers if isinstance(markers, list) else list(elements_of(markers, "markers", "WritableTxnMarker"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -86,7 +86,7 @@ class WritableTxnMarkerTopicResult(StructBase):
         self.partitions = (
             partitions
             if isinstance(partitions, list)
-            else list_of(partitions, "partitions", "WritableTxnMarkerPartitionResult")
+            else list(elements_of(partitions, "partitions", "WritableTxnMarkerPartitionResult"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -119,7 +119,9 @@ class WritableTxnMarkerResult(StructBase):
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.producer_id = producer_id
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "WritableTxnMarkerTopicResult")
+        self.topics = (
+            topics if isinstance(topics, list) else list(elements_of(topics, "topics", "WritableTxnMarkerTopicResult"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -159,7 +161,9 @@ class WriteTxnMarkersResponse(_WriteTxnMarkersResponseConstants):
         markers: Iterable[WritableTxnMarkerResult] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.markers = markers if isinstance(markers, list) else list_of(markers, "markers", "WritableTxnMarkerResult")
+        self.markers = (
+            markers if isinstance(markers, list) else list(elements_of(markers, "markers", "WritableTxnMarkerResult"))
+        )
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -28,10 +28,10 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_array,
     fixed_elements,
     float_array,
-    list_of,
     long_fixed_array,
     long_nullable_fixed_array,
     string_array,
@@ -40,7 +40,7 @@ from .._core.arrays import (
     uuid_array,
     uuid_elements,
 )
-from .._core.collection import KeyedCollection, adopt
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -698,24 +698,32 @@ class AllTypesRequest(_AllTypesRequestConstants):
         self.bigs = None if bigs is None else bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of(texts, "texts", "str")
+        self.texts = (
+            None if texts is None else texts if isinstance(texts, list) else list(elements_of(texts, "texts", "str"))
+        )
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.shared = Shared() if shared is None else shared
         self.maybe_shared = Shared() if maybe_shared is UNSET else maybe_shared
         self.shared_list = (
             None
             if shared_list is None
-            else shared_list if isinstance(shared_list, list) else list_of(shared_list, "shared_list", "Shared")
+            else (
+                shared_list
+                if isinstance(shared_list, list)
+                else list(elements_of(shared_list, "shared_list", "Shared"))
+            )
         )
-        self.nothings = nothings if isinstance(nothings, list) else list_of(nothings, "nothings", "Nothing")
-        self.wrappers = wrappers if isinstance(wrappers, list) else list_of(wrappers, "wrappers", "Wrapper")
+        self.nothings = nothings if isinstance(nothings, list) else list(elements_of(nothings, "nothings", "Nothing"))
+        self.wrappers = wrappers if isinstance(wrappers, list) else list(elements_of(wrappers, "wrappers", "Wrapper"))
         self.entries = (
-            entries if isinstance(entries, EntryCollection) else EntryCollection(list_of(entries, "entries", "Entry"))
+            entries
+            if isinstance(entries, EntryCollection)
+            else EntryCollection(elements_of(entries, "entries", "Entry"))
         )
         self.members = (
             members
             if isinstance(members, MemberCollection)
-            else MemberCollection(list_of(members, "members", "Member"))
+            else MemberCollection(elements_of(members, "members", "Member"))
         )
         self.inner = inner
         self.only_old = only_old
@@ -733,14 +741,14 @@ class AllTypesRequest(_AllTypesRequestConstants):
             else tagged_numbers if isinstance(tagged_numbers, list) else list(tagged_numbers)
         )
         self.tagged_texts = (
-            tagged_texts if isinstance(tagged_texts, list) else list_of(tagged_texts, "tagged_texts", "str")
+            tagged_texts if isinstance(tagged_texts, list) else list(elements_of(tagged_texts, "tagged_texts", "str"))
         )
         self._tagged_inner = tagged_inner
         self.maybe_tagged_inner = maybe_tagged_inner
         self.tagged_entries = (
             tagged_entries
             if isinstance(tagged_entries, TaggedEntryCollection)
-            else TaggedEntryCollection(list_of(tagged_entries, "tagged_entries", "TaggedEntry"))
+            else TaggedEntryCollection(elements_of(tagged_entries, "tagged_entries", "TaggedEntry"))
         )
         self.empty_tagged_inner = EmptyTaggedInner() if empty_tagged_inner is UNSET else empty_tagged_inner
         self.late_tagged = late_tagged
@@ -1199,7 +1207,7 @@ def _read_all_entry_0(data: bytes, pos: int, count: int) -> tuple[EntryCollectio
         x.part, x.value = _unpack_iq(data, pos)
         pos += 12
         out.append(x)
-    return adopt(EntryCollection, out), pos
+    return EntryCollection(out), pos
 
 
 def _write_all_entry_0(out: list[bytes], items: Iterable[Entry]) -> None:
@@ -1273,7 +1281,7 @@ def _read_all_entry_2(data: bytes, pos: int, count: int) -> tuple[EntryCollectio
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(EntryCollection, out), pos
+    return EntryCollection(out), pos
 
 
 def _write_tags_entry_2(parent: list[bytes], x: Entry) -> None:
@@ -1375,7 +1383,7 @@ def _read_all_entry_3(data: bytes, pos: int, count: int) -> tuple[EntryCollectio
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(EntryCollection, out), pos
+    return EntryCollection(out), pos
 
 
 def _write_tags_entry_3(parent: list[bytes], x: Entry) -> None:
@@ -1441,7 +1449,7 @@ def _read_all_member_1(data: bytes, pos: int, count: int) -> tuple[MemberCollect
         pos += 16
         x.id = uuid_from(u_id)
         out.append(x)
-    return adopt(MemberCollection, out), pos
+    return MemberCollection(out), pos
 
 
 def _write_all_member_1(out: list[bytes], items: Iterable[Member]) -> None:
@@ -1472,7 +1480,7 @@ def _read_all_member_2(data: bytes, pos: int, count: int) -> tuple[MemberCollect
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(MemberCollection, out), pos
+    return MemberCollection(out), pos
 
 
 def _write_all_member_2(out: list[bytes], items: Iterable[Member]) -> None:
@@ -1667,7 +1675,7 @@ def _read_all_tagged_entry_2(data: bytes, pos: int, count: int) -> tuple[TaggedE
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(TaggedEntryCollection, out), pos
+    return TaggedEntryCollection(out), pos
 
 
 def _write_all_tagged_entry_2(out: list[bytes], items: Iterable[TaggedEntry]) -> None:

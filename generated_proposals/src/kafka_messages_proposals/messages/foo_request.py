@@ -11,9 +11,9 @@ from .._base.message import Message
 from .._core.arrays import (
     PACK_I,
     UNPACK_I,
+    elements_of,
     fixed_array,
     fixed_elements,
-    list_of,
     string_array,
     string_array_size,
     string_elements,
@@ -186,7 +186,7 @@ class FooRequest(_FooRequestConstants):
         priority: int = 0,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.names = names if isinstance(names, list) else list_of(names, "names", "str")
+        self.names = names if isinstance(names, list) else list(elements_of(names, "names", "str"))
         self.depth = Depth() if depth is None else depth
         self.trace_id = trace_id
         self.forwarded_by = (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
     long_packed,
@@ -88,7 +88,7 @@ class FooResponse(_FooResponseConstants):
         user_agent: str | None = None,
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.foos = foos if isinstance(foos, list) else list_of(foos, "foos", "Foo")
+        self.foos = foos if isinstance(foos, list) else list(elements_of(foos, "foos", "Foo"))
         self.user_agent = user_agent
         self.unknown_tagged_fields = unknown_tagged_fields
 

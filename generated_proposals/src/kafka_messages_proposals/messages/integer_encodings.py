@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_H, UNPACK_H, UNPACK_I, fixed_array, fixed_elements, list_of
-from .._core.collection import KeyedCollection, adopt
+from .._core.arrays import PACK_H, UNPACK_H, UNPACK_I, elements_of, fixed_array, fixed_elements
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
     PACKED16,
@@ -172,7 +172,7 @@ class IntegerEncodings(_IntegerEncodingsConstants):
         self.codes = codes if isinstance(codes, list) else list(codes)
         self.offsets = None if offsets is None else offsets if isinstance(offsets, list) else list(offsets)
         self.replicas = replicas if isinstance(replicas, list) else list(replicas)
-        self.pairs = pairs if isinstance(pairs, PairCollection) else PairCollection(list_of(pairs, "pairs", "Pair"))
+        self.pairs = pairs if isinstance(pairs, PairCollection) else PairCollection(elements_of(pairs, "pairs", "Pair"))
         self.tagged_count = tagged_count
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -212,7 +212,7 @@ def _read_all_pair_0(data: bytes, pos: int, count: int) -> tuple[PairCollection,
             x.value, pos = long_packed(data, pos, n, 64)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(PairCollection, out), pos
+    return PairCollection(out), pos
 
 
 def _write_all_pair_0(out: list[bytes], items: Iterable[Pair]) -> None:
@@ -257,7 +257,7 @@ def _read_all_pair_1(data: bytes, pos: int, count: int) -> tuple[PairCollection,
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(PairCollection, out), pos
+    return PairCollection(out), pos
 
 
 def _write_all_pair_1(out: list[bytes], items: Iterable[Pair]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
     interleaved_header,
@@ -166,7 +166,7 @@ class InterleavedTags(_InterleavedTagsConstants):
         self._tag3 = tag3
         self.tag4 = tag4
         self.tag5 = tag5
-        self.parts = parts if isinstance(parts, list) else list_of(parts, "parts", "Part")
+        self.parts = parts if isinstance(parts, list) else list(elements_of(parts, "parts", "Part"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -113,7 +113,9 @@ class FixedTopic(StructBase):
         self.error_code = error_code
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "FixedPartition")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "FixedPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -154,7 +156,7 @@ class MetadataFixed(_MetadataFixedConstants):
         topics: Iterable[FixedTopic] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "FixedTopic")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "FixedTopic"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.encodings import PACKED16, PACKED32, long_packed, packed32_array, packed32_elements
 from .._core.structs import StructBase
@@ -111,7 +111,9 @@ class PackedTopic(StructBase):
         self.error_code = error_code
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "PackedPartition")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "PackedPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -152,7 +154,7 @@ class MetadataPacked(_MetadataPackedConstants):
         topics: Iterable[PackedTopic] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "PackedTopic")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "PackedTopic"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

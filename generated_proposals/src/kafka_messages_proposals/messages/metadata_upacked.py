@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import list_of
+from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.encodings import UPACKED16, UPACKED32, long_upacked, upacked32_array, upacked32_elements
 from .._core.structs import StructBase
@@ -111,7 +111,9 @@ class UpackedTopic(StructBase):
         self.error_code = error_code
         self.name = name
         self.partitions = (
-            partitions if isinstance(partitions, list) else list_of(partitions, "partitions", "UpackedPartition")
+            partitions
+            if isinstance(partitions, list)
+            else list(elements_of(partitions, "partitions", "UpackedPartition"))
         )
         self.unknown_tagged_fields = unknown_tagged_fields
 
@@ -153,7 +155,7 @@ class MetadataUpacked(_MetadataUpackedConstants):
         topics: Iterable[UpackedTopic] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.topics = topics if isinstance(topics, list) else list_of(topics, "topics", "UpackedTopic")
+        self.topics = topics if isinstance(topics, list) else list(elements_of(topics, "topics", "UpackedTopic"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import PACK_I, UNPACK_I, fixed_array, fixed_elements, list_of, long_fixed_array
+from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -118,12 +118,12 @@ class Assignment(StructBase):
         self.assigned_topic_partitions = (
             assigned_topic_partitions
             if isinstance(assigned_topic_partitions, list)
-            else list_of(assigned_topic_partitions, "assigned_topic_partitions", "TopicPartitions")
+            else list(elements_of(assigned_topic_partitions, "assigned_topic_partitions", "TopicPartitions"))
         )
         self.pending_topic_partitions = (
             pending_topic_partitions
             if isinstance(pending_topic_partitions, list)
-            else list_of(pending_topic_partitions, "pending_topic_partitions", "TopicPartitions")
+            else list(elements_of(pending_topic_partitions, "pending_topic_partitions", "TopicPartitions"))
         )
         self.metadata_version = metadata_version
         self.metadata_bytes = metadata_bytes

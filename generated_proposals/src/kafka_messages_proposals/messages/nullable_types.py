@@ -28,10 +28,10 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_array,
     fixed_elements,
     float_array,
-    list_of,
     long_fixed_array,
     long_nullable_fixed_array,
     string_array,
@@ -40,7 +40,7 @@ from .._core.arrays import (
     uuid_array,
     uuid_elements,
 )
-from .._core.collection import KeyedCollection, adopt
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -542,7 +542,9 @@ class NullableTypes(_NullableTypesConstants):
         self.identities = (
             None if identities is None else identities if isinstance(identities, list) else list(identities)
         )
-        self.texts = None if texts is None else texts if isinstance(texts, list) else list_of(texts, "texts", "str")
+        self.texts = (
+            None if texts is None else texts if isinstance(texts, list) else list(elements_of(texts, "texts", "str"))
+        )
         self.blobs = None if blobs is None else blobs if isinstance(blobs, list) else list(blobs)
         self.null_words = null_words
         self.null_blob = null_blob
@@ -581,7 +583,7 @@ class NullableTypes(_NullableTypesConstants):
         self.null_texts = (
             None
             if null_texts is None
-            else null_texts if isinstance(null_texts, list) else list_of(null_texts, "null_texts", "str")
+            else null_texts if isinstance(null_texts, list) else list(elements_of(null_texts, "null_texts", "str"))
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
@@ -624,7 +626,7 @@ class NullableTypes(_NullableTypesConstants):
         self.later_texts = (
             None
             if later_texts is None
-            else later_texts if isinstance(later_texts, list) else list_of(later_texts, "later_texts", "str")
+            else later_texts if isinstance(later_texts, list) else list(elements_of(later_texts, "later_texts", "str"))
         )
         self.later_blobs = (
             None if later_blobs is None else later_blobs if isinstance(later_blobs, list) else list(later_blobs)
@@ -665,7 +667,7 @@ class NullableTypes(_NullableTypesConstants):
         self.once_texts = (
             None
             if once_texts is None
-            else once_texts if isinstance(once_texts, list) else list_of(once_texts, "once_texts", "str")
+            else once_texts if isinstance(once_texts, list) else list(elements_of(once_texts, "once_texts", "str"))
         )
         self.once_blobs = (
             None if once_blobs is None else once_blobs if isinstance(once_blobs, list) else list(once_blobs)
@@ -677,7 +679,7 @@ class NullableTypes(_NullableTypesConstants):
         self.items = (
             None
             if items is None
-            else items if isinstance(items, ItemCollection) else ItemCollection(list_of(items, "items", "Item"))
+            else items if isinstance(items, ItemCollection) else ItemCollection(elements_of(items, "items", "Item"))
         )
         self.null_items = (
             None
@@ -685,7 +687,7 @@ class NullableTypes(_NullableTypesConstants):
             else (
                 null_items
                 if isinstance(null_items, NullItemCollection)
-                else NullItemCollection(list_of(null_items, "null_items", "NullItem"))
+                else NullItemCollection(elements_of(null_items, "null_items", "NullItem"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -1136,7 +1138,7 @@ def _read_all_item_0(data: bytes, pos: int, count: int) -> tuple[ItemCollection,
             x.part, pos = _read_inside_item_0(data, pos)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ItemCollection, out), pos
+    return ItemCollection(out), pos
 
 
 def _write_all_item_0(out: list[bytes], items: Iterable[Item]) -> None:
@@ -1176,7 +1178,7 @@ def _read_all_item_1(data: bytes, pos: int, count: int) -> tuple[ItemCollection,
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(ItemCollection, out), pos
+    return ItemCollection(out), pos
 
 
 def _write_all_item_1(out: list[bytes], items: Iterable[Item]) -> None:
@@ -1299,7 +1301,7 @@ def _read_all_null_item_0(data: bytes, pos: int, count: int) -> tuple[NullItemCo
             x.part, pos = _read_inside_null_item_0(data, pos)
         x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NullItemCollection, out), pos
+    return NullItemCollection(out), pos
 
 
 def _write_all_null_item_0(out: list[bytes], items: Iterable[NullItem]) -> None:
@@ -1339,7 +1341,7 @@ def _read_all_null_item_1(data: bytes, pos: int, count: int) -> tuple[NullItemCo
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(NullItemCollection, out), pos
+    return NullItemCollection(out), pos
 
 
 def _write_all_null_item_1(out: list[bytes], items: Iterable[NullItem]) -> None:

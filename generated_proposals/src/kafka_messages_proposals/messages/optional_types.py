@@ -22,17 +22,17 @@ from .._core.arrays import (
     bytes_array,
     bytes_array_size,
     bytes_elements,
+    elements_of,
     fixed_array,
     fixed_elements,
     float_array,
-    list_of,
     string_array,
     string_array_size,
     string_elements,
     uuid_array,
     uuid_elements,
 )
-from .._core.collection import KeyedCollection, adopt
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
     long_packed,
@@ -281,7 +281,7 @@ class Wrapper(StructBase):
         items: Iterable[Wrapped] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
-        self.items = items if isinstance(items, list) else list_of(items, "items", "Wrapped")
+        self.items = items if isinstance(items, list) else list(elements_of(items, "items", "Wrapped"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -523,7 +523,9 @@ class OptionalTypes(_OptionalTypesConstants):
     ) -> None:
         self.id = id
         self.entries = (
-            entries if isinstance(entries, EntryCollection) else EntryCollection(list_of(entries, "entries", "Entry"))
+            entries
+            if isinstance(entries, EntryCollection)
+            else EntryCollection(elements_of(entries, "entries", "Entry"))
         )
         self.maybe = Maybe() if maybe is UNSET else maybe
         self.flag = flag
@@ -546,7 +548,7 @@ class OptionalTypes(_OptionalTypesConstants):
         self.bigs = bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = texts if isinstance(texts, list) else list_of(texts, "texts", "str")
+        self.texts = texts if isinstance(texts, list) else list(elements_of(texts, "texts", "str"))
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.flag_with = flag_with
         self.tiny_with = tiny_with
@@ -596,7 +598,7 @@ class OptionalTypes(_OptionalTypesConstants):
         self.maybe_texts = (
             None
             if maybe_texts is None
-            else maybe_texts if isinstance(maybe_texts, list) else list_of(maybe_texts, "maybe_texts", "str")
+            else maybe_texts if isinstance(maybe_texts, list) else list(elements_of(maybe_texts, "maybe_texts", "str"))
         )
         self.maybe_blobs = (
             None if maybe_blobs is None else maybe_blobs if isinstance(maybe_blobs, list) else list(maybe_blobs)
@@ -637,7 +639,7 @@ class OptionalTypes(_OptionalTypesConstants):
         self.null_texts = (
             None
             if null_texts is None
-            else null_texts if isinstance(null_texts, list) else list_of(null_texts, "null_texts", "str")
+            else null_texts if isinstance(null_texts, list) else list(elements_of(null_texts, "null_texts", "str"))
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
@@ -740,7 +742,7 @@ def _read_all_entry_0(data: bytes, pos: int, count: int) -> tuple[EntryCollectio
         (x.size,) = _unpack_q(data, pos)
         pos += 8
         out.append(x)
-    return adopt(EntryCollection, out), pos
+    return EntryCollection(out), pos
 
 
 def _write_all_entry_0(out: list[bytes], items: Iterable[Entry]) -> None:
@@ -785,7 +787,7 @@ def _read_all_entry_1(data: bytes, pos: int, count: int) -> tuple[EntryCollectio
         (x.size,) = _unpack_q(data, pos)
         pos += 8
         out.append(x)
-    return adopt(EntryCollection, out), pos
+    return EntryCollection(out), pos
 
 
 def _write_all_entry_1(out: list[bytes], items: Iterable[Entry]) -> None:

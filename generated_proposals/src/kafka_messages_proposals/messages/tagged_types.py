@@ -25,15 +25,15 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
     compact_string_elements,
+    elements_of,
     fixed_elements,
     float_array,
-    list_of,
     long_fixed_array,
     long_nullable_fixed_array,
     uuid_array,
     uuid_elements,
 )
-from .._core.collection import KeyedCollection, adopt
+from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -534,7 +534,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.bigs = bigs if isinstance(bigs, list) else list(bigs)
         self.ratios = ratios if isinstance(ratios, list) else list(ratios)
         self.identities = identities if isinstance(identities, list) else list(identities)
-        self.texts = texts if isinstance(texts, list) else list_of(texts, "texts", "str")
+        self.texts = texts if isinstance(texts, list) else list(elements_of(texts, "texts", "str"))
         self.blobs = blobs if isinstance(blobs, list) else list(blobs)
         self.flag_with = flag_with
         self.tiny_with = tiny_with
@@ -584,7 +584,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.maybe_texts = (
             None
             if maybe_texts is None
-            else maybe_texts if isinstance(maybe_texts, list) else list_of(maybe_texts, "maybe_texts", "str")
+            else maybe_texts if isinstance(maybe_texts, list) else list(elements_of(maybe_texts, "maybe_texts", "str"))
         )
         self.maybe_blobs = (
             None if maybe_blobs is None else maybe_blobs if isinstance(maybe_blobs, list) else list(maybe_blobs)
@@ -625,7 +625,7 @@ class TaggedTypes(_TaggedTypesConstants):
         self.null_texts = (
             None
             if null_texts is None
-            else null_texts if isinstance(null_texts, list) else list_of(null_texts, "null_texts", "str")
+            else null_texts if isinstance(null_texts, list) else list(elements_of(null_texts, "null_texts", "str"))
         )
         self.null_blobs = (
             None if null_blobs is None else null_blobs if isinstance(null_blobs, list) else list(null_blobs)
@@ -633,16 +633,20 @@ class TaggedTypes(_TaggedTypesConstants):
         self._part = part
         self.maybe_part = MaybePart() if maybe_part is UNSET else maybe_part
         self.null_part = null_part
-        self.items = items if isinstance(items, list) else list_of(items, "items", "Item")
+        self.items = items if isinstance(items, list) else list(elements_of(items, "items", "Item"))
         self.maybe_items = (
             None
             if maybe_items is None
-            else maybe_items if isinstance(maybe_items, list) else list_of(maybe_items, "maybe_items", "MaybeItem")
+            else (
+                maybe_items
+                if isinstance(maybe_items, list)
+                else list(elements_of(maybe_items, "maybe_items", "MaybeItem"))
+            )
         )
         self.null_items = (
             None
             if null_items is None
-            else null_items if isinstance(null_items, list) else list_of(null_items, "null_items", "NullItem")
+            else null_items if isinstance(null_items, list) else list(elements_of(null_items, "null_items", "NullItem"))
         )
         self.entries = (
             None
@@ -650,7 +654,7 @@ class TaggedTypes(_TaggedTypesConstants):
             else (
                 entries
                 if isinstance(entries, EntryCollection)
-                else EntryCollection(list_of(entries, "entries", "Entry"))
+                else EntryCollection(elements_of(entries, "entries", "Entry"))
             )
         )
         self.unknown_tagged_fields = unknown_tagged_fields
@@ -1080,7 +1084,7 @@ def _read_all_entry_1(data: bytes, pos: int, count: int) -> tuple[EntryCollectio
         else:
             x.unknown_tagged_fields = ()
         out.append(x)
-    return adopt(EntryCollection, out), pos
+    return EntryCollection(out), pos
 
 
 def _write_all_entry_1(out: list[bytes], items: Iterable[Entry]) -> None:

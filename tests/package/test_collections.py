@@ -1,0 +1,371 @@
+"""Keyed collections are lists: whatever is done to them as to a list, what ``find`` says stays right."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import pickle
+import struct
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import kafka_messages.json
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from kafka_messages import DecodeError, IncrementalAlterConfigsRequest, MetadataResponse
+from kafka_messages._core.collection import KeyedCollection
+from kafka_messages.messages.incremental_alter_configs_request import (
+    AlterConfigsResource,
+    AlterConfigsResourceCollection,
+)
+from kafka_messages.messages.metadata_response import MetadataResponseTopic as Topic
+from kafka_messages.messages.metadata_response import MetadataResponseTopicCollection as Topics
+
+# --- whatever changes them ---------------------------------------------------------------------------------------------
+
+KEYS = ("a", "b", "c", None)
+elements = st.builds(Topic, name=st.sampled_from(KEYS), error_code=st.integers(0, 1))
+"""Equal keys and equal elements are common among them."""
+several = st.lists(elements, max_size=4)
+positions = st.integers(-7, 7)
+slices = st.builds(slice, positions | st.none(), positions | st.none(), st.sampled_from((None, 1, 2, -1, -2)))
+containers = st.sampled_from((list, tuple, iter, Topics))
+
+
+class Changes(RuleBasedStateMachine):
+    """Operations in any order on a collection and on a plain list, which hold the same objects ever after."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.topics, self.model = Topics(), list[Topic]()
+
+    def same(self, operation: Callable[[Any], object]) -> None:
+        """The operation has the same result or failure on both."""
+        results = []
+        for target in (self.topics, self.model):
+            try:
+                results.append(operation(target))
+            except (IndexError, ValueError) as error:
+                results.append((type(error), str(error).replace("Topics", "list")))
+        assert results[0] == results[1]
+        assert list(map(id, self.topics)) == list(map(id, self.model))
+
+    @initialize(topics=several)
+    def made_from_outside(self, topics: list[Topic]) -> None:
+        """What a native codec makes: elements put into a list whose constructor never ran."""
+        self.topics = Topics.__new__(Topics)
+        list.extend(self.topics, topics)
+        self.model = topics
+
+    @rule(key=st.sampled_from(KEYS))
+    def find(self, key: str | None) -> None:
+        wanted = [topic for topic in self.model if topic.name == key]
+        assert list(map(id, self.topics.find_all(key))) == list(map(id, wanted))
+        assert self.topics.find(key) is (wanted[0] if wanted else None)
+
+    @rule(topic=elements, name=st.sampled_from(("append", "add")))
+    def append(self, topic: Topic, name: str) -> None:
+        getattr(self.topics, name)(topic)
+        self.model.append(topic)
+
+    @rule(topics=several, container=containers)
+    def extend(self, topics: list[Topic], container: Callable[[list[Topic]], Any]) -> None:
+        self.same(lambda target: target.extend(container(topics)))
+
+    @rule(topics=several, container=containers)
+    def add_in_place(self, topics: list[Topic], container: Callable[[list[Topic]], Any]) -> None:
+        before = self.topics
+        self.topics += container(topics)
+        self.model += topics
+        assert self.topics is before
+
+    @rule()
+    def extend_by_itself(self) -> None:
+        if len(self.model) < 10:
+            self.same(lambda target: target.extend(target))
+
+    @rule(position=positions, topic=elements)
+    def insert(self, position: int, topic: Topic) -> None:
+        self.same(lambda target: target.insert(position, topic))
+
+    @rule(position=positions)
+    def pop(self, position: int) -> None:
+        self.same(lambda target: target.pop(position))
+
+    @rule()
+    def pop_last(self) -> None:
+        self.same(lambda target: target.pop())
+
+    @rule(position=positions)
+    def remove_object(self, position: int) -> None:
+        """Of equal elements the very object goes, where a list takes the first."""
+        if -len(self.model) <= position < len(self.model):
+            topic = self.model[position]
+            self.topics.remove(topic)
+            del self.model[[each is topic for each in self.model].index(True)]
+
+    @rule(topic=elements)
+    def remove_equal(self, topic: Topic) -> None:
+        self.same(lambda target: target.remove(topic))
+
+    @rule()
+    def clear(self) -> None:
+        self.same(lambda target: target.clear())
+
+    @rule(reverse=st.booleans())
+    def sort(self, reverse: bool) -> None:
+        self.same(lambda target: target.sort(key=lambda topic: topic.name or "", reverse=reverse))
+
+    @rule()
+    def sort_fails(self) -> None:
+        """Elements have no order."""
+        for target in (self.topics, self.model):
+            if len(self.model) > 1:
+                with pytest.raises(TypeError, match=r"^'<' not supported between instances of"):
+                    target.sort()  # type: ignore[call-arg]
+
+    @rule()
+    def reverse(self) -> None:
+        self.same(lambda target: target.reverse())
+
+    @rule(position=positions, topic=elements)
+    def set_item(self, position: int, topic: Topic) -> None:
+        self.same(lambda target: target.__setitem__(position, topic))
+
+    @rule(part=slices, topics=several, container=containers)
+    def set_slice(self, part: slice, topics: list[Topic], container: Callable[[list[Topic]], Any]) -> None:
+        self.same(lambda target: target.__setitem__(part, container(topics)))
+
+    @rule(position=positions | slices)
+    def delete(self, position: int | slice) -> None:
+        self.same(lambda target: target.__delitem__(position))
+
+    @rule(times=st.integers(-1, 2))
+    def repeat(self, times: int) -> None:
+        if len(self.model) < 10:
+            before = self.topics
+            self.topics *= times
+            self.model *= times
+            assert self.topics is before
+
+    @rule(position=positions, key=st.sampled_from(KEYS))
+    def change_key(self, position: int, key: str | None) -> None:
+        if -len(self.model) <= position < len(self.model):
+            self.topics[position].name = key
+            self.topics.reindex()
+
+    @rule(copied=st.sampled_from((copy.copy, Topics.copy, Topics)))
+    def go_on_with_a_copy(self, copied: Callable[[Topics], Topics]) -> None:
+        self.topics = copied(self.topics)
+        assert type(self.topics) is Topics
+
+    def teardown(self) -> None:
+        assert self.topics == self.model
+        for key in KEYS:
+            self.find(key)
+
+
+TestChanges = Changes.TestCase
+
+
+def test_no_method_of_lists_is_forgotten() -> None:
+    """A method that a later Python gives to lists must be looked at: does it change them?"""
+    only_read = {"count", "index", "__contains__", "__iter__", "__len__", "__reversed__", "__getitem__", "__sizeof__"}
+    only_read |= {"__add__", "__mul__", "__rmul__", "__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"}
+    about_the_class = {"__new__", "__init__", "__doc__", "__hash__", "__getattribute__", "__class_getitem__"}
+    changing = set(vars(list)) - only_read - about_the_class - {"copy", "__repr__"}
+    assert changing <= set(vars(KeyedCollection))
+
+
+def test_what_an_iterator_gave_is_found_while_it_goes_on() -> None:
+    """Topics that are not yet there are added in one line; the second of a name finds the first."""
+    topics = Topics([Topic(name="a")])
+    given = [Topic(name=name) for name in "abbc"]
+    topics.extend(topic for topic in given if topics.find(topic.name) is None)
+    assert [topic.name for topic in topics] == ["a", "b", "c"]
+    topics += (topic for topic in given if not topics.find(topic.name))
+    assert len(topics) == 3
+
+
+def test_additions_that_fail_halfway() -> None:
+    """What came before the failure is there, and is found."""
+
+    def failing() -> Iterator[Topic]:
+        yield Topic(name="b")
+        raise OSError("gone")
+
+    topics = Topics([Topic(name="a")])
+    assert topics.find("b") is None
+    with pytest.raises(OSError, match=r"^gone$"):
+        topics.extend(failing())
+    assert topics.find("b") is topics[1]
+    topics[:] = sorted(topics, key=lambda topic: topic.name or "", reverse=True)
+    assert topics.find("b") is topics[0]
+
+
+def test_what_has_no_key_is_named_by_each_lookup() -> None:
+    """A stranger among the elements must not make a lookup silently miss what is there."""
+    topics = Topics([Topic(name="a")])
+    stranger: Any = "b"
+    assert topics.find("a") is topics[0]
+    for use in (lambda: topics.append(stranger), lambda: topics.find("a"), lambda: topics.find_all("b")):
+        with pytest.raises(AttributeError, match=r"^'str' object has no attribute 'name'$"):
+            use()
+    topics.remove(stranger)
+    assert topics.find("a") is topics[0]
+
+
+def test_insert_goes_where_it_is_told_and_add_to_the_end() -> None:
+    """As with lists; among equal keys the order decides which is found first."""
+    topics = Topics([Topic(name="a", error_code=1)])
+    topics.insert(0, Topic(name="a", error_code=2))
+    topics.add(Topic(name="a", error_code=3))
+    assert [topic.error_code for topic in topics.find_all("a")] == [2, 1, 3]
+
+
+# --- what they are -----------------------------------------------------------------------------------------------------
+
+
+def filled(*names: str) -> Topics:
+    return Topics(Topic(name=name) for name in names)
+
+
+def test_they_are_lists() -> None:
+    """Code that asks for a list, or matches one, need not know of collections."""
+    topics = MetadataResponse.read(MetadataResponse(topics=filled("a", "b", "c")).write(12), 12).topics
+    assert isinstance(topics, list)
+    match topics:
+        case [first, *rest]:
+            assert first is topics[0]
+            assert rest == topics[1:]
+        case _:
+            pytest.fail("no sequence")
+    assert sorted(topics, key=lambda topic: topic.name or "", reverse=True)[0] is topics[2]
+    assert topics.index(topics[1]) == 1
+    assert topics.count(Topic(name="a")) == 1
+    assert topics == list(topics)
+    assert list(topics) == topics
+    with pytest.raises(TypeError, match=r"^unhashable type: 'MetadataResponseTopicCollection'$"):
+        hash(topics)
+
+
+def test_parts_and_sums_are_plain_lists() -> None:
+    """As with other subclasses of list; only a copy is a collection."""
+    topics = filled("a", "b")
+    for made in (topics[:], topics + topics, topics * 2, 2 * topics, sorted(topics, key=id)):
+        assert type(made) is list
+    assert type(topics.copy()) is Topics
+    assert repr(topics[:0]) == "[]"
+    assert repr(topics.copy()) == f"MetadataResponseTopicCollection([{topics[0]!r}, {topics[1]!r}])"
+
+
+def test_they_hold_nothing_else() -> None:
+    """A native codec makes them: a list and one more slot, which may be unset."""
+    assert Topics.__slots__ == ()
+    assert KeyedCollection.__slots__ == ("_index",)
+    assert not hasattr(Topics(), "__dict__")
+    assert not hasattr(Topics(), "_index")
+    assert Topics.__basicsize__ == list.__basicsize__ + struct.calcsize("P")
+
+
+def searched(topics: Topics) -> Topics:
+    topics.find("a")
+    return topics
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("prepared", [Topics, searched, Topics.copy])
+def test_pickles(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
+    """With or without an index, which stays at home; found are the elements that came along."""
+    elements: list[Any] = [SimpleNamespace(name=name) for name in "aba"]  # structs themselves need protocol 2
+    topics = prepared(Topics(elements))
+    data = pickle.dumps(topics, protocol)
+    assert data == pickle.dumps(Topics(elements), protocol)
+    twin = pickle.loads(data)
+    assert type(twin) is Topics
+    assert twin == topics
+    assert twin.find("a") is twin[0]
+    assert twin.find_all("a") == [twin[0], twin[2]]
+
+
+@pytest.mark.parametrize("prepared", [Topics, searched])
+def test_deep_copies(prepared: Callable[[Topics], Topics]) -> None:
+    """The copy finds its own elements, and what is shared within stays shared."""
+    topics = prepared(filled("a", "b"))
+    topics.append(topics[0])
+    twin = copy.deepcopy(topics)
+    assert type(twin) is Topics
+    assert twin == topics
+    assert twin[2] is twin[0]
+    assert twin.find_all("a") == [twin[0], twin[2]]
+    assert twin.find("a") is twin[0]
+    assert twin[0] is not topics[0]
+
+
+class Named(Topics):
+    """A user's subclass, with something of its own."""
+
+    __slots__ = ("__dict__", "place")
+    place: str
+    origin: str
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_what_subclasses_add_is_copied(copied: Callable[[Named], Named]) -> None:
+    """Attributes and slots of a subclass go along; the index does not."""
+    topics = Named(filled("a"))
+    topics.place, topics.origin = "here", "there"
+    topics.find("a")
+    twin = copied(topics)
+    assert (type(twin), twin, twin.place, twin.origin) == (Named, topics, "here", "there")
+    twin.append(Topic(name="new"))
+    assert twin.find("new") is twin[1]
+    assert topics.find("new") is None
+
+
+def test_dataclasses_and_json() -> None:
+    """``asdict`` goes into the elements as it does in lists, and what it gives can be printed as JSON."""
+    response = MetadataResponse(topics=filled("a", "b"))
+    as_dict = dataclasses.asdict(response)
+    assert [topic["name"] for topic in as_dict["topics"]] == ["a", "b"]
+    assert json.loads(json.dumps(as_dict["topics"], default=str))[1]["name"] == "b"
+    replaced = dataclasses.replace(response, controller_id=7)
+    assert replaced.topics is response.topics
+    assert kafka_messages.json.to_json(replaced, 12)["topics"] == [
+        {"errorCode": 0, "name": each, "topicId": "A" * 22, "isInternal": False, "partitions": []}
+        | {"topicAuthorizedOperations": -2147483648}
+        for each in "ab"
+    ]
+
+
+def test_keys_of_several_fields() -> None:
+    """Both fields make the key, in the order of the definition."""
+    resources = [AlterConfigsResource(resource_type=kind, resource_name=name) for kind in (2, 4) for name in ("1", "t")]
+    request = IncrementalAlterConfigsRequest(resources=resources)
+    assert type(request.resources) is AlterConfigsResourceCollection
+    assert request.resources.find(4, "1") is resources[2]
+    assert request.resources.find(2, "x") is None
+
+
+def test_constructors_copy_what_is_no_collection() -> None:
+    """A list stays the caller's, also one that is a collection of something else."""
+    given = [Topic(name="a")]
+    response = MetadataResponse(topics=given)
+    given.append(Topic(name="b"))
+    assert [topic.name for topic in response.topics] == ["a"]
+    assert type(MetadataResponse(topics=Named(given)).topics) is Named
+    foreign: Any = AlterConfigsResourceCollection()
+    made = MetadataResponse(topics=foreign).topics
+    assert type(made) is Topics
+    assert made is not foreign
+
+
+def test_damaged_bytes_give_no_collection() -> None:
+    """The count is checked by what is left, before a collection is made of what was read."""
+    data = MetadataResponse(topics=filled("a", "b")).write(12)
+    with pytest.raises(DecodeError) as caught:
+        MetadataResponse.read(data[:-10], 12)
+    assert str(caught.value).startswith("MetadataResponse v12: topics[1].")
