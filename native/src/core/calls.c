@@ -219,7 +219,8 @@ static PyMethodDef call_methods[] = {{"__reduce__", call_reduce, METH_NOARGS, NU
     {Py_tp_call, PyVectorcall_Call}, {Py_tp_members, call_members}, {Py_tp_getset, call_properties},            \
     {Py_tp_methods, call_methods}, {Py_tp_getattro, call_getattro}
 
-#define CALL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL)
+/* Immutable, or the interpreter does not remember where it found them. */
+#define CALL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE)
 
 static PyType_Slot reader_slots[] = {CALL_SLOTS, {0, NULL}};
 static PyType_Slot writer_slots[] = {CALL_SLOTS, {Py_tp_descr_get, writer_get}, {0, NULL}};

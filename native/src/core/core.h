@@ -135,6 +135,10 @@ typedef struct {
     PyTypeObject *package, *plan, *maker, *reader, *writer;
 } State;
 
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility push(hidden)      /* what follows is for the core's own files */
+#endif
+
 /* objects.c */
 int slot_of(PyTypeObject *type, PyObject *name, uint32_t *offset);
 int slot_called(PyTypeObject *type, const char *name, uint32_t *offset);
@@ -146,7 +150,6 @@ PyObject *new_uuid(const Package *package, const uint8_t *bytes);
 
 /* package.c, plan.c */
 extern PyType_Spec package_spec, plan_spec;
-Layout *layout_at(const Plan *plan, PyObject *version);
 
 /* read.c, write.c */
 PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *end);
@@ -157,6 +160,10 @@ int is_default(const Package *package, const Field *field, PyObject *value);
 extern PyType_Spec maker_spec, reader_spec, writer_spec;
 extern PyObject *maker_name, *init_name;
 PyObject *set_constructor(PyObject *module, PyObject *args);
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility pop
+#endif
 
 /* An object of a class of slots, all of them empty; nobody but the caller knows it, the collector neither. */
 INLINE PyObject *new_object(PyTypeObject *cls)
@@ -211,6 +218,14 @@ INLINE int int_of(PyObject *object, int64_t *value)
     int overflow;
     *value = PyLong_AsLongLongAndOverflow(object, &overflow);
     return overflow ? -1 : 0;
+}
+
+/* The layout of a version, NULL where there is none or the pure code has to deal with it. */
+INLINE Layout *layout_at(const Plan *plan, PyObject *version)
+{
+    int64_t value;
+    if (UNLIKELY(int_of(version, &value) < 0 || value < plan->lowest)) return NULL;
+    return value - plan->lowest < plan->version_count ? plan->versions[value - plan->lowest] : NULL;
 }
 
 /* Numbers as they stand on the wire, most significant byte first. */

@@ -608,14 +608,6 @@ static void plan_dealloc(Plan *plan)
     Py_DECREF(type);
 }
 
-/* The layout of a version, NULL where there is none or the pure code has to deal with it. */
-Layout *layout_at(const Plan *plan, PyObject *version)
-{
-    int64_t value;
-    if (UNLIKELY(int_of(version, &value) < 0 || value < plan->lowest)) return NULL;
-    return value - plan->lowest < plan->version_count ? plan->versions[value - plan->lowest] : NULL;
-}
-
 static PyType_Slot plan_slots[] = {
     {Py_tp_new, plan_new},
     {Py_tp_traverse, plan_traverse},

@@ -7,21 +7,25 @@
 #include "core.h"
 
 typedef struct {
-    uint8_t *p, *end;
-    PyObject *bytes;             /* the whole buffer; `p` and `end` point into it */
+    uint8_t *p, *start, *end;    /* the cursor, and the buffer that it is in */
+    PyObject *bytes;             /* whose buffer that is; NULL while it is the caller's own, which is short */
     const Package *package;
 } Out;
 
-#define START(out) ((uint8_t *)PyBytes_AS_STRING((out)->bytes))
-
 static int grow(Out *out, Py_ssize_t wanted)
 {
-    Py_ssize_t used = out->p - START(out), size = out->end - START(out);
+    Py_ssize_t used = out->p - out->start, size = out->end - out->start;
     if (wanted > PY_SSIZE_T_MAX / 4 - used || size > PY_SSIZE_T_MAX / 4) return -1;
     size = size * 2 > used + wanted ? size * 2 : used + wanted + 64;
-    if (_PyBytes_Resize(&out->bytes, size) < 0) return -1;   /* then `bytes` is NULL, and nothing more is written */
-    out->p = START(out) + used;
-    out->end = START(out) + size;
+    if (out->bytes == NULL) {
+        if ((out->bytes = PyBytes_FromStringAndSize(NULL, size)) == NULL) return -1;
+        memcpy(PyBytes_AS_STRING(out->bytes), out->start, used);
+    } else if (_PyBytes_Resize(&out->bytes, size) < 0) {
+        return -1;                                       /* `bytes` is NULL then, and nothing more is written */
+    }
+    out->start = (uint8_t *)PyBytes_AS_STRING(out->bytes);
+    out->p = out->start + used;
+    out->end = out->start + size;
     return 0;
 }
 
@@ -270,11 +274,11 @@ static int write_tagged(const Op *op, PyObject *value, Out *out)
 {
     ROOM(LONGEST_VARINT + 1);
     put_varint(out, op->tag);
-    Py_ssize_t at = out->p - START(out);
+    Py_ssize_t at = out->p - out->start;
     *out->p++ = 0;
     if (write_value(op, value, out) < 0) return -1;
     ROOM(LONGEST_VARINT);
-    uint8_t *size_byte = START(out) + at;
+    uint8_t *size_byte = out->start + at;
     size_t size = out->p - size_byte - 1;
     if (size > UINT32_MAX) return -1;
     int more = (size >= 1 << 7) + (size >= 1 << 14) + (size >= 1 << 21) + (size >= 1 << 28);
@@ -384,24 +388,25 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
     return layout->section == TAGS ? write_tags(layout, object, fields, out) : -1;
 }
 
+#define SHORT 512                /* messages up to here are written beside the stack and copied once */
+
 /* The bytes of a message, NULL where it is declined. `hint`: what the last one took, and now this one. */
 PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint)
 {
-    Out out = {NULL, NULL, PyBytes_FromStringAndSize(NULL, *hint), plan->package};
-    if (out.bytes == NULL) return NULL;
-    out.p = START(&out);
-    out.end = out.p + *hint;
+    uint8_t buffer[SHORT];
+    Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package};
+    if (*hint > SHORT) {
+        if ((out.bytes = PyBytes_FromStringAndSize(NULL, *hint)) == NULL) return NULL;
+        out.p = out.start = (uint8_t *)PyBytes_AS_STRING(out.bytes);
+        out.end = out.start + *hint;
+    }
     if (UNLIKELY(write_struct(layout, message, &out) < 0)) {
         Py_XDECREF(out.bytes);
         return NULL;
     }
-    Py_ssize_t size = out.p - START(&out), wanted = size + 32;
-    if (wanted > *hint || wanted < *hint / 2) *hint = wanted < 256 ? 256 : wanted > 1 << 20 ? 1 << 20 : wanted;
-    if (size < 512) {                                    /* a short copy costs less than giving back the rest */
-        PyObject *copy = PyBytes_FromStringAndSize((const char *)START(&out), size);
-        Py_DECREF(out.bytes);
-        return copy;
-    }
+    Py_ssize_t size = out.p - out.start, wanted = size + 32;
+    if (wanted > *hint || wanted < *hint / 2) *hint = wanted > 1 << 20 ? 1 << 20 : wanted;
+    if (out.bytes == NULL) return PyBytes_FromStringAndSize((const char *)buffer, size);
     if (_PyBytes_Resize(&out.bytes, size) < 0) return NULL;
     return out.bytes;
 }
