@@ -14,7 +14,7 @@ from typing import Any
 import kafka_messages.json
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from kafka_messages import DecodeError, IncrementalAlterConfigsRequest, MetadataResponse
 from kafka_messages._core.collection import KeyedCollection
 from kafka_messages.messages.incremental_alter_configs_request import (
@@ -41,6 +41,7 @@ class Changes(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.topics, self.model = Topics(), list[Topic]()
+        self.looks = False
 
     def same(self, operation: Callable[[Any], object]) -> None:
         """The operation has the same result or failure on both."""
@@ -60,11 +61,23 @@ class Changes(RuleBasedStateMachine):
         list.extend(self.topics, topics)
         self.model = topics
 
-    @rule(key=st.sampled_from(KEYS))
-    def find(self, key: str | None) -> None:
-        wanted = [topic for topic in self.model if topic.name == key]
-        assert list(map(id, self.topics.find_all(key))) == list(map(id, wanted))
-        assert self.topics.find(key) is (wanted[0] if wanted else None)
+    @rule()
+    def find(self) -> None:
+        """Every key: what a walk through the list finds."""
+        for key in KEYS:
+            wanted = [topic for topic in self.model if topic.name == key]
+            assert list(map(id, self.topics.find_all(key))) == list(map(id, wanted))
+            assert self.topics.find(key) is (wanted[0] if wanted else None)
+
+    @rule(looks=st.booleans())
+    def look_after_each_change(self, looks: bool) -> None:
+        """Then each change meets an index. Otherwise some do, and several may come between two lookups."""
+        self.looks = looks
+
+    @invariant()
+    def changes_are_seen(self) -> None:
+        if self.looks:
+            self.find()
 
     @rule(topic=elements, name=st.sampled_from(("append", "add")))
     def append(self, topic: Topic, name: str) -> None:
@@ -117,7 +130,7 @@ class Changes(RuleBasedStateMachine):
 
     @rule(reverse=st.booleans())
     def sort(self, reverse: bool) -> None:
-        self.same(lambda target: target.sort(key=lambda topic: topic.name or "", reverse=reverse))
+        self.same(lambda target: target.sort(key=lambda topic: topic.error_code, reverse=reverse))
 
     @rule()
     def sort_fails(self) -> None:
@@ -164,8 +177,7 @@ class Changes(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         assert self.topics == self.model
-        for key in KEYS:
-            self.find(key)
+        self.find()
 
 
 TestChanges = Changes.TestCase
@@ -204,6 +216,31 @@ def test_additions_that_fail_halfway() -> None:
     assert topics.find("b") is topics[1]
     topics[:] = sorted(topics, key=lambda topic: topic.name or "", reverse=True)
     assert topics.find("b") is topics[0]
+
+
+def test_a_sort_that_fails_halfway() -> None:
+    """Lists stay half sorted then, and so the index must go, too."""
+    numbers: list[Any] = [1, 3, 2, "no number"]
+    topics = Topics(Topic(name="a", error_code=number) for number in numbers)
+    before = topics.find_all("a")
+    with pytest.raises(TypeError, match=r"^'<' not supported between instances of 'str' and 'int'$"):
+        topics.sort(key=lambda topic: topic.error_code)
+    assert [topic.error_code for topic in topics] == [1, 2, 3, "no number"]
+    assert topics.find_all("a") == topics != before
+
+
+def test_lookups_during_a_sort() -> None:
+    """A list is empty while it is sorted; what is looked up then must not stay."""
+    topics = filled("b", "a")
+    topics.sort(key=lambda topic: (topics.find("a") is not None, topic.name or ""))
+    assert topics.find("a") is topics[0]
+
+
+def test_what_was_found_is_the_callers() -> None:
+    """Changing the list that find_all gave changes nothing else."""
+    topics = filled("a", "b")
+    topics.find_all("a").clear()
+    assert topics.find_all("a") == [topics[0]]
 
 
 def test_what_has_no_key_is_named_by_each_lookup() -> None:
