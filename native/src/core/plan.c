@@ -45,7 +45,8 @@ static int number(Text *text, int64_t highest, int64_t *value)
 
 static int is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    int is_ascii = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return is_ascii || (unsigned char)c > 127;           /* Python's letters are more than these */
 }
 
 #define LONGEST_NAME 1000
