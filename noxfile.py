@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from itertools import chain
 from pathlib import Path
@@ -19,6 +20,10 @@ PACKAGES = (
     ("--specs", "specs/proposals", "--output", "generated_proposals"),
 )
 GENERATED = ("./generated", "./generated_proposals")
+
+
+MESSAGES = ("tests/generator", "tests/package", "tests/proposals")
+"""The tests of messages, which run by the native core too."""
 
 
 def groups(*names: str) -> list[str]:
@@ -40,6 +45,15 @@ def clean(*projects: str) -> None:
     for project in map(Path, projects):
         for left in chain([project / "build"], project.glob("*.egg-info"), project.glob("src/*.egg-info")):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def install_native(session: nox.Session) -> bool:
+    """Build and install the native core where there is a compiler; whether there is one."""
+    if os.name != "nt" and not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        session.warn("no C compiler: the native core is not built, and its half of the tests is skipped")
+        return False
+    install(session, "./native")
+    return True
 
 
 @nox.session
@@ -73,7 +87,7 @@ def demo(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Formatting and lint of everything written by hand."""
     session.install(*groups("generate", "lint"))
-    folders = ("generator", "tests", "benchmarks", "examples", "pipeline", "noxfile.py")
+    folders = ("generator", "tests", "benchmarks", "examples", "pipeline", "native", "noxfile.py")
     session.run("black", "--check", "--quiet", *folders)
     session.run("ruff", "check", *folders)
 
@@ -86,6 +100,7 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
+    session.run("mypy", "native/src/kafka_messages_native", "native/setup.py")
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py", "examples/decode_response.py")
@@ -94,7 +109,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test; those of the pipeline twice, on Spark Connect and classic. PySpark is a large download the first time."""
+    """Every test; the pipeline's on Spark Connect and classic, the messages' native and pure. PySpark is a large download."""
     install(
         session, *GENERATOR, *groups("tests", "types", "bench", "arrow", "spark", "stores"), *GENERATED, "./pipeline"
     )
@@ -102,15 +117,16 @@ def tests(session: nox.Session) -> None:
     pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
     if not session.posargs:
         session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1"})
-    session.run(*pytest, *session.posargs)
+        if install_native(session):
+            session.run(*pytest, "tests/native", *MESSAGES, env={"TESTS_NATIVE": "1"})
+    session.run(*pytest, *session.posargs, env={"KAFKA_MESSAGES_NATIVE": "0"})
 
 
 @nox.session
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in under two minutes; options go to pytest."""
     install(session, *GENERATOR, *groups("tests"), *GENERATED)
-    folders = ("tests/docs", "tests/generator", "tests/package", "tests/proposals")
-    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or ("tests/docs", *MESSAGES)))
 
 
 @nox.session

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from kafka_message_generator import definitions, output
 from kafka_message_generator.cost import command as cost_command
@@ -27,7 +28,7 @@ EXAMPLES = {
 }
 
 
-Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -16,6 +16,8 @@ NEEDS_ARROW = [page for page in WITH_PYTHON if "pyarrow" in pages.module(page)]
 ALONE = [page for page in WITH_PYTHON if page not in pages.about_spark()]
 CODE = re.compile(r">>> |from |import |\$ |nox |pip |python ")
 """How a block begins that is code or a command, and nothing that is printed."""
+BESIDE = ("CONTRIBUTING.md", "SECURITY.md")
+"""Pages about work on the project, which have nothing to run."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -59,7 +61,7 @@ def test_samples_are_of_a_broker(page: str) -> None:
     assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
 
 
-@pytest.mark.parametrize("page", [*pages.pages(), "CONTRIBUTING.md", "benchmarks/README.md", "tests/vectors/README.md"])
+@pytest.mark.parametrize("page", [*pages.pages(), *BESIDE, "benchmarks/README.md", "tests/vectors/README.md"])
 def test_links(page: str) -> None:
     """A page or heading that moved would leave readers with nothing."""
     folder = (pages.ROOT / page).parent
@@ -72,7 +74,7 @@ def test_links(page: str) -> None:
             assert not heading or heading in _headings(found.read_text(encoding="utf-8")), target
 
 
-@pytest.mark.parametrize("page", [*pages.pages(), "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", [*pages.pages(), *BESIDE])
 def test_paths_are_links(page: str) -> None:
     """What a reader may want to open can be opened: a quoted path of the repository is the text of a link."""
     prose = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.MULTILINE | re.DOTALL)

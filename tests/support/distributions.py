@@ -29,7 +29,7 @@ RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
 
 def readme_of(project: Path) -> str:
     """The text that a project's metadata has to bring."""
-    said = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
+    said: str = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
     return (project / said).read_text(encoding="utf-8").strip()
 
 

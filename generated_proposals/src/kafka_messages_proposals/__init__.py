@@ -15,6 +15,8 @@ from ._core.index import load as _load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._core.native import rendering as rendering
+    from ._core.native import set_rendering as set_rendering
     from ._core.wire import RawTaggedField as RawTaggedField
     from .errors import DecodeError as DecodeError
     from .errors import EncodeError as EncodeError
@@ -44,6 +46,8 @@ _MODULES = {
     "KafkaMessageError": "errors",
     "RawTaggedField": "_core.wire",
     "UnsupportedVersionError": "errors",
+    "rendering": "_core.native",
+    "set_rendering": "_core.native",
     "AllEncodings": "messages.all_encodings",
     "AllTypesRequest": "messages.all_types_request",
     "AllTypesResponse": "messages.all_types_response",

@@ -92,13 +92,13 @@ class _Door:
     def core(self) -> ModuleType | None:
         """The core, if it is installed and reads these plans."""
         if not self._is_asked:
+            from importlib import import_module
+
             self._is_asked = True
             try:
-                import kafka_messages_native as found
+                self._take(import_module("kafka_messages_native"))
             except ImportError as error:
                 self.reason = str(error)
-            else:
-                self._take(found)
         return self._core
 
     def _take(self, found: ModuleType) -> None:
