@@ -100,7 +100,7 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
-    session.run("mypy", "native/src/kafka_messages_native", "native/setup.py")
+    session.run("mypy", "native/src/kafka_messages_native")
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", "generated_proposals/src/kafka_messages_proposals")
     session.run("mypy", "tests/typing/client.py", "examples/decode_response.py")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from kafka_message_generator.definitions import load
 from kafka_message_generator.plan.parsed import parsed
 from kafka_message_generator.plan.text import text_of
-
 from tests.generator.test_plan import FOLDER, PLANS
 from tests.support.building import plan_of
 from tests.support.goldens import GOLDENS, matches_golden, strays
