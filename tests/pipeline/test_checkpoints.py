@@ -10,11 +10,16 @@ import pytest
 from job_files import at, data, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import transactions
-from kafka_messages_spark.batches import read_batches
-from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets, parsed, places_of, read_checkpoints
+from kafka_messages_spark.analyses import transactions
+from kafka_messages_spark.analyses.batches import read_batches
+from kafka_messages_spark.analyses.checkpoints import (
+    LOG_START_OFFSET,
+    log_start_offsets,
+    read_checkpoints,
+)
 from kafka_messages_spark.jobs import groups
 from kafka_messages_spark.jobs import transactions as transactions_job
+from kafka_messages_spark.sources._checkpoint_files import parsed, places_of
 from kafka_messages_spark.sources._files import File
 from pyspark.sql import SparkSession
 

@@ -7,9 +7,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark import consumer_offsets, encodings, groups, metadata, register, segments, transactions
-from kafka_messages_spark.batches import read_batches
-from kafka_messages_spark.internal_topics import cluster_metadata, transaction_state
+from kafka_messages_spark import consumer_offsets, register
+from kafka_messages_spark.analyses import encodings, groups, metadata, segments, transactions
+from kafka_messages_spark.analyses.batches import read_batches
+from kafka_messages_spark.analyses.internal_topics import cluster_metadata, transaction_state
 from kafka_messages_spark.jobs import _cli
 from pyspark.sql import DataFrame, SparkSession
 

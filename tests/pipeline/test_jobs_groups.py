@@ -12,7 +12,7 @@ from job_files import START, at, coordinator, data, marker, segment
 from kafka_messages.messages.group_metadata_value import MemberMetadata
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import groups
+from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.jobs.groups import main
 from pyspark.sql import SparkSession
 

@@ -19,15 +19,15 @@ from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import register
-from kafka_messages_spark._errors import wrong
-from kafka_messages_spark._foreign import is_foreign
-from kafka_messages_spark._ranges import ranges
-from kafka_messages_spark._worker_python import use_for_next_session, use_for_session
-from kafka_messages_spark.checkpoints import read_checkpoints
+from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
+from kafka_messages_spark.analyses.checkpoints import read_checkpoints
 from kafka_messages_spark.jobs._report import Report, size
 from kafka_messages_spark.jobs._session import is_elsewhere, start
+from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._files import Selection, is_path, open_filesystem, shown
+from kafka_messages_spark.sources._foreign import is_foreign
+from kafka_messages_spark.sources._segment_ranges import ranges
 
 FINE, FINDINGS, WRONG = 0, 1, 2
 METADATA = "__cluster_metadata"

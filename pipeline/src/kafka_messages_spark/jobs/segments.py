@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import segments
-from kafka_messages_spark.checkpoints import CLEANER_OFFSET
+from kafka_messages_spark.analyses import segments
+from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import size
 

@@ -15,10 +15,10 @@ from kafka_messages.segments.names import topic_of
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import transaction_state
-from kafka_messages_spark import transactions as txn
-from kafka_messages_spark.batches import batches_in
-from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses import transactions as txn
+from kafka_messages_spark.analyses.batches import batches_in
+from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import duration, size, timestamp
 

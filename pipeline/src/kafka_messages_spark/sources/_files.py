@@ -12,10 +12,13 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from pyarrow import fs
 
-from .._errors import wrong
+from .._core.errors import wrong
+from .._core.options import Options
 
 DEFAULT_GLOB = "*.{log,checkpoint}"
 """In a folder: segments and KRaft snapshots, and not the indexes and notes that lie beside them."""
+FILE_OPTIONS = ("path", "paths", "pathGlobFilter", "recursiveFileLookup", "modifiedAfter", "modifiedBefore")
+"""Of every source that reads files."""
 _MAGIC = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 _NO_URI = re.compile(r"[\s{}\[\]<>|\\^`\"]")
@@ -69,6 +72,18 @@ class Selection:
     recursive: bool = False
     modified_after: float | None = None
     modified_before: float | None = None
+
+    @classmethod
+    def parse(cls, given: Options, default_glob: str = DEFAULT_GLOB) -> Selection:
+        """What the options ``FILE_OPTIONS`` of a source say."""
+        return cls(
+            paths=given.paths(),
+            glob=given.text("pathGlobFilter"),
+            default_glob=default_glob,
+            recursive=given.flag("recursiveFileLookup", False),
+            modified_after=given.time("modifiedAfter"),
+            modified_before=given.time("modifiedBefore"),
+        )
 
     def find(self, owner: str, *, lenient: bool = False) -> list[File]:
         """The files, each once, in the order of their names.
@@ -182,6 +197,17 @@ class View:
 
     def size(self) -> int:
         return int(self._file.seek(0, 2))
+
+
+def of_reader(path: str) -> dict[str, Any]:
+    """A path or URI as the arguments ``source`` and ``filesystem`` of the readers of segments."""
+    filesystem, inner, _ = open_filesystem(path)
+    return {"source": inner, "filesystem": None if is_local(filesystem) else filesystem}
+
+
+def base_name(path: str) -> str:
+    """The last part of a path or URI, of this system or another."""
+    return re.split(r"[/\\]", path)[-1]
 
 
 def is_local(filesystem: Any) -> bool:
