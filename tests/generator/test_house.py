@@ -95,7 +95,10 @@ def test_no_room_of_the_pipeline_imports_one_above_it() -> None:
         if "." in name and room(target) not in ROOMS[: ROOMS.index(room(name)) + 1]
     ]
     assert wrong == []
-    assert {path.name.removesuffix(".py") for path in PIPELINE.iterdir() if path.name[:2] != "__"} == {*ROOMS, "py.typed"}
+    assert {path.name.removesuffix(".py") for path in PIPELINE.iterdir() if path.name[:2] != "__"} == {
+        *ROOMS,
+        "py.typed",
+    }
 
 
 def test_no_function_of_the_pipeline_stands_twice() -> None:

@@ -65,6 +65,8 @@ def test_entries() -> None:
         ("0\n1\norders 2147483648 1\n", "line 3 is 'orders 2147483648 1', not topic, partition and offset"),
         ("0\n1\no 0 9223372036854775808\n", "line 3 is 'o 0 9223372036854775808', not topic, partition and offset"),
         ("0\n2\no 0 1\no 0 2\n", "line 4: o-0 is there twice"),
+        ("0\n\u0661\no 0 1\n", "line 2 is '\u0661', not the number of entries"),
+        ("0\n1\no 0 \u0661\n", "line 3 is 'o 0 \u0661', not topic, partition and offset"),
         ("\0" * 50, f"line 1 is {chr(92).join([chr(39)] + ['x00'] * 39)}…' and has no end"),
     ],
 )

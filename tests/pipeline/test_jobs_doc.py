@@ -110,7 +110,7 @@ def test_reports(spark: SparkSession, job: str, capsys: pytest.CaptureFixture[st
     # The workers of Spark Connect run in a folder of their own.
     arguments = [str(ROOT / each) if each.startswith("examples/") else each for each in found[1].split()]
     import_module(f"kafka_messages_spark.jobs.{job}").main([*arguments, "--quiet"])
-    report = capsys.readouterr().out.split("\n\n", 1)[1]
+    report = capsys.readouterr().out.replace(f"{ROOT}/", "").split("\n\n", 1)[1]
     assert words(report)[: len(words(found[2]))] == words(found[2])
 
 

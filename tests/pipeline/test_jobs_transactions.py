@@ -159,6 +159,15 @@ def test_newest_timestamp_is_now(cluster: Path, capsys: pytest.CaptureFixture[st
     assert "... and 11 more" in report
 
 
+def test_nothing_that_has_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A segment without a batch says nothing about now; 1970 would be a guess."""
+    segment(tmp_path, "orders-0")
+    assert main([str(tmp_path), "--quiet"]) == 0
+    assert "as of              nothing that was read has a time\n" in capsys.readouterr().out
+    assert main([str(tmp_path), "--quiet", "--as-of", "0"]) == 0
+    assert "as of              1970-01-01 00:00:00.000Z\n" in capsys.readouterr().out
+
+
 def test_without_coordinator(spark: SparkSession, cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without __transaction_state nothing is said to hang; how old it is may say enough."""
     assert main([str(cluster / "orders-0"), "--as-of", str(at(20 + 901))]) == 1

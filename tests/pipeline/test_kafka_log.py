@@ -134,6 +134,22 @@ def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
     assert as_hadoop_says_it.collect() == [("_orders", f"file://{file}")]
 
 
+def test_links_to_folders(tmp_path: Path) -> None:
+    """What a link leads to is read, once: a link to a folder above itself would give each file again and again."""
+    logs, other = tmp_path / "logs", tmp_path / "other"
+    for place in (logs / "orders-0", other / "orders-1"):
+        place.mkdir(parents=True)
+        (place / f"{0:020}.log").write_bytes(b"")
+    (logs / "orders-0" / "again").symlink_to(logs)
+    (logs / "a-link").symlink_to(logs / "orders-0")
+    (logs / "disk").symlink_to(other)
+    (other / "back").symlink_to(logs / "disk")
+    found = Selection((str(logs),), recursive=True).find("kafka_log")
+    assert [each.name for each in found] == [f"{logs}/{place}/{0:020}.log" for place in ("disk/orders-1", "orders-0")]
+    (tmp_path / "link").symlink_to(logs)
+    assert len(Selection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
+
+
 def test_names_that_are_no_text(tmp_path: Path) -> None:
     """A name that is no UTF-8 is told with its folder."""
     (tmp_path / "orders-0").mkdir()

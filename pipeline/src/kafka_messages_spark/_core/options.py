@@ -55,7 +55,7 @@ class Options:
         value = self._values.get(name)
         if value is None:
             return default
-        found = re.fullmatch(r"\s*(\d+)\s*([kmg]?b?)\s*", value.lower())
+        found = re.fullmatch(r"\s*([0-9]+)\s*([kmg]?b?)\s*", value.lower())
         if not found or not int(found[1]):
             raise wrong(f"{self._owner}: the option {name!r} is a size such as 128m, not {value!r}")
         return int(found[1]) * _UNITS[found[2]]
@@ -65,7 +65,7 @@ class Options:
         value = self._values.get(name)
         if value is None:
             return None
-        if not re.fullmatch(r"\s*\d{1,18}\s*", value) or not int(value):
+        if not re.fullmatch(r"\s*[0-9]{1,18}\s*", value) or not int(value):
             raise wrong(f"{self._owner}: the option {name!r} is a number of at least 1, not {value!r}")
         return int(value)
 

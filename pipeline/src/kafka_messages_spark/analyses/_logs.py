@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-NAME_OFFSET = r"[/\\](\d{20})(?:-[A-Za-z0-9_-]{22})?\.log[^/\\]*$"
+NAME_OFFSET = r"[/\\]([0-9]{20})(?:-[A-Za-z0-9_-]{22})?\.log[^/\\]*$"
 """The offset in the name of a segment, also of one in tiered storage, for ``regexp_extract``."""
+
+
+SNAPSHOT = r"([0-9]{20})-[0-9]{10}\.checkpoint$"
+"""The end of the name of a snapshot of the metadata: the first offset that is not in it."""
 
 
 def folder() -> Column:

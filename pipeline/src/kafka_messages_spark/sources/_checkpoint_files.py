@@ -29,7 +29,7 @@ SCHEMA = pa.schema(
 _FORMAT_VERSION = "0"
 _MOST_BYTES = 64 << 20
 """A longer file is no checkpoint; with the longest names Kafka has room for 250,000 partitions in that."""
-_ENTRY = re.compile(r"(\S+)\s+(\d{1,10})\s+(\d{1,19})")
+_ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
 
 Entry = tuple[str, int, int]
 
@@ -46,7 +46,7 @@ def parsed(text: str) -> list[Entry]:
         raise ValueError(f"line {len(lines) + 1} is {_short(rest)} and has no end")
     if lines[0] != _FORMAT_VERSION:
         raise ValueError(f"line 1 is {_short(lines[0])}, not the format version {_FORMAT_VERSION}")
-    if len(lines) < 2 or not re.fullmatch(r"\d{1,9}", lines[1]):
+    if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):
         raise ValueError(f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}, not the number of entries")
     count, entries = int(lines[1]), lines[2:]
     if len(entries) != count:

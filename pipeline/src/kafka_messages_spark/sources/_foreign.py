@@ -1,4 +1,4 @@
-"""Files that look like segments only by the end of their names, such as the ``server.log`` that a broker writes."""
+"""Files that are no part of a log: such as ``server.log``, a segment by the end of its name alone, and what Kafka deletes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ from kafka_messages.segments.batch_headers import read_batch_headers
 
 from ._files import base_name, of_reader
 
-_OURS = re.compile(r"\d{20}[.-]")
+_OURS = re.compile(r"[0-9]{20}[.-]")
 """Kafka's names begin with an offset: segments, their copies in tiered storage, and snapshots."""
 _BEGINNING = 1 << 20
 """A batch begins in so many bytes of a segment, also behind one that is damaged; larger ones brokers seldom take."""
+
+
+NOT_A_SEGMENT = "not a segment"
+_GONE = {"delete": "a partition that is being deleted", "stray": "a replica that its broker should not have"}
+
+
+def why_no_part(path: str, ending: str | None) -> str | None:
+    """Why a file is no part of a log that is there, or None. ``ending`` is that of its folder, unless it was named.
+
+    A folder that ends in ``future`` has the copy of a partition that is there, and counts as any copy.
+    """
+    return _GONE.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
 
 
 def is_foreign(path: str) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from kafka_messages.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
-from ._foreign import is_foreign
+from ._foreign import why_no_part
 from ._listings import Listing, ListingReader
 from ._shares import MAX_PARTITION_BYTES, Share, cuts, shares
 
@@ -25,11 +25,11 @@ SCHEMA = pa.schema(
         pa.field("end", pa.int64()),
         pa.field("topic", pa.string()),
         pa.field("partition", pa.int32()),
-        pa.field("foreign", pa.bool_()),
+        pa.field("left_out", pa.string()),
     ]
 )
 """A file and its bytes, a range of it, of which ``end`` is null in the last one; topic and partition as its folder says,
-and whether it is no segment at all."""
+and why it is no part of a log, as ``_foreign.why_no_part`` has it."""
 
 
 def ranges(
@@ -57,6 +57,8 @@ class FileRange:
     end: int | None
     size: int
     """Bytes to be read."""
+    ending: str | None = None
+    """That of a folder that Kafka deletes or moves."""
 
 
 @dataclass
@@ -65,7 +67,10 @@ class _RangesReader(ListingReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         most = self.max_partition_bytes
-        return shares([part for file in self.files() for part in ranges_of(file.uri, file.size, most)], most)
+        parts = [
+            replace(part, ending=file.ending) for file in self.files() for part in ranges_of(file.uri, file.size, most)
+        ]
+        return shares(parts, most)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if isinstance(partition, Share):  # where there is no file, Spark comes with a partition of nothing
@@ -90,7 +95,7 @@ def _row(piece: FileRange) -> dict[str, Any]:
         "end": piece.end,
         "topic": topic,
         "partition": partition,
-        "foreign": is_foreign(piece.path),
+        "left_out": why_no_part(piece.path, piece.ending),
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ...columns.frames import require
+from .._logs import SNAPSHOT
 from ..copies import once
 from ._rules import RULES
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-_SNAPSHOT = r"(\d{20})-\d{10}\.checkpoint$"
 _LAST_PLACE = (1 << 63) - 1
 
 
@@ -27,7 +27,7 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
         require(records, name, "records_of")
-    end = F.regexp_extract("file", _SNAPSHOT, 1)
+    end = F.regexp_extract("file", SNAPSHOT, 1)
     placed = records.where("offset is not null").withColumn("snapshot", F.when(end != "", end.cast("long")))
     most = [limit for limit in (up_to, base) if limit is not None]
     usable = F.col("snapshot") <= min(most) + 1 if most else F.col("snapshot").isNotNull()
@@ -45,7 +45,7 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
 
 def snapshots(records: DataFrame) -> DataFrame:
     """The snapshots among the files: ``file`` and ``end_offset``, the first offset that is not in it."""
-    end = F.regexp_extract("file", _SNAPSHOT, 1)
+    end = F.regexp_extract("file", SNAPSHOT, 1)
     return records.where(end != "").select("file", end.cast("long").alias("end_offset")).distinct()
 
 

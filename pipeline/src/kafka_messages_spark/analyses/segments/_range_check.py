@@ -19,7 +19,7 @@ from ._sequences import Producers
 
 MOST_FINDINGS = 100
 """So many findings of a check in a range are rows; the others are counted in one more row."""
-_NAME = re.compile(r"(\d{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
+_NAME = re.compile(r"([0-9]{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
 
 FINDING = pa.struct(
     [

@@ -22,8 +22,8 @@ CORRUPT_BYTES = 1 << 20
 _PREFIX = 4
 _length = Struct(">i").unpack_from
 
-_ADDRESS = r"(\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F:]+)\.(\d{1,5})"
-_TCPFLOW = re.compile(rf"(?:.*T)?{_ADDRESS}-{_ADDRESS}(c\d+)?(?:\..*)?")
+_ADDRESS = r"([0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-fA-F:]+)\.([0-9]{1,5})"
+_TCPFLOW = re.compile(rf"(?:.*T)?{_ADDRESS}-{_ADDRESS}(c[0-9]+)?(?:\..*)?")
 _NAMED = re.compile(r"(.+?)[._-](request|response)s?(?:\.[^.]*)?", re.IGNORECASE)
 _DIRECTION = re.compile(r"(request|response)s?", re.IGNORECASE)
 

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkValueError
 from ..._core.errors import wrong
 from ...columns._headers import REQUEST
 
-_NODE = re.compile(rb"Node ([01]): (\S+):(\d{1,5})\s*")
+_NODE = re.compile(rb"Node ([01]): (\S+):([0-9]{1,5})\s*")
 _HEX = re.compile(rb"\t?[0-9a-fA-F]+\s*")
 _MOST_LINES = 64
 """Before the nodes are named."""

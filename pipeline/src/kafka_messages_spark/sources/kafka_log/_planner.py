@@ -20,7 +20,7 @@ from ._walk import Walk
 
 SETTLE_SECONDS = 60.0
 """A file that was not written to for so long, and has a later one beside it, is complete."""
-_SEGMENT = re.compile(r"(\d{20})(?:[-.].*)?(\.[^.]+)")
+_SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 
 
 @dataclass(frozen=True)

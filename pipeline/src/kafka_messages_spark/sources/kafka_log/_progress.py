@@ -11,7 +11,7 @@ from ..._core.errors import wrong
 
 VERSION = 1
 """Of the form of the offsets; a checkpoint with another one is refused."""
-_SEGMENT = re.compile(r"\d{20}\.log")
+_SEGMENT = re.compile(r"[0-9]{20}\.log")
 
 
 def base_of(name: str) -> int | None:

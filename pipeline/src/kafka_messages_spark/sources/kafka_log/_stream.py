@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from ..._core.errors import wrong
-from .._files import File, locate, shown
+from .._files import File, locate
 from .._shares import shares
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._planner import Limit, Planner, Ways
@@ -18,9 +17,6 @@ from ._progress import Folder, Progress, base_of
 from ._range_reader import Range, lost, read_share, split
 from ._replay import Replay
 from ._walk import Walk, beyond_damage, walk
-
-_MOVING = re.compile(r"\.[0-9a-f]{32}-(?:delete|future|stray)(?:/|$)")
-"""Folders that Kafka deletes or moves; what is in them is, or was, in another folder too."""
 
 
 class LogStream:
@@ -89,8 +85,8 @@ class LogStream:
         return Range(name, root, path, start, end, start, end, from_offset, limit, end - start)
 
     def _files(self) -> list[File]:
-        files = self._options.files.find(NAME, lenient=True)
-        files = [each for each in files if not _MOVING.search(each.folder) or _MOVING.search(shown(each.root))]
+        # What Kafka deletes or moves is, or was, in another folder too.
+        files = [each for each in self._options.files.find(NAME, lenient=True) if each.ending is None]
         if self._options.decode and files:
             topic_to_decode(self._options, files)
         return files
