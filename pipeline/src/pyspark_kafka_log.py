@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_messages_spark._discovered import Discovered
+from kafka_messages_spark._core.discovered import Discovered
 
 
 class DefaultSource(Discovered):

@@ -20,7 +20,7 @@ from kafka_messages.segments import compression, crc
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
 from kafka_messages.segments.compression import CODECS, CompressionError, compress, decompress
 from kafka_messages.segments.frames import find_batch
-from kafka_messages.segments.names import topic_of
+from kafka_messages.segments.names import ending_of, topic_of
 
 from tests.support.segments import some_rows
 
@@ -184,6 +184,7 @@ def test_find_batch_gives_up_on_bytes_made_to_mislead() -> None:
         ("bucket/up-LWgrMmVrT0a__7a4SasuPA/7/00000000000000000011-bCqX9U--S-6U8XUM9II25Q.log", ("up", 7)),
         ("x-1-abcdefghijklmnopqrst-7/00000000000000000000.log", ("x-1-abcdefghijklmnopqrst", 7)),
         ("orders-99999999999/0.log", (None, None)),
+        ("orders-\u0663/0.log", (None, None)),
         ("segment.log", (None, None)),
         ("", (None, None)),
     ],
@@ -191,6 +192,24 @@ def test_find_batch_gives_up_on_bytes_made_to_mislead() -> None:
 def test_topic_and_partition_from_the_folder(path: str, expected: tuple[str | None, int | None]) -> None:
     """Brokers' folders, those being moved or deleted, and two namings of tiered storage."""
     assert topic_of(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("logs/orders-0.0123456789abcdef0123456789abcdef-delete/0.log", "delete"),
+        ("orders-0.0123456789abcdef0123456789abcdef-future/0.log", "future"),
+        ("C:\\logs\\orders-0.0123456789abcdef0123456789abcdef-stray\\0.log", "stray"),
+        ("logs/orders-0/0.log", None),
+        ("logs/orders-delete-0/0.log", None),
+        ("logs/orders-0.0123456789abcdef-delete/0.log", None),
+        ("orders-0.0123456789abcdef0123456789abcdef-delete", None),
+        ("0.log", None),
+    ],
+)
+def test_endings_of_folders(path: str, expected: str | None) -> None:
+    """What a broker is about to delete must be told apart from the partition of that name that is there."""
+    assert ending_of(path) == expected
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "pipeline" / "src" / "kafka_messages_spark"
 STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
 """Knowledge flows one way: each stage may import itself and those before it."""
+ROOMS = ("java", "_core", "columns", "sources", "analyses", "jobs")
+"""Of the pipeline, from the ground up: each may import itself and those before it."""
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
@@ -83,6 +85,38 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
     assert wrong == []
 
 
+def test_no_room_of_the_pipeline_imports_one_above_it() -> None:
+    """Workers load what a room stands on and no more, and a source that knew an analysis could not be used without it.
+
+    What is on the face of the package is imported from where it lives: through the face all of it would hang together.
+    """
+    wrong = [
+        f"{name} imports {target}"
+        for name, targets in arrows(PIPELINE).items()
+        for target in targets
+        if "." in name and room(target) not in ROOMS[: ROOMS.index(room(name)) + 1]
+    ]
+    assert wrong == []
+    assert {path.name.removesuffix(".py") for path in PIPELINE.iterdir() if path.name[:2] != "__"} == {
+        *ROOMS,
+        "py.typed",
+    }
+
+
+def test_no_function_of_the_pipeline_stands_twice() -> None:
+    """What is mended in one place would stay broken in the other; bodies of one statement may be alike by chance."""
+    first: dict[str, str] = {}
+    twice = []
+    for name, path in modules_below(PIPELINE).items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                place = f"{name}.{node.name}"
+                if len(body) > 1 and (other := first.setdefault("\n".join(map(ast.dump, body)), place)) != place:
+                    twice.append(f"{place} is {other}")
+    assert twice == []
+
+
 def room(module: str) -> str:
     """``kafka_message_generator.plan.model`` is in the room ``plan``; the package itself in none."""
     return module.split(".")[1] if "." in module else module
@@ -118,6 +152,8 @@ def test_parts_stand_on_those_before_them() -> None:
 @pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
 def test_each_folder_says_what_lives_there(folder: Path) -> None:
     """A newcomer opens the first file of a folder to learn whether to go on."""
+    for inner in {path.parent for path in folder.rglob("*.py")}:
+        assert (inner / "__init__.py").is_file(), inner
     for path in sorted(folder.rglob("*.py")):
         first = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
         assert first.endswith((".", ":", "?")), path

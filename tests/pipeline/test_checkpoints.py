@@ -10,11 +10,16 @@ import pytest
 from job_files import at, data, segment
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import transactions
-from kafka_messages_spark.batches import read_batches
-from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets, parsed, places_of, read_checkpoints
+from kafka_messages_spark.analyses import transactions
+from kafka_messages_spark.analyses.batches import read_batches
+from kafka_messages_spark.analyses.checkpoints import (
+    LOG_START_OFFSET,
+    log_start_offsets,
+    read_checkpoints,
+)
 from kafka_messages_spark.jobs import groups
 from kafka_messages_spark.jobs import transactions as transactions_job
+from kafka_messages_spark.sources._checkpoint_files import parsed, places_of
 from kafka_messages_spark.sources._files import File
 from pyspark.sql import SparkSession
 
@@ -60,6 +65,8 @@ def test_entries() -> None:
         ("0\n1\norders 2147483648 1\n", "line 3 is 'orders 2147483648 1', not topic, partition and offset"),
         ("0\n1\no 0 9223372036854775808\n", "line 3 is 'o 0 9223372036854775808', not topic, partition and offset"),
         ("0\n2\no 0 1\no 0 2\n", "line 4: o-0 is there twice"),
+        ("0\n\u0661\no 0 1\n", "line 2 is '\u0661', not the number of entries"),
+        ("0\n1\no 0 \u0661\n", "line 3 is 'o 0 \u0661', not topic, partition and offset"),
         ("\0" * 50, f"line 1 is {chr(92).join([chr(39)] + ['x00'] * 39)}…' and has no end"),
     ],
 )

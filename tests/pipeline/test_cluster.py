@@ -12,17 +12,15 @@ from kafka_messages.json import from_json
 from kafka_messages_spark import (
     cluster_metadata,
     consumer_offsets,
-    groups,
     latest,
-    metadata,
     register,
     share_group_state,
-    traffic,
     transaction_state,
 )
+from kafka_messages_spark.analyses import groups, metadata, traffic
+from kafka_messages_spark.analyses.transactions import coordinator_states
 from kafka_messages_spark.jobs.segments import main as segments_job
 from kafka_messages_spark.jobs.transactions import main as transactions_job
-from kafka_messages_spark.transactions import coordinator_states
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 

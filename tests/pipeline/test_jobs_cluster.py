@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark import cluster_metadata, metadata, register
+from kafka_messages_spark import cluster_metadata, register
+from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.jobs.metadata_diff import main
 from pyspark.sql import DataFrame, SparkSession
 

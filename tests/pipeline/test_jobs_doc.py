@@ -7,9 +7,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark import consumer_offsets, encodings, groups, metadata, register, segments, transactions
-from kafka_messages_spark.batches import read_batches
-from kafka_messages_spark.internal_topics import cluster_metadata, transaction_state
+from kafka_messages_spark import consumer_offsets, register
+from kafka_messages_spark.analyses import encodings, groups, metadata, segments, transactions
+from kafka_messages_spark.analyses.batches import read_batches
+from kafka_messages_spark.analyses.internal_topics import cluster_metadata, transaction_state
 from kafka_messages_spark.jobs import _cli
 from pyspark.sql import DataFrame, SparkSession
 
@@ -109,7 +110,7 @@ def test_reports(spark: SparkSession, job: str, capsys: pytest.CaptureFixture[st
     # The workers of Spark Connect run in a folder of their own.
     arguments = [str(ROOT / each) if each.startswith("examples/") else each for each in found[1].split()]
     import_module(f"kafka_messages_spark.jobs.{job}").main([*arguments, "--quiet"])
-    report = capsys.readouterr().out.split("\n\n", 1)[1]
+    report = capsys.readouterr().out.replace(f"{ROOT}/", "").split("\n\n", 1)[1]
     assert words(report)[: len(words(found[2]))] == words(found[2])
 
 

@@ -15,8 +15,9 @@ from job_files import coordinator, segment
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.protocol import encode_request, encode_response
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import encodings, register
-from kafka_messages_spark._encoding_sums import Sums, varint_sizes
+from kafka_messages_spark import register
+from kafka_messages_spark.analyses import encodings
+from kafka_messages_spark.analyses.encodings._sums import Sums, varint_sizes
 from kafka_messages_spark.jobs.encodings import main
 from pyspark.sql import SparkSession
 

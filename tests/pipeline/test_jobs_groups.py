@@ -12,7 +12,7 @@ from job_files import START, at, coordinator, data, marker, segment
 from kafka_messages.messages.group_metadata_value import MemberMetadata
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import groups
+from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.jobs.groups import main
 from pyspark.sql import SparkSession
 
@@ -240,3 +240,50 @@ def test_folders_that_say_nothing(spark: SparkSession, tmp_path: Path, capsys: p
         ("two", 2, "forward"),
         ("two", 9, "forward"),
     ]
+
+
+def test_folders_that_are_no_part_of_a_topic(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was deleted, and what a broker should not have, is of a topic of that name and not of this one: it may go
+    further, and its leader epochs may be higher. The copy that is to be the new place of a partition is one of it.
+    """
+    logs, ids = tmp_path / "logs", [32 * digit for digit in "abc"]
+    rows = [{"key": key, "value": value} for key, value in (commit("app", 5, 0), commit("app", 7, 0, 1))]
+    odd = [{"key": key, "value": value} for key, value in (commit("app", 1, 0), commit("app", 1, 0, 1))]
+    segment(logs, "__consumer_offsets-0", write_batches(rows, leader_epoch=2))
+    segment(logs, f"__consumer_offsets-0.{ids[0]}-stray", write_batches(odd, leader_epoch=9))
+    segment(logs, "orders-0", data(0, count=6))
+    segment(logs, f"orders-0.{ids[1]}-delete", data(0, count=90, leader_epoch=9))
+    segment(logs, f"orders-0.{ids[1]}-delete", data(90), base=90)
+    segment(logs, f"orders-1.{ids[2]}-future", data(0, count=10))
+    out = str(tmp_path / "out")
+    assert main([str(logs), "--data", str(logs), "--output", out, "--quiet"]) == 0
+    offsets = spark.read.parquet(f"{out}/offsets").orderBy("partition").collect()
+    assert [(row.partition, row.committed_offset, row.end_offset, row.lag) for row in offsets] == [
+        (0, 5, 6, 1),
+        (1, 7, 10, 3),
+    ]
+    left_out = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
+    assert left_out == [
+        f"left out  {logs}/__consumer_offsets-0.{ids[0]}-stray: a replica that its broker should not have",
+        f"left out  {logs}/orders-0.{ids[1]}-delete: a partition that is being deleted",
+    ]
+
+    stray = str(logs / f"__consumer_offsets-0.{ids[0]}-stray")
+    assert main([stray, "--data", f"{logs}/*-delete", "--output", f"{out}/named", "--quiet"]) == 0
+    offsets = spark.read.parquet(f"{out}/named/offsets").where("partition = 0").collect()
+    assert [(row.committed_offset, row.end_offset) for row in offsets] == [(1, 91)]
+    assert "left out" not in capsys.readouterr().out
+
+
+def test_nothing_but_deleted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where all there is was deleted, the error says so, and how to read it follows from its name."""
+    segment(tmp_path, f"__consumer_offsets-0.{32 * 'a'}-delete", data(0))
+    (tmp_path / "server.log").write_text("no segment")
+    assert main([str(tmp_path), "--quiet"]) == 2
+    assert capsys.readouterr().err == (
+        f"groups: error: there are no segments in {tmp_path}; "
+        f"a partition that is being deleted: {tmp_path}/__consumer_offsets-0.{32 * 'a'}-delete; "
+        f"not a segment: {tmp_path}/server.log\n"
+    )

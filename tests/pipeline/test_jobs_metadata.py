@@ -15,8 +15,8 @@ from job_files import at, metadata, segment
 from kafka_messages.messages.client_quota_record import EntityData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
-from kafka_messages_spark._metadata_replay import RULES, Replay, changed, name_of
-from kafka_messages_spark._records import columns_of
+from kafka_messages_spark.analyses.metadata._entities import RULES, Replay, changed, name_of
+from kafka_messages_spark.columns._records import columns_of
 from kafka_messages_spark.jobs.metadata_diff import main
 from pyspark.sql import SparkSession
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from job_files import at, data, marker, segment
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import segments
-from kafka_messages_spark._ranges import shares
-from kafka_messages_spark._segment_checks import MOST_FINDINGS, RangeCheck
-from kafka_messages_spark._sequences import sequence_fault
+from kafka_messages_spark.analyses import segments
+from kafka_messages_spark.analyses.segments._range_check import MOST_FINDINGS, RangeCheck
+from kafka_messages_spark.analyses.segments._sequences import sequence_fault
 from kafka_messages_spark.jobs.segments import main
+from kafka_messages_spark.sources._segment_ranges import FileRange, ranges_of
+from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES, Share, shares
 from pyspark.sql import SparkSession
 
 Found = tuple[str, str, int | None, int | None, int, str]
@@ -216,16 +217,16 @@ def _is_corrupt(finding: dict[str, object] | None) -> bool:
 
 def test_shares() -> None:
     """Large files are split, small ones read together; every byte is in one range."""
-    found = shares([("a", 25), ("b", 1), ("c", 0)], 10)
-    assert [each for share in found for each in share] == [
-        ("a", 25, 0, 10),
-        ("a", 25, 10, 20),
-        ("a", 25, 20, None),
-        ("b", 1, 0, None),
-        ("c", 0, 0, None),
+    assert [part for name, size in (("a", 25), ("b", 1), ("c", 0)) for part in ranges_of(name, size, 10)] == [
+        FileRange("a", 25, 0, 10, 10),
+        FileRange("a", 25, 10, 20, 10),
+        FileRange("a", 25, 20, None, 5),
+        FileRange("b", 1, 0, None, 1),
+        FileRange("c", 0, 0, None, 0),
     ]
-    small = shares([(str(number), 1 << 20) for number in range(100)], 128 << 20)
-    assert [len(share) for share in small] == [26, 26, 26, 22]
+    files = [part for number in range(20) for part in ranges_of(str(number), 1 << 20, MAX_PARTITION_BYTES)]
+    small = shares(files, MAX_PARTITION_BYTES)
+    assert [len(share.pieces) for share in small if isinstance(share, Share)] == [8, 8, 4]
 
 
 REPORT_HEAD = """\

@@ -12,9 +12,10 @@ from kafka_messages import TransactionLogKey, TransactionLogValue
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
 from kafka_messages.records import write_coordinator_record
 from kafka_messages.segments.batch_writer import write_batches
-from kafka_messages_spark import register, transactions
-from kafka_messages_spark._whole_transactions import READ, whole
-from kafka_messages_spark.batches import batches_of, read_batches
+from kafka_messages_spark import register
+from kafka_messages_spark.analyses import transactions
+from kafka_messages_spark.analyses.batches import batches_of, read_batches
+from kafka_messages_spark.analyses.transactions._whole import READ, whole
 from kafka_messages_spark.jobs.transactions import main
 from pyspark.sql import SparkSession
 
@@ -156,6 +157,15 @@ def test_newest_timestamp_is_now(cluster: Path, capsys: pytest.CaptureFixture[st
     report = capsys.readouterr().out
     assert "as of              2026-09-21 14:15:30.000Z\n" in report
     assert "... and 11 more" in report
+
+
+def test_nothing_that_has_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A segment without a batch says nothing about now; 1970 would be a guess."""
+    segment(tmp_path, "orders-0")
+    assert main([str(tmp_path), "--quiet"]) == 0
+    assert "as of              nothing that was read has a time\n" in capsys.readouterr().out
+    assert main([str(tmp_path), "--quiet", "--as-of", "0"]) == 0
+    assert "as of              1970-01-01 00:00:00.000Z\n" in capsys.readouterr().out
 
 
 def test_without_coordinator(spark: SparkSession, cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:

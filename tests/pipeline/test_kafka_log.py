@@ -10,9 +10,9 @@ from unittest import mock
 
 import pytest
 from kafka_messages_spark import register
-from kafka_messages_spark.sources import _ranges
 from kafka_messages_spark.sources._files import Selection
-from kafka_messages_spark.sources._log_options import LogColumns, LogOptions
+from kafka_messages_spark.sources.kafka_log import _range_reader
+from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -91,7 +91,7 @@ def test_split_files(read: Any) -> None:
     assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
 
 
-@pytest.mark.parametrize("lookback", [_ranges.LOOKBACK, 1000])
+@pytest.mark.parametrize("lookback", [_range_reader.LOOKBACK, 1000])
 def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None:
     """A length that leads to a later batch, or to the end of the file, hides no record from the ranges behind it."""
     parts = [batch_writer.write_batches(records(5 * n, 5), base_offset=5 * n) for n in range(24)]
@@ -100,19 +100,19 @@ def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None
     file = tmp_path / "segment.log"
     options = LogOptions.parse({"path": str(file), "mode": "PERMISSIVE", "includeBatchMetadata": "true"})
     columns = LogColumns.of(options)
-    with mock.patch.object(_ranges, "LOOKBACK", lookback), mock.patch.object(segments, "LOOKBACK", lookback):
+    with mock.patch.object(_range_reader, "LOOKBACK", lookback), mock.patch.object(segments, "LOOKBACK", lookback):
         for at, to in [(0, 24), (0, 9), (3, 5), (3, 24), (10, 20), (22, 24)]:
             length = (places[to] - places[at] - 12).to_bytes(4, "big")
             file.write_bytes(sound[: places[at] + 8] + length + sound[places[at] + 12 :])
-            whole = _ranges.Range(file.name, str(file), str(file), 0, None, size=len(sound))
+            whole = _range_reader.Range(file.name, str(file), str(file), 0, None, size=len(sound))
             found = [
                 [
                     row
                     for part in parts
-                    for batch in _ranges.read_range(options, columns, part)
+                    for batch in _range_reader.read_range(options, columns, part)
                     for row in batch.to_pylist()
                 ]
-                for parts in ([whole], _ranges.split(whole, 150))
+                for parts in ([whole], _range_reader.split(whole, 150))
             ]
             assert found[1] == found[0]
             offsets = [row["offset"] for row in found[0]]
@@ -132,6 +132,22 @@ def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
     assert read(file.as_uri()).select("topic").distinct().collect() == [("_orders",)]
     as_hadoop_says_it = read(f"file:{file}", includeBatchMetadata="true").select("topic", "file").distinct()
     assert as_hadoop_says_it.collect() == [("_orders", f"file://{file}")]
+
+
+def test_links_to_folders(tmp_path: Path) -> None:
+    """What a link leads to is read, once: a link to a folder above itself would give each file again and again."""
+    logs, other = tmp_path / "logs", tmp_path / "other"
+    for place in (logs / "orders-0", other / "orders-1"):
+        place.mkdir(parents=True)
+        (place / f"{0:020}.log").write_bytes(b"")
+    (logs / "orders-0" / "again").symlink_to(logs)
+    (logs / "a-link").symlink_to(logs / "orders-0")
+    (logs / "disk").symlink_to(other)
+    (other / "back").symlink_to(logs / "disk")
+    found = Selection((str(logs),), recursive=True).find("kafka_log")
+    assert [each.name for each in found] == [f"{logs}/{place}/{0:020}.log" for place in ("disk/orders-1", "orders-0")]
+    (tmp_path / "link").symlink_to(logs)
+    assert len(Selection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
 
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:

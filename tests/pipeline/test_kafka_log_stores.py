@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 from kafka_messages_spark import register
-from kafka_messages_spark.sources import _files, _walk
+from kafka_messages_spark.sources import _files
 from kafka_messages_spark.sources._files import File, Selection
-from kafka_messages_spark.sources._walk import walk
+from kafka_messages_spark.sources.kafka_log import _walk
+from kafka_messages_spark.sources.kafka_log._walk import walk
 from pyarrow import fs
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka_messages.segments.reader import read_segments
-from kafka_messages_spark.sources._planner import Limit
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 batch_writer = pytest.importorskip(
     "kafka_messages.segments.batch_writer", reason="nothing writes segments for the tests"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kafka_messages_spark.sources import _log_options, kafka_frames
+from kafka_messages_spark.sources import kafka_frames
+from kafka_messages_spark.sources.kafka_log import _log_options
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "spark-sources.md").read_text()

@@ -9,7 +9,8 @@ from typing import Any
 import kafka_messages
 import pytest
 from kafka_messages.protocol import encode_request, encode_response
-from kafka_messages_spark import register, traffic
+from kafka_messages_spark import register
+from kafka_messages_spark.analyses import traffic
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from kafka_messages_spark import _worker_python
+from kafka_messages_spark._core import worker_python
 from pyspark.sql import SparkSession
 
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
@@ -79,13 +79,13 @@ def test_python_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     for name in ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    _worker_python.use_for_next_session()
+    worker_python.use_for_next_session()
     assert "PYSPARK_PYTHON" not in os.environ
     monkeypatch.setenv("PATH", str(tmp_path))
-    _worker_python.use_for_next_session()
+    worker_python.use_for_next_session()
     assert os.environ["PYSPARK_PYTHON"] == sys.executable
     monkeypatch.setenv("PYSPARK_PYTHON", "other")
-    _worker_python.use_for_next_session()
+    worker_python.use_for_next_session()
     assert os.environ["PYSPARK_PYTHON"] == "other"
 
 
@@ -97,12 +97,12 @@ def test_sessions_that_are_left_alone(spark: SparkSession, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", str(tmp_path))
     context = spark.sparkContext
     monkeypatch.setattr(context, "pythonExec", "python3.11")
-    _worker_python.use_for_session(spark)
+    worker_python.use_for_session(spark)
     assert context.pythonExec == "python3.11"
     monkeypatch.setattr(context, "pythonExec", "python3")
     monkeypatch.setattr(context, "master", "spark://elsewhere:7077")
-    _worker_python.use_for_session(spark)
+    worker_python.use_for_session(spark)
     assert context.pythonExec == "python3"
     monkeypatch.setattr(context, "master", "local[*]")
-    _worker_python.use_for_session(spark)
+    worker_python.use_for_session(spark)
     assert context.pythonExec == sys.executable

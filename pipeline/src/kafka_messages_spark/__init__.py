@@ -9,9 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .frames import decode
-    from .functions import from_kafka, schema_of_kafka, to_kafka
-    from .internal_topics import (
+    from .analyses.internal_topics import (
         cluster_metadata,
         consumer_offsets,
         latest,
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
         share_group_state,
         transaction_state,
     )
+    from .columns.frames import decode
+    from .columns.functions import from_kafka, schema_of_kafka, to_kafka
     from .sources import register
 
 __all__ = [
@@ -35,13 +35,13 @@ __all__ = [
     "transaction_state",
 ]
 
-_MODULES = {"decode": "frames", "register": "sources"}
-_MODULES |= dict.fromkeys(("from_kafka", "schema_of_kafka", "to_kafka"), "functions")
+_MODULES = {"decode": "columns.frames", "register": "sources"}
+_MODULES |= dict.fromkeys(("from_kafka", "schema_of_kafka", "to_kafka"), "columns.functions")
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'internal_topics')}"), name)
+    value: object = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'analyses.internal_topics')}"), name)
     globals()[name] = value
     return value

@@ -152,7 +152,7 @@ hang = _door.hang
 def _first_use(name: str, pure: Any) -> Any:
     """A method that asks for the core and goes on with what it found."""
 
-    def first(receiver: Any, *args: object, **named: object) -> object:
+    def first(receiver: Any, /, *args: object, **named: object) -> object:
         cls = receiver if name in READERS else type(receiver)
         owner = next((base for base in cls.__mro__ if "_plan" in vars(base)), None)
         if owner is not None:

@@ -12,22 +12,22 @@ import re
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import register
-from kafka_messages_spark._errors import wrong
-from kafka_messages_spark._foreign import is_foreign
-from kafka_messages_spark._ranges import ranges
-from kafka_messages_spark._worker_python import use_for_next_session, use_for_session
-from kafka_messages_spark.checkpoints import read_checkpoints
+from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
+from kafka_messages_spark.analyses.checkpoints import read_checkpoints
 from kafka_messages_spark.jobs._report import Report, size
 from kafka_messages_spark.jobs._session import is_elsewhere, start
-from kafka_messages_spark.sources._files import Selection, is_path, open_filesystem, shown
+from kafka_messages_spark.sources import register
+from kafka_messages_spark.sources._files import Selection, folder_name, is_path, open_filesystem, shown
+from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, why_no_part
+from kafka_messages_spark.sources._segment_ranges import ranges
 
 FINE, FINDINGS, WRONG = 0, 1, 2
 METADATA = "__cluster_metadata"
@@ -85,7 +85,7 @@ class Job:
     """How many things there are to look at; the exit status is made of it."""
     _spark: SparkSession | None = None
     _cached_partitions: str | None = None
-    _foreign: set[str] = field(default_factory=set)
+    _left_out: set[str] = field(default_factory=set)
     _kept: list[DataFrame] = field(default_factory=list)
     _tables: list[tuple[str, DataFrame]] = field(default_factory=list)
 
@@ -108,12 +108,13 @@ class Job:
         if shows and not self.args.quiet:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
-    def files(self, paths: Sequence[str], what: str, *, foreign: bool = False) -> DataFrame:
+    def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
         """The ranges of the files to read. What cannot be found, or has no segments in it, ends the job here.
 
-        Files that are no segments are left out, and the report says so, unless ``foreign`` ones are wanted too.
+        Files that are no segments, or of partitions that Kafka deletes, are left out, and the report says so, unless
+        ``all_of_them`` are wanted.
         """
-        found = self._ranges(paths, foreign=foreign)
+        found = self._ranges(paths, all_of_them=all_of_them)
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
         self._reading(what, *total)
         return found
@@ -131,7 +132,7 @@ class Job:
 
         Paths may also be folders with other topics in them, such as all of a broker's; those are left out.
         """
-        found = self._ranges(paths).where("start = 0")
+        found = self._ranges(paths, topic).where("start = 0")
         unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
         of_topic = unnamed | (F.col("topic") == topic) if topic else F.lit(True)
         files = found.where(of_topic).select("path", "size").orderBy("path").collect()
@@ -142,31 +143,32 @@ class Job:
         self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
 
-    def _ranges(self, paths: Sequence[str], *, foreign: bool = False) -> DataFrame:
-        """The ranges of the segments among some files, one at least."""
-        self._look(paths, foreign)
+    def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
+        """The ranges of the segments among some files, one at least; of ``topic`` the report says what is left out."""
+        self._look(paths, all_of_them)
         found = ranges(self.spark, paths, owner=self.name, glob=self.args.glob)
-        kept = F.lit(True) if foreign else ~F.col("foreign")
-        other = F.when(~kept & (F.col("start") == 0), F.col("path"))
+        kept = F.lit(True) if all_of_them else F.col("left_out").isNull()
+        other = F.when(~kept & (F.col("start") == 0), F.struct("path", "left_out", "topic"))
         count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
         if not count:
-            raise wrong(no_segments(self.name, paths, others))
-        self._leave_out(others)
+            raise wrong(no_segments(self.name, paths, _told((path, why) for path, why, _ in others)))
+        self._leave_out(_told((path, why) for path, why, of in others if why == NOT_A_SEGMENT or topic in (None, of)))
         return found.where(kept)
 
-    def _look(self, paths: Sequence[str], foreign: bool) -> None:
+    def _look(self, paths: Sequence[str], all_of_them: bool) -> None:
         """Say that there is nothing to read before Spark starts, which takes long; if the paths are of this machine."""
         if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
             return
-        files = [file.path for file in Selection(tuple(paths), self.args.glob, recursive=True).find(self.name)]
-        if not files or (not foreign and all(map(is_foreign, files))):
-            raise wrong(no_segments(self.name, paths, files))
+        files = Selection(tuple(paths), self.args.glob, recursive=True).find(self.name)
+        reasons = {} if all_of_them else {file.path: why_no_part(file.path, file.ending) for file in files}
+        if not files or (reasons and all(reasons.values())):
+            raise wrong(no_segments(self.name, paths, _told((path, why or "") for path, why in reasons.items())))
 
-    def _leave_out(self, files: Sequence[str]) -> None:
-        """Name files that are no segments in the report, each once."""
-        new = sorted({shown(file) for file in files} - self._foreign)
-        self._foreign.update(new)
-        lines = [("left out", f"{file}: not a segment") for file in new[: self.args.limit]]
+    def _leave_out(self, files: Mapping[str, str]) -> None:
+        """Name what is left out in the report, each file or folder once."""
+        new = sorted(files.keys() - self._left_out)
+        self._left_out.update(new)
+        lines = [("left out", f"{file}: {files[file]}") for file in new[: self.args.limit]]
         if more := len(new) - len(lines):
             lines.append(("left out", f"and {more} more"))
         self.report.facts(lines)
@@ -222,10 +224,18 @@ class Job:
             self._spark.conf.set(_CACHED_PARTITIONS, self._cached_partitions)
 
 
-def no_segments(owner: str, paths: Sequence[str], foreign: Sequence[str]) -> str:
-    """The error for files of which none is a segment."""
-    names = ", ".join(shown(file) for file in foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
-    are = f"; not a segment: {names}" if foreign else ""
+def _told(files: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Why files are left out, by their names as they are shown; for those of a whole folder, by that."""
+    names = ((shown(path), why) for path, why in files)
+    return {name if why == NOT_A_SEGMENT else folder_name(name): why for name, why in names}
+
+
+def no_segments(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
+    """The error for files of which none is a segment of a log; ``others`` says what each is instead."""
+    are = ""
+    for why in sorted(set(others.values())):
+        names = sorted(name for name in others if others[name] == why)
+        are += f"; {why}: {', '.join(names[:3])}" + (f" and {len(names) - 3} more" if names[3:] else "")
     return f"{owner}: there are no segments in {', '.join(map(shown, paths))}{are}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_messages_spark._errors import wrong
+from kafka_messages_spark._core.errors import wrong
 from kafka_messages_spark.sources._files import open_filesystem
 
 COLORS = {"defined": "#444444", "packed": "#1f77b4", "upacked": "#e58606"}

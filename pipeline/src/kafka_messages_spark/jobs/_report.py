@@ -97,10 +97,10 @@ class Report:
     def text(self, width: int | None = None) -> str:
         """The report for a terminal.
 
-        With ``width``, in characters, lines are no longer than that: columns of a table that have no room beside the
-        others stand below each row, with their names.
+        With ``width``, in characters, no line is longer than that: columns of a table that have no room beside the
+        others stand below each row, with their names, and what is too long for a line goes on in the next.
         """
-        parts = [_underlined(self.title, "="), *(_text(part, width) for part in self.parts)]
+        parts = [_underlined(self.title, "=", width), *(_text(part, width) for part in self.parts)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def markdown(self) -> str:
@@ -185,8 +185,9 @@ def _plain(df: DataFrame, name: str) -> Any:
     return F.unix_millis(column).alias(name) if isinstance(df.schema[name].dataType, TimestampType) else column
 
 
-def _underlined(text: str, line: str) -> str:
-    return f"{text}\n{line * len(text)}"
+def _underlined(text: str, line: str, width: int | None) -> str:
+    lines = _wrapped(text, width)
+    return "\n".join([*lines, line * max(map(len, lines))])
 
 
 def _more(count: int) -> str:
@@ -195,7 +196,7 @@ def _more(count: int) -> str:
 
 def _text(part: Heading | Paragraph | Table, width: int | None) -> str:
     if isinstance(part, Heading):
-        return _underlined(part.text, "-")
+        return _underlined(part.text, "-", width)
     if isinstance(part, Paragraph):
         return "\n".join(_wrapped(part.text, width))
     return "\n".join(_facts(part, width) if not part.columns else _rows(part, width))
@@ -203,10 +204,13 @@ def _text(part: Heading | Paragraph | Table, width: int | None) -> str:
 
 def _facts(part: Table, width: int | None) -> list[str]:
     """Names, and beside them values, of as many lines as they take."""
-    names = max((len(name) for name, _ in part.rows), default=0) + 2
-    room = None if width is None else max(width - names, 1)
-    lines = []
+    names = max((len(name) for name, _ in part.rows), default=0) + len(_GAP)
+    room = None if width is None else width - names
+    lines: list[str] = []
     for name, value in part.rows:
+        if room is not None and room < 1:  # no room beside the names
+            lines += [*_wrapped(name, width), *_wrapped(value, width, _INDENT)]
+            continue
         first, *more = _wrapped(value, room) or [""]
         lines += [f"{name:{names}}{first}".rstrip(), *(" " * names + line for line in more)]
     return lines
@@ -223,12 +227,13 @@ def _rows(part: Table, width: int | None) -> list[str]:
             word.rjust(widths[at]) if at in part.right else word.ljust(widths[at])
             for at, word in enumerate(line[:count])
         ]
-        lines.append(_GAP.join(cells).rstrip())
+        whole = _GAP.join(cells).rstrip()
+        lines += [whole] if count > 1 else _wrapped(whole, width) or [""]
         if line is not part.columns:
             rest = zip(part.columns[count:], line[count:], strict=True)
             if told := "; ".join(f"{name} {word}" for name, word in rest if word not in ("", "-")):
                 lines += _wrapped(told, width, _INDENT)
-    return [*lines, _more(part.more)] if part.more else lines
+    return [*lines, *_wrapped(_more(part.more), width)] if part.more else lines
 
 
 def _fitting(widths: Sequence[int], room: int) -> int:
@@ -241,6 +246,7 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
     """A text in lines of a width; without one, in one line."""
     if width is None:
         return [text]
+    indent = indent[: width - 1]
     return wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 

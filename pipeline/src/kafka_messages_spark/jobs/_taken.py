@@ -15,14 +15,14 @@ from itertools import groupby
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._ranges import ranges
-from kafka_messages_spark.batches import batches_in
-from kafka_messages_spark.copies import counts, once
+from kafka_messages_spark.analyses._logs import SNAPSHOT
+from kafka_messages_spark.analyses.batches import batches_in
+from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.jobs._cli import METADATA, Job
 from kafka_messages_spark.jobs._report import place
-from kafka_messages_spark.sources._files import shown
+from kafka_messages_spark.sources._files import base_name, folder_name, shown
+from kafka_messages_spark.sources._segment_ranges import ranges
 
-_SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
 _END = ".checkpoint"
 Log = tuple[str | None, int | None, str | None]
 
@@ -122,7 +122,7 @@ class Held:
     def log(self) -> Log:
         """What tells logs apart; the folder, where that does not say topic and partition."""
         known = self.topic is not None and self.partition is not None
-        return self.topic, self.partition, None if known else re.split(r"[/\\](?=[^/\\]*$)", self.file)[0]
+        return self.topic, self.partition, None if known else folder_name(self.file)
 
     @property
     def is_snapshot(self) -> bool:
@@ -131,7 +131,7 @@ class Held:
     @property
     def end(self) -> int:
         """Of a snapshot the first offset that is not in it, as its name says; -1 if that does not say it."""
-        found = _SNAPSHOT.fullmatch(re.split(r"[/\\]", self.file)[-1])
+        found = re.fullmatch(SNAPSHOT, base_name(self.file))
         return int(found[1]) if found else -1
 
 

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import encodings
-from kafka_messages_spark._errors import wrong
+from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark.analyses import encodings
+from kafka_messages_spark.analyses.traffic import pair
 from kafka_messages_spark.jobs import _cli, _plots, _taken
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs.internal_topics import TOPICS
-from kafka_messages_spark.traffic import pair
 
 TABLE, FRAMES = "table", "frames"
 

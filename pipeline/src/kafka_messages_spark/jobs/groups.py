@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import consumer_offsets, groups
-from kafka_messages_spark._logs import log_of
-from kafka_messages_spark.batches import batches_in
-from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses import groups
+from kafka_messages_spark.analyses._logs import log_of
+from kafka_messages_spark.analyses.batches import batches_in
+from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.internal_topics import consumer_offsets
+from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import duration
-from kafka_messages_spark.transactions import partition_offsets
 
 TOPIC = "__consumer_offsets"
 

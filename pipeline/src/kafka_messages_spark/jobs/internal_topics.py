@@ -13,8 +13,8 @@ from kafka_messages.secrets import HIDDEN
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import internal_topics
-from kafka_messages_spark._records import CONTROL
+from kafka_messages_spark.analyses import internal_topics
+from kafka_messages_spark.columns._records import CONTROL
 from kafka_messages_spark.jobs import _cli, _taken
 
 TOPICS: dict[str, Callable[..., DataFrame]] = {

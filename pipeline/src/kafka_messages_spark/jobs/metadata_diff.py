@@ -15,8 +15,9 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import cluster_metadata, metadata
-from kafka_messages_spark._errors import wrong
+from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark.analyses import metadata
+from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import shown
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import segments
-from kafka_messages_spark.checkpoints import CLEANER_OFFSET
+from kafka_messages_spark.analyses import segments
+from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import size
 
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Findings are those with the severity warning or error."""
     report, limit = job.report, job.args.limit
-    checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments", foreign=True), job.args.depth))
+    checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments", all_of_them=True), job.args.depth))
     cleaned = job.checkpoint(job.args.paths, CLEANER_OFFSET)
     found = job.keep(segments.findings(checks, cleaned))
     files = job.keep(segments.files(checks, cleaned))

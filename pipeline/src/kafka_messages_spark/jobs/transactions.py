@@ -15,10 +15,10 @@ from kafka_messages.segments.names import topic_of
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark import transaction_state
-from kafka_messages_spark import transactions as txn
-from kafka_messages_spark.batches import batches_in
-from kafka_messages_spark.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses import transactions as txn
+from kafka_messages_spark.analyses.batches import batches_in
+from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli
 from kafka_messages_spark.jobs._report import duration, size, timestamp
 
@@ -52,7 +52,9 @@ def work(job: _cli.Job) -> None:
     now = _as_of(args.as_of, partitions, states)
     job.say("looking for transactions without an end")
     opened = job.keep(
-        txn.open_transactions(found, partitions, states, as_of=now, max_timeout_ms=args.max_timeout_ms, unread=unread)
+        txn.open_transactions(
+            found, partitions, states, as_of=now or 0, max_timeout_ms=args.max_timeout_ms, unread=unread
+        )
     )
     stable = txn.stable_offsets(found, partitions)
     known = _ids(states, read, unread)
@@ -78,7 +80,7 @@ def _ids(states: DataFrame | None, read: int, unread: int) -> str:
 
 def _report(
     job: _cli.Job,
-    now: int,
+    now: int | None,
     opened: DataFrame,
     found: DataFrame,
     stable: DataFrame,
@@ -93,7 +95,7 @@ def _report(
     words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
     report.facts(
         {
-            "as of": timestamp(now),
+            "as of": "nothing that was read has a time" if now is None else timestamp(now),
             "data": f"{total[0]} partitions, {total[1] or 0} files, {total[2] or 0} batches",
             "transactional ids": known,
             "open": ", ".join(words) or "none",
@@ -157,14 +159,14 @@ def _coordinators(files: Sequence[str]) -> tuple[int, int]:
     return len(found), max(numbers) + 1 - len(numbers) if numbers and None not in found else 0
 
 
-def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int:
-    """The time to judge at, in milliseconds: what was given, or the newest that was read."""
+def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int | None:
+    """The time to judge at, in milliseconds: what was given, or the newest that was read, if anything has a time."""
     if given is not None:
         return given
     newest = [partitions.agg(F.unix_millis(F.max("last_timestamp"))).collect()[0][0]]
     if states is not None:
         newest.append(states.agg(F.unix_millis(F.max("timestamp"))).collect()[0][0])
-    return max((each for each in newest if each is not None), default=0)
+    return max((each for each in newest if each is not None), default=None)
 
 
 def _time(text: str) -> int:

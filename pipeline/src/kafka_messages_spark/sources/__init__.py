@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._worker_python import use_for_session
+from .._core.worker_python import use_for_session
 from .kafka_frames import KafkaFramesDataSource
 from .kafka_log import KafkaLogDataSource
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
+from kafka_messages.segments.names import ending_of
 from pyarrow import fs
 
-from .._errors import wrong
+from .._core.errors import wrong
+from .._core.options import Options
 
 DEFAULT_GLOB = "*.{log,checkpoint}"
 """In a folder: segments and KRaft snapshots, and not the indexes and notes that lie beside them."""
+FILE_OPTIONS = ("path", "paths", "pathGlobFilter", "recursiveFileLookup", "modifiedAfter", "modifiedBefore")
+"""Of every source that reads files."""
 _MAGIC = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 _NO_URI = re.compile(r"[\s{}\[\]<>|\\^`\"]")
@@ -51,6 +56,12 @@ class File:
         return f"{scheme}://{secret[0] if secret else ''}{rest}{mark}{query}"
 
     @property
+    def ending(self) -> str | None:
+        """``delete``, ``future`` or ``stray`` in a folder that Kafka deletes or moves, unless the user's path names it."""
+        ending = ending_of(self.name)
+        return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", shown(self.root)) else ending
+
+    @property
     def folder(self) -> str:
         return self.name.rpartition("/")[0]
 
@@ -70,6 +81,18 @@ class Selection:
     modified_after: float | None = None
     modified_before: float | None = None
 
+    @classmethod
+    def parse(cls, given: Options, default_glob: str = DEFAULT_GLOB) -> Selection:
+        """What the options ``FILE_OPTIONS`` of a source say."""
+        return cls(
+            paths=given.paths(),
+            glob=given.text("pathGlobFilter"),
+            default_glob=default_glob,
+            recursive=given.flag("recursiveFileLookup", False),
+            modified_after=given.time("modifiedAfter"),
+            modified_before=given.time("modifiedBefore"),
+        )
+
     def find(self, owner: str, *, lenient: bool = False) -> list[File]:
         """The files, each once, in the order of their names.
 
@@ -86,18 +109,37 @@ class Selection:
                 raise wrong(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {shown(root)}.")
             for place in places:
                 is_file = place.type == fs.FileType.File
-                inside = [place] if is_file else self._inside(filesystem, place.path)
+                inside = [place] if is_file else self._inside(filesystem, place.path, owner, root)
                 pattern = self.default_glob if self.glob is None and not is_file else self.glob
-                for info in _named(inside, owner, root):
+                for info in inside:
                     if info.type == fs.FileType.File and (pattern is None or matches(info.base_name, pattern)):
                         file = File(front + info.path, info.path, root, info.size, _seconds(info))
                         if self._in_time(file):
                             found[file.name] = file
         return [found[name] for name in sorted(found)]
 
-    def _inside(self, filesystem: Any, folder: str) -> Any:
-        # A folder that is deleted between its listing and this one has no files.
-        return filesystem.get_file_info(fs.FileSelector(folder, recursive=self.recursive, allow_not_found=True))
+    def _inside(self, filesystem: Any, folder: str, owner: str, root: str) -> Iterator[Any]:
+        """What lies in a folder, and with ``recursive`` below it."""
+
+        def listed(place: str, *, recursive: bool) -> Iterator[Any]:
+            # A folder that is deleted between its listing and this one has no files.
+            selector = fs.FileSelector(place, recursive=recursive, allow_not_found=True)
+            return _named(filesystem.get_file_info(selector), owner, root)
+
+        if not self.recursive or not is_local(filesystem):
+            yield from listed(folder, recursive=self.recursive)
+            return
+        # Each folder once, however many links lead to it, and links last: then names are without links, where they can.
+        folders, links, seen = [folder], list[str](), set[str]()
+        while folders or links:
+            place = folders.pop() if folders else links.pop()
+            if (real := os.path.realpath(place)) in seen:
+                continue
+            seen.add(real)
+            for info in listed(place, recursive=False):
+                if info.type == fs.FileType.Directory:
+                    (links if os.path.islink(info.path) else folders).append(info.path)
+                yield info
 
     def _in_time(self, file: File) -> bool:
         after, before = self.modified_after, self.modified_before
@@ -184,6 +226,22 @@ class View:
         return int(self._file.seek(0, 2))
 
 
+def of_reader(path: str) -> dict[str, Any]:
+    """A path or URI as the arguments ``source`` and ``filesystem`` of the readers of segments."""
+    filesystem, inner, _ = open_filesystem(path)
+    return {"source": inner, "filesystem": None if is_local(filesystem) else filesystem}
+
+
+def base_name(path: str) -> str:
+    """The last part of a path or URI, of this system or another."""
+    return re.split(r"[/\\]", path)[-1]
+
+
+def folder_name(path: str) -> str:
+    """What is before the last part of a path or URI."""
+    return re.split(r"[/\\](?=[^/\\]*$)", path)[0]
+
+
 def is_local(filesystem: Any) -> bool:
     return isinstance(filesystem, fs.LocalFileSystem)
 
@@ -203,7 +261,7 @@ def matches(name: str, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(name, each) for each in _alternatives(pattern))
 
 
-def _named(infos: Iterable[Any], owner: str, root: str) -> Iterable[Any]:
+def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
     """The same, if their names are text."""
     for info in infos:
         try:

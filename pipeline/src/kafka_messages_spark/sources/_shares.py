@@ -1,4 +1,4 @@
-"""Small pieces of work put together, so that Spark's tasks are neither many nor long."""
+"""Files cut into pieces, and small pieces put together, so that Spark's tasks are neither many nor long."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Protocol, TypeVar
 
 from pyspark.sql.datasource import InputPartition
 
+MAX_PARTITION_BYTES = 128 << 20
+"""Work of one task, as Spark's file sources have it by default."""
 OPEN_COST = 1 << 20
 """What the opening of a file counts as, in bytes."""
 _LEAST = 16 << 20
@@ -24,6 +26,13 @@ class Sized(Protocol):
 
 
 Piece = TypeVar("Piece", bound=Sized)
+
+
+def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
+    """Where pieces of at most ``most`` bytes begin and end in ``size`` bytes; one piece where there are none."""
+    stop = start + size
+    starts = range(start, max(stop, start + 1), most)
+    return list(zip(starts, [*starts[1:], stop], strict=True))
 
 
 @dataclass

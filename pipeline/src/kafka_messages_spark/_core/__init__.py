@@ -1,0 +1,1 @@
+"""What every room stands on: errors, options, Spark's types of Arrow's, and the Python of Spark's workers."""

@@ -1,0 +1,86 @@
+"""Spark's types of Arrow's types, for those that Kafka's messages have."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from kafka_messages._base.message import Message
+from kafka_messages.schema.facts import FieldFacts, facts_of
+from pyspark.sql import types as spark
+
+from .errors import near, wrong
+
+_SCALARS: dict[pa.DataType, spark.DataType] = {
+    pa.bool_(): spark.BooleanType(),
+    pa.int8(): spark.ByteType(),
+    pa.int16(): spark.ShortType(),
+    pa.int32(): spark.IntegerType(),
+    pa.int64(): spark.LongType(),
+    pa.float64(): spark.DoubleType(),
+    pa.string(): spark.StringType(),
+    pa.binary(): spark.BinaryType(),
+    pa.timestamp("us", tz="UTC"): spark.TimestampType(),
+}
+
+
+def spark_type(arrow: pa.DataType) -> spark.DataType:
+    """The type of a column; everything in it can be null."""
+    if pa.types.is_struct(arrow):
+        return struct_type(arrow)
+    if pa.types.is_list(arrow):
+        return spark.ArrayType(spark_type(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return spark.MapType(spark_type(arrow.key_type), spark_type(arrow.item_type))
+    return _SCALARS[arrow]
+
+
+def struct_type(arrow: pa.StructType | pa.Schema) -> spark.StructType:
+    """The type of a struct, or of the rows of a schema."""
+    return spark.StructType([spark.StructField(field.name, spark_type(field.type)) for field in arrow])
+
+
+def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.Schema:
+    """The Arrow schema of what a user's schema asks of a source, which may be fewer columns, in any order."""
+    for field in schema.fields:
+        if field.name not in full.names:
+            hint = near(field.name, full.names) or "."
+            raise wrong(f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}.")
+        kind = spark_type(full.field(field.name).type)
+        if field.dataType.simpleString() != kind.simpleString():
+            raise wrong(
+                f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
+            )
+        if not field.nullable or _forbids_null(field.dataType):  # Spark would believe it, and rows may have nulls
+            raise wrong(f"{owner}: the column {field.name!r} can have nulls; leave out NOT NULL in the schema")
+    return pa.schema([full.field(name) for name in schema.names])
+
+
+def _forbids_null(kind: spark.DataType) -> bool:
+    """Whether something within a type cannot be null."""
+    if isinstance(kind, spark.ArrayType):
+        return not kind.containsNull or _forbids_null(kind.elementType)
+    if isinstance(kind, spark.StructType):
+        return any(not field.nullable or _forbids_null(field.dataType) for field in kind.fields)
+    return False
+
+
+def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:
+    """The struct with the fields that one version has, at every depth."""
+    facts = facts_of(message)
+
+    def struct(kind: pa.StructType, fields: tuple[FieldFacts, ...]) -> pa.StructType:
+        return pa.struct(
+            [
+                pa.field(field.name, column(kind.field(field.name).type, field))
+                for field in fields
+                if version in field.versions
+            ]
+        )
+
+    def column(kind: pa.DataType, field: FieldFacts) -> pa.DataType:
+        if not field.is_struct:
+            return kind
+        if field.is_array:
+            return pa.list_(pa.field("element", struct(kind.value_type, facts.structs[field.type])))
+        return struct(kind, facts.structs[field.type])
+
+    return struct(arrow, facts.fields)

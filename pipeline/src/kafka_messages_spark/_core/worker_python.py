@@ -1,0 +1,69 @@
+"""The Python of Spark's workers on this machine: the one that runs here, also where its environment is not activated.
+
+Spark's own default is the first ``python3`` on the path, which then is another one and has no package of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import wrong
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_DEFAULT = "python3"
+_MODULE = "kafka_messages_spark"
+_SECONDS = 60
+_SAYS_WHERE = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
+"""Where one of these is set, workers may be on other machines; ``use_for_session`` looks at the session then."""
+
+
+def use_for_next_session() -> None:
+    """See to it before a session is made. Where Spark runs already (``spark-submit``), is elsewhere, or was told a Python,
+    nothing changes."""
+    if not _SAYS_WHERE & os.environ.keys() and _is_another():
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+
+
+def use_for_session(spark: SparkSession) -> None:
+    """See to it for what a local session is given from now on.
+
+    A local server of Spark Connect that runs already cannot be told any more: raises PySparkValueError if its Python lacks
+    this package. Sessions with workers elsewhere are left as they are, as is everything that was told a Python.
+    """
+    if not _is_another():
+        return
+    if "connect" not in type(spark).__module__:
+        context = spark.sparkContext
+        if str(context.master).startswith("local") and context.pythonExec == _DEFAULT:
+            context.pythonExec = sys.executable
+    elif "SPARK_LOCAL_REMOTE" in os.environ and not _has_package(shutil.which(_DEFAULT)):
+        raise wrong(
+            f"register: the Python of Spark's workers, {shutil.which(_DEFAULT) or _DEFAULT}, has no module {_MODULE!r}: set "
+            f"PYSPARK_PYTHON={sys.executable} before the session is made, or activate the environment"
+        )
+
+
+def _is_another() -> bool:
+    """Whether Spark would take another Python, and nobody told it to."""
+    if {"PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"} & os.environ.keys():
+        return False
+    usual = shutil.which(_DEFAULT)
+    return usual is None or Path(usual).parent != Path(sys.executable).parent
+
+
+def _has_package(python: str | None) -> bool:
+    """Whether a Python finds this package."""
+    if python is None:
+        return False
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({_MODULE!r}) is None)"
+    try:
+        return subprocess.run([python, "-c", code], timeout=_SECONDS, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False

@@ -1,0 +1,15 @@
+"""Texts of columns and words, for reasons that people read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+def text(*parts: Column | str) -> Column:
+    """Words and the values of columns, one after another; null if one of them is."""
+    return F.concat(*(F.lit(part) if isinstance(part, str) else part.cast("string") for part in parts))

@@ -1,0 +1,147 @@
+"""Record batches as rows: what headers tell about producers, transactions and offsets, without decoding records.
+
+``read_batches`` reads segment files, at the speed of reading their bytes. ``batches_of`` makes the same rows of records
+that ``kafka_log`` read with ``includeBatchMetadata``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from kafka_messages.segments.batch_headers import read_batch_headers
+from pyspark.sql import functions as F
+
+from .._core.spark_types import struct_type
+from ..columns.frames import require
+from ..sources._files import of_reader, shown
+from ..sources._segment_ranges import ranges
+from ..sources._shares import MAX_PARTITION_BYTES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+__all__ = ["batches_of", "read_batches"]
+
+MAX_ROWS = 10000
+_OF_BATCH = (
+    "topic",
+    "partition",
+    "file",
+    "position",
+    "base_offset",
+    "timestampType",
+    "leader_epoch",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "is_transactional",
+    "is_control",
+    "control_type",
+    "delete_horizon",
+    "compression",
+    "magic",
+    "crc_ok",
+)
+
+
+def read_batches(
+    spark: SparkSession,
+    paths: Sequence[str],
+    *,
+    glob: str | None = None,
+    recursive: bool = True,
+    check_crcs: bool = True,
+    max_partition_bytes: int = MAX_PARTITION_BYTES,
+) -> DataFrame:
+    """The record batches of segment files, one row each; nothing is decompressed.
+
+    ``paths`` are files, folders or patterns as ``kafka_log`` takes them. Columns are those of
+    ``kafka_messages.segments.batch_headers.read_batch_headers``. A corrupt place is a row with the struct ``corrupt``
+    (position, size, reason), and so is a file that cannot be read: nothing ends the query but a path that is not there.
+    """
+    files = ranges(
+        spark, paths, owner="read_batches", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
+    )
+    return batches_in(files, check_crcs=check_crcs)
+
+
+def batches_in(files: DataFrame, *, check_crcs: bool = True) -> DataFrame:
+    """The batches of ranges of files, as ``_segment_ranges.ranges`` gives them."""
+    schema = _schema()
+
+    def read(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for path, start, end in _each(rows):
+            try:
+                with read_batch_headers(
+                    **of_reader(path),
+                    mode="PERMISSIVE",
+                    check_crcs=check_crcs,
+                    start=start,
+                    end=end,
+                    max_rows=MAX_ROWS,
+                ) as batches:
+                    for batch in batches:
+                        yield _without_bytes(batch, path, schema)
+            except OSError as error:
+                yield _unreadable(schema, path, start, error)
+
+    return files.mapInArrow(read, struct_type(schema))
+
+
+def batches_of(records: DataFrame) -> DataFrame:
+    """The batches of records that ``kafka_log`` read with ``includeBatchMetadata``: the columns of ``read_batches``.
+
+    Batches without records are not there, and nobody knows ``size``, which is null. Works for columns that were chosen
+    with ``.schema``, as long as those that are needed are among them.
+    """
+    for name in ("topic", "partition", "file", "position", "offset", "timestamp"):
+        require(records, name, "batches_of")
+    keys = [name for name in _OF_BATCH if name in records.columns]
+    some: list[Column] = [
+        F.max("offset").alias("last_offset"),
+        F.count("offset").cast("int").alias("records"),
+        F.min_by("timestamp", "offset").alias("first_timestamp"),
+        F.max("timestamp").alias("max_timestamp"),
+        F.lit(None).cast("int").alias("size"),
+    ]
+    if "corrupt" in records.columns:
+        fields = ("position", "size", "reason")
+        without_bytes = F.struct(*(f"corrupt.{name}" for name in fields))
+        some.append(F.first(F.when(F.col("corrupt").isNotNull(), without_bytes), ignorenulls=True).alias("corrupt"))
+    return records.groupBy(*keys).agg(*some)
+
+
+def _schema() -> pa.Schema:
+    """Columns of a batch; of what is corrupt its bytes are left out, they have no use here."""
+    with read_batch_headers([], mode="PERMISSIVE") as reader:
+        schema: pa.Schema = reader.schema
+    at = schema.get_field_index("corrupt")
+    return schema.set(at, pa.field("corrupt", pa.struct([f for f in schema.field(at).type if f.name != "bytes"])))
+
+
+def _each(rows: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, int | None]]:
+    for batch in rows:
+        columns = (batch.column(name).to_pylist() for name in ("path", "start", "end"))
+        yield from zip(*columns, strict=True)
+
+
+def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch as the schema has it, with the file named as the caller names it, scheme and all."""
+    columns: list[Any] = []
+    for field in schema:
+        column = batch.column(field.name)
+        if field.name == "file":
+            column = pa.repeat(pa.scalar(shown(path)), len(batch))
+        elif field.name == "corrupt":
+            children = [column.field(each.name) for each in field.type]
+            column = pa.StructArray.from_arrays(children, fields=list(field.type), mask=column.is_null())
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _unreadable(schema: pa.Schema, path: str, start: int, error: OSError) -> pa.RecordBatch:
+    reason = f"the file cannot be read: {error}"
+    row = {"file": shown(path), "position": start, "corrupt": {"position": start, "size": 0, "reason": reason}}
+    return pa.RecordBatch.from_pylist([row], schema=schema)

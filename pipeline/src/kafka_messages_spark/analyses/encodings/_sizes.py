@@ -1,0 +1,136 @@
+"""The integers of messages by field, and the bytes that they need in each encoding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType
+
+from ..._core.errors import wrong
+from ..._core.spark_types import struct_type
+from ._sums import BITS, SUMS, sums_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+FORMS = ("fixed16", "fixed32", "fixed64", "packed", "upacked")
+"""The encodings; of equal sizes the first is taken, which decodes faster."""
+
+
+def measure(
+    df: DataFrame, message: Column | str = "message", version: Column | str = "version", body: Column | str = "body"
+) -> DataFrame:
+    """Sum up the integers of messages, for ``fields``, ``histogram`` and ``totals``.
+
+    The columns say the name of each message (``MetadataResponse``), its version, and its bytes without a header. Sums are
+    made in the workers, and added up over all of them: the result is small. Messages that cannot be decoded, or whose
+    name or version is not known, are counted.
+    """
+    columns = [F.col(each) if isinstance(each, str) else each for each in (message, version, body)]
+    chosen = df.select(columns[0].alias("message"), columns[1].cast("int").alias("version"), columns[2].alias("body"))
+    if not isinstance(chosen.schema["body"].dataType, BinaryType):
+        raise wrong(f"measure: messages are binary, not {chosen.schema['body'].dataType.simpleString()}")
+    partial = chosen.mapInArrow(sums_of, struct_type(SUMS))
+    return partial.groupBy("message", "version", "path", "type", "packed", "upacked").agg(
+        F.sum("count").alias("count"),
+        F.sum("bytes").alias("bytes"),
+        F.min("lowest").alias("lowest"),
+        F.max("highest").alias("highest"),
+    )
+
+
+def fields(measured: DataFrame) -> DataFrame:
+    """One row a field of a message, over all versions: its values, and their bytes in each encoding.
+
+    Columns: ``message``, ``path`` (``topics[].partitions[].leader_id``), ``type``, ``values``, ``lowest``, ``highest``,
+    ``defined`` (bytes as Kafka's definitions write them, at the width of the type), ``fixed16``, ``fixed32``, ``fixed64``,
+    ``packed``, ``upacked`` (null where a value does not fit, or the encoding is wider than the type), ``smallest`` (the
+    best encoding, the simpler one of equals) and ``saved`` (bytes that it saves). Values of tagged fields that are at
+    their default are not in the bytes, and do not count.
+    """
+    found = (
+        measured.where("path is not null")
+        .groupBy("message", "path", "type")
+        .agg(
+            F.sum("count").alias("values"),
+            F.min("lowest").alias("lowest"),
+            F.max("highest").alias("highest"),
+            F.sum(F.col("count") * F.col("packed")).alias("packed"),
+            F.sum(F.col("count") * F.col("upacked")).alias("upacked"),
+        )
+    )
+    bits = F.lit(None)
+    for name, width in BITS.items():
+        bits = F.when(F.col("type") == name, width).otherwise(bits)
+    found = found.withColumn("bits", bits).withColumn("defined", F.col("values") * F.col("bits") / 8)
+    for width in BITS.values():
+        fits = F.col("lowest").between(*_range(width)) & F.col("highest").between(*_range(width))
+        size = F.when(fits & (F.col("bits") >= width), F.col("values") * (width // 8))
+        found = found.withColumn(f"fixed{width}", size)
+    least = F.least(*FORMS)
+    smallest = F.lit(None).cast("string")
+    for form in reversed(FORMS):
+        smallest = F.when(F.col(form) == least, form).otherwise(smallest)
+    return found.select(
+        "message",
+        "path",
+        "type",
+        "values",
+        "lowest",
+        "highest",
+        F.col("defined").cast("long").alias("defined"),
+        *FORMS,
+        smallest.alias("smallest"),
+        (F.col("defined") - least).cast("long").alias("saved"),
+    )
+
+
+def _range(bits: int) -> tuple[int, int]:
+    return -(1 << bits - 1), (1 << bits - 1) - 1
+
+
+def histogram(measured: DataFrame) -> DataFrame:
+    """How many values of each field need how many bytes: ``message``, ``path``, ``type``, ``encoding`` (packed, upacked),
+    ``bytes`` of one value, ``values``."""
+    found = measured.where("path is not null")
+    parts = [
+        found.select("message", "path", "type", F.lit(form).alias("encoding"), F.col(form).alias("bytes"), "count")
+        for form in ("packed", "upacked")
+    ]
+    by_size = parts[0].unionByName(parts[1]).groupBy("message", "path", "type", "encoding", "bytes")
+    return by_size.agg(F.sum("count").alias("values"))
+
+
+def totals(measured: DataFrame) -> DataFrame:
+    """One row a message: ``messages``, ``malformed`` ones, ``versions``, ``bytes`` of the good ones, and what these would
+    be with all integers ``packed``, ``upacked``, or each field in the form that is ``smallest`` for it.
+
+    Counts of bytes in front of tagged fields, which would shrink too, are taken as they are.
+    """
+    is_bad = F.coalesce(F.col("type") == "malformed", F.lit(False))
+    by_message = (
+        measured.where("path is null")
+        .groupBy("message")
+        .agg(
+            F.coalesce(F.sum(F.when(~is_bad, F.col("count"))), F.lit(0)).alias("messages"),
+            F.coalesce(F.sum(F.when(is_bad, F.col("count"))), F.lit(0)).alias("malformed"),
+            F.sort_array(F.collect_set("version")).alias("versions"),
+            F.coalesce(F.sum(F.when(~is_bad, F.col("bytes"))), F.lit(0)).alias("bytes"),
+        )
+    )
+    sums = (
+        fields(measured)
+        .groupBy("message")
+        .agg(*(F.sum(name).alias(f"all_{name}") for name in ("defined", "packed", "upacked", "saved")))
+    )
+    joined = by_message.join(sums, "message", "left").fillna(0)
+    rest = F.col("bytes") - F.col("all_defined")
+    return joined.select(
+        *by_message.columns,
+        F.col("all_defined").alias("integer_bytes"),
+        (rest + F.col("all_packed")).alias("packed"),
+        (rest + F.col("all_upacked")).alias("upacked"),
+        (F.col("bytes") - F.col("all_saved")).alias("smallest"),
+    )

@@ -1,0 +1,86 @@
+"""Which records of logs and snapshots make the state at an offset, and what is missing or not understood."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from ...columns.frames import require
+from .._logs import SNAPSHOT
+from ..copies import once
+from ._rules import RULES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+_LAST_PLACE = (1 << 63) - 1
+
+
+def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None = None) -> DataFrame:
+    """The records that make the state after the offset ``up_to`` (None: the end), each once.
+
+    That is the latest snapshot that goes no further (nor further than the offset ``base``), and the log behind it.
+    Of several copies of that snapshot the longest is taken: each broker writes its own, in an order of its own.
+    Added: ``at``, the offset (for records of a snapshot the last that it contains), and ``place`` within a snapshot.
+    """
+    for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
+        require(records, name, "records_of")
+    end = F.regexp_extract("file", SNAPSHOT, 1)
+    placed = records.where("offset is not null").withColumn("snapshot", F.when(end != "", end.cast("long")))
+    most = [limit for limit in (up_to, base) if limit is not None]
+    usable = F.col("snapshot") <= min(most) + 1 if most else F.col("snapshot").isNotNull()
+    copies = placed.where(usable).groupBy("snapshot", "file").agg(F.count("*").alias("records"))
+    chosen = copies.agg(F.max_by(F.struct("snapshot", "file"), F.struct("snapshot", "records", "file")).alias("chosen"))
+    of_log = F.col("snapshot").isNull() & (F.col("offset") >= F.coalesce("chosen.snapshot", F.lit(0)))
+    if up_to is not None:
+        of_log = of_log & (F.col("offset") <= up_to)
+    kept = placed.crossJoin(F.broadcast(chosen)).where(of_log | (F.struct("snapshot", "file") == F.col("chosen")))
+    at = F.coalesce(F.col("snapshot") - 1, "offset")
+    place = F.when(F.col("snapshot").isNotNull(), F.col("offset")).otherwise(_LAST_PLACE)
+    kept = kept.withColumn("at", at).withColumn("place", place).drop("snapshot", "chosen")
+    return once(kept, "place", "at")
+
+
+def snapshots(records: DataFrame) -> DataFrame:
+    """The snapshots among the files: ``file`` and ``end_offset``, the first offset that is not in it."""
+    end = F.regexp_extract("file", SNAPSHOT, 1)
+    return records.where(end != "").select("file", end.cast("long").alias("end_offset")).distinct()
+
+
+def missing_offsets(chosen: DataFrame) -> DataFrame:
+    """One row about ``records_of``: its ``first`` and ``last`` offset, how many between are ``missing``, the ``base``
+    (first offset behind the snapshot), and ``is_cut``: the snapshot has no footer, so that its end was not copied.
+
+    A state that was made with offsets missing, or of such a snapshot, may be wrong. A log that begins behind 0 without a
+    snapshot lacks all that was before it.
+    """
+    require(chosen, "control_type", "missing_offsets")
+    of_log = chosen.where(F.col("place") == _LAST_PLACE).agg(
+        F.count("*").alias("count"), F.min("at").alias("first"), F.max("at").alias("last")
+    )
+    base = chosen.where(F.col("place") != _LAST_PLACE).agg(
+        (F.max("at") + 1).alias("base"), (F.count_if(F.col("control_type") == "SNAPSHOT_FOOTER") == 0).alias("footless")
+    )
+    start = F.coalesce("base", F.lit(0))
+    missing = F.when(F.col("count") > 0, F.col("last") + 1 - start - F.col("count")).otherwise(0)
+    return of_log.crossJoin(base).select(
+        F.coalesce("first", start).alias("first"),
+        F.coalesce(F.col("last"), start - 1).alias("last"),
+        missing.alias("missing"),
+        "base",
+        (F.col("footless") & F.col("base").isNotNull()).alias("is_cut"),
+    )
+
+
+def unhandled(records: DataFrame) -> DataFrame:
+    """Records that change nothing here because nobody knows how: of unknown types, or not to be decoded.
+
+    Columns: ``record_type``, ``record_type_id``, ``record_version``, ``problem``, ``records``, ``first_offset``.
+    """
+    known = F.col("record_type").isin("control", *RULES) & F.col("problem").isNull()
+    odd = records.where(~F.coalesce(known, F.lit(False)) & F.col("offset").isNotNull())
+    return odd.groupBy("record_type", "record_type_id", "record_version", "problem").agg(
+        F.count("*").alias("records"), F.min("offset").alias("first_offset")
+    )

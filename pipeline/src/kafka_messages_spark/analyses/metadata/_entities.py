@@ -1,0 +1,210 @@
+"""Replays events: the entities of a cluster with their fields, record by record; what runs in Spark's workers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ._events import Fields
+from ._names import name_of
+from ._rules import CHANGE, REMOVE, SET
+
+CHANGES = pa.list_(
+    pa.field(
+        "element",
+        pa.struct([pa.field("field", pa.string()), pa.field("before", pa.string()), pa.field("after", pa.string())]),
+    )
+)
+REPLAYED = pa.schema(
+    [
+        pa.field("what", pa.string()),
+        pa.field("entity", pa.string()),
+        pa.field("key", pa.string()),
+        pa.field("name", pa.string()),
+        pa.field("fields", pa.map_(pa.string(), pa.string())),
+        pa.field("offset", pa.int64()),
+        pa.field("timestamp", pa.timestamp("us", tz="UTC")),
+        pa.field("leader_epoch", pa.int32()),
+        pa.field("record_type", pa.string()),
+        pa.field("change", pa.string()),
+        pa.field("changes", CHANGES),
+        pa.field("problem", pa.string()),
+    ]
+)
+"""``what`` is ``before`` or ``after`` for an entity of an image, ``change`` for what one record did."""
+
+
+@dataclass
+class _Entity:
+    fields: Fields
+    event: Fields
+    problem: str | None = None
+
+
+@dataclass
+class Replay:
+    """The state of one group of entities, event by event. ``start`` is the offset after which changes are listed."""
+
+    start: int | None
+    state: dict[tuple[str, str], _Entity] = field(default_factory=dict)
+    rows: list[Fields] = field(default_factory=list)
+    topic: str | None = None
+    started: bool = False
+
+    def run(self, events: Sequence[Fields]) -> list[Fields]:
+        """Replay events in order; the rows of ``REPLAYED``."""
+        for event in events:
+            if self.start is not None and not self.started and event["at"] > self.start:
+                self._image("before")
+                self.started = True
+            self._apply(event)
+        if self.start is not None and not self.started:
+            self._image("before")
+        self._image("after")
+        return self.rows
+
+    def _apply(self, event: Fields) -> None:
+        entity, fields = event["entity"], json.loads(event["fields"])
+        place = entity, event["key"]
+        if entity == "topic" and event["action"] == SET:
+            self.topic = fields["name"]
+        if event["record_type"] in ("clear_elr_record", "remove_topic_record"):
+            places = [each for each in self.state if event["record_type"] == "remove_topic_record" or each[0] == entity]
+            for each in places:
+                self._set(each, event, self._after(self.state[each].fields, event, fields))
+            if not places and entity == "topic":
+                self._note(place, event, "removes what was not there")
+            return
+        before = self.state.get(place)
+        if event["action"] == REMOVE and before is None:
+            self._note(place, event, "removes what was not there")
+            return
+        problem = None
+        if event["action"] == CHANGE and before is None:
+            problem = "changes what was not there"
+        self._set(place, event, self._after(before.fields if before else {}, event, fields), problem)
+
+    def _after(self, before: Fields, event: Fields, fields: Fields) -> Fields | None:
+        """The fields of an entity after an event; None when it is gone."""
+        if event["action"] == REMOVE:
+            return None
+        if event["action"] == SET:
+            return normal(event["entity"], fields)
+        return changed(before, event["record_type"], fields)
+
+    def _set(self, place: tuple[str, str], event: Fields, after: Fields | None, problem: str | None = None) -> None:
+        before = self.state.get(place)
+        name = self._name(place, after if before is None else before.fields)
+        if after is None:
+            self.state.pop(place, None)
+        else:
+            problem = problem or (before.problem if before and event["action"] == CHANGE else None)
+            self.state[place] = _Entity(after, event, problem)
+        self._listed(place, event, name, before.fields if before else None, after, problem)
+
+    def _listed(
+        self,
+        place: tuple[str, str],
+        event: Fields,
+        name: str,
+        before: Fields | None,
+        after: Fields | None,
+        problem: str | None,
+    ) -> None:
+        if self.start is None or event["at"] <= self.start:
+            return
+        changes = [
+            {"field": each, "before": text((before or {}).get(each)), "after": text((after or {}).get(each))}
+            for each in {**(before or {}), **(after or {})}
+        ]
+        changes = [each for each in changes if each["before"] != each["after"]]
+        change = "changed" if before is not None else "added"
+        change = "removed" if after is None else change if changes or before is None else "unchanged"
+        if change == "unchanged" and event["record_type"] == "clear_elr_record":
+            return  # it is for all partitions, whether there is something to clear or not
+        self._row("change", place, event, name, after, change=change, changes=changes, problem=problem)
+
+    def _note(self, place: tuple[str, str], event: Fields, problem: str) -> None:
+        """A record that could not do what it says."""
+        if self.start is not None and event["at"] > self.start:
+            self._row("change", place, event, self._name(place, None), None, change="unchanged", problem=problem)
+
+    def _image(self, what: str) -> None:
+        for place, entity in self.state.items():
+            name = self._name(place, entity.fields)
+            self._row(what, place, entity.event, name, entity.fields, problem=entity.problem)
+
+    def _row(
+        self, what: str, place: tuple[str, str], event: Fields, name: str, fields: Fields | None, **more: Any
+    ) -> None:
+        facts = {each: event[each] for each in ("timestamp", "leader_epoch", "record_type")}
+        content = None if fields is None else [(each, text(value)) for each, value in fields.items()]
+        row = {"what": what, "entity": place[0], "key": place[1], "name": name, "fields": content}
+        self.rows.append(row | facts | {"offset": event["at"]} | more)
+
+    def _name(self, place: tuple[str, str], fields: Fields | None) -> str:
+        return name_of(place[0], json.loads(place[1]), fields or {}, self.topic)
+
+
+_MAPS = ("end_points", "features")
+_SETS = ("log_dirs", "cordoned_log_dirs")
+
+
+def normal(entity: str, fields: Fields) -> Fields:
+    """Fields as they are compared: what a record leaves out is what Kafka takes it for."""
+    if entity == "partition":
+        empty = ("eligible_leader_replicas", "last_known_elr", "directories")
+        return fields | {name: fields[name] or [] for name in empty}
+    if entity == "client quota":
+        return {"value": fields["value"]}
+    if entity == "producer ids":
+        return {"next_producer_id": fields["next_producer_id"]}  # for whom a block was is not in snapshots
+    if entity in ("broker", "controller"):
+        # Maps by name and sets, which have no order in Kafka; snapshots write them in another one than the log.
+        by_name = {name: sorted(fields[name] or [], key=lambda each: str(each["name"])) for name in _MAPS}
+        return fields | by_name | {name: sorted(fields[name] or []) for name in _SETS if name in fields}
+    return fields
+
+
+def changed(before: Fields, record_type: str, fields: Fields) -> Fields:
+    """The fields of a partition or broker after a record that changes parts of it (Kafka's PartitionRegistration.merge
+    and ClusterDelta.replay)."""
+    if record_type == "clear_elr_record":
+        return before | {"eligible_leader_replicas": [], "last_known_elr": []}
+    if record_type == "fence_broker_record":
+        return before | {"fenced": True}
+    if record_type == "unfence_broker_record":
+        return before | {"fenced": False}
+    if record_type == "partition_change_record":
+        same = {"leader": -2, "leader_recovery_state": -1}
+        after = before | {
+            name: value for name, value in fields.items() if value is not None and value != same.get(name)
+        }
+        if fields["leader"] != same["leader"]:
+            after["leader_epoch"] = before.get("leader_epoch", -1) + 1
+        return after | {"partition_epoch": before.get("partition_epoch", -1) + 1}
+    after = dict(before)
+    if fields["fenced"]:
+        after["fenced"] = fields["fenced"] > 0
+    if fields["in_controlled_shutdown"]:
+        after["in_controlled_shutdown"] = True
+    if fields["log_dirs"]:
+        after["log_dirs"] = sorted(fields["log_dirs"])
+    if fields["cordoned_log_dirs"] is not None:
+        after["cordoned_log_dirs"] = sorted(fields["cordoned_log_dirs"])
+    return after
+
+
+def text(value: Any) -> str | None:
+    """A value as it is shown and compared: text as it is, all else as JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def replayed(table: pa.Table, start: int | None) -> pa.Table:
+    """One group of events, replayed."""
+    events = table.sort_by([("at", "ascending"), ("place", "ascending")]).to_pylist()
+    return pa.Table.from_pylist(Replay(start).run(events), schema=REPLAYED)

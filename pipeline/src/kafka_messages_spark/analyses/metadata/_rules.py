@@ -1,0 +1,54 @@
+"""What each type of metadata record is about and does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SET, CHANGE, REMOVE = "set", "change", "remove"
+BEGIN, END, ABORT = "begin", "end", "abort"
+IGNORED = "ignored"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one type of record is about and does. ``key`` are the fields that name the entity, the first its group."""
+
+    record: str
+    entity: str
+    key: tuple[str, ...]
+    action: str
+
+
+RULES = {
+    rule.record: rule
+    for rule in (
+        Rule("topic_record", "topic", ("topic_id",), SET),
+        Rule("remove_topic_record", "topic", ("topic_id",), REMOVE),
+        Rule("partition_record", "partition", ("topic_id", "partition_id"), SET),
+        Rule("partition_change_record", "partition", ("topic_id", "partition_id"), CHANGE),
+        Rule("clear_elr_record", "partition", ("topic_name",), CHANGE),
+        Rule("config_record", "config", ("resource_type", "resource_name", "name"), SET),
+        Rule("client_quota_record", "client quota", ("entity", "key"), SET),
+        Rule("access_control_entry_record", "acl", ("id",), SET),
+        Rule("remove_access_control_entry_record", "acl", ("id",), REMOVE),
+        Rule("user_scram_credential_record", "scram credential", ("name", "mechanism"), SET),
+        Rule("remove_user_scram_credential_record", "scram credential", ("name", "mechanism"), REMOVE),
+        Rule("delegation_token_record", "delegation token", ("token_id",), SET),
+        Rule("remove_delegation_token_record", "delegation token", ("token_id",), REMOVE),
+        Rule("feature_level_record", "feature", ("name",), SET),
+        Rule("register_broker_record", "broker", ("broker_id",), SET),
+        Rule("unregister_broker_record", "broker", ("broker_id",), REMOVE),
+        Rule("broker_registration_change_record", "broker", ("broker_id",), CHANGE),
+        Rule("fence_broker_record", "broker", ("id",), CHANGE),
+        Rule("unfence_broker_record", "broker", ("id",), CHANGE),
+        Rule("register_controller_record", "controller", ("controller_id",), SET),
+        Rule("unregister_controller_record", "controller", ("controller_id",), REMOVE),
+        Rule("producer_ids_record", "producer ids", (), SET),
+        Rule("zk_migration_state_record", "zk migration", (), SET),
+        Rule("begin_transaction_record", "", (), BEGIN),
+        Rule("end_transaction_record", "", (), END),
+        Rule("abort_transaction_record", "", (), ABORT),
+        Rule("no_op_record", "", (), IGNORED),
+    )
+}
+"""By record type. A type that a later release adds has no rule: ``metadata.unhandled`` shows its records."""

@@ -1,0 +1,52 @@
+"""Checks of segment files, range by range: each is read once in the workers, which hand back what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ..._core.errors import wrong
+from ..._core.spark_types import struct_type
+from ...sources._segment_ranges import ranges
+from ...sources._shares import MAX_PARTITION_BYTES
+from ._range_check import SCHEMA, checked
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+DEPTHS = ("records", "batches")
+
+
+def check_segments(
+    spark: SparkSession,
+    paths: Sequence[str],
+    *,
+    depth: str = "records",
+    glob: str | None = None,
+    recursive: bool = True,
+    max_partition_bytes: int = MAX_PARTITION_BYTES,
+) -> DataFrame:
+    """Check segment files; the rows are for ``files`` and ``findings``. Persist them if you want both.
+
+    ``depth`` is ``records`` (also decompresses and decodes all records, which reads each file twice) or ``batches``
+    (headers and checksums alone). Nothing but a path that is not there ends the query.
+    """
+    if depth not in DEPTHS:
+        raise wrong(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")
+    found = ranges(
+        spark, paths, owner="check_segments", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
+    )
+    return checked_ranges(found, depth)
+
+
+def checked_ranges(found: DataFrame, depth: str) -> DataFrame:
+    """The checks of ranges, as ``_segment_ranges.ranges`` gives them."""
+    with_records = depth == "records"
+
+    def check(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return checked(rows, with_records)
+
+    return found.mapInArrow(check, struct_type(SCHEMA))

@@ -1,0 +1,148 @@
+"""Findings of checks as tables: a row a file with its verdict, and a row a finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from .._times import timestamp_of
+from ._neighbours import between, producers, tails
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+SEVERITIES = ("info", "warning", "error")
+"""How bad a finding is: to be expected, to be looked at, or against what a broker writes."""
+CHECKS = {
+    "corrupt": "a checksum that does not agree, or bytes that are no batch",
+    "corrupt_records": "a batch whose checksum agrees, but whose records cannot be decoded",
+    "unreadable": "a file that cannot be read",
+    "foreign": "a file without any batch in it",
+    "empty": "a file without a byte, or with nothing but zeros",
+    "incomplete_tail": "a batch that was not written to its end",
+    "zero_tail": "zeros to the end of the file, as preallocation leaves them",
+    "name": "a first offset below the one in the name of the file",
+    "gap": "offsets that are not there",
+    "overlap": "offsets that are there twice, or out of order",
+    "record_offset": "offsets within a batch that do not ascend",
+    "leader_epoch": "a leader epoch that goes back",
+    "timestamp": "a log append time that goes back",
+    "producer_epoch": "an epoch of a producer that goes back",
+    "sequence_gap": "sequence numbers of a producer that are not there",
+    "sequence_duplicate": "a batch of a producer that is there twice",
+    "sequence_back": "sequence numbers of a producer that go back",
+    "sequence_not_zero": "a sequence number where the group coordinator writes 0",
+    "checkpoint": "a checkpoint file of a log directory that is damaged",
+}
+"""What is checked."""
+
+_COMPACTED = ("__consumer_offsets", "__transaction_state")
+"""Topics that Kafka itself makes with ``cleanup.policy=compact``."""
+_FOLDER = r"^(.*?)[/\\]?[^/\\]*$"
+
+
+def files(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
+    """One row a file: what it holds, and the ``verdict``, the worst severity of its findings, or ``ok``.
+
+    Columns: ``file``, ``size``, ``topic``, ``partition``, ``name_offset`` (of its name), ``first_offset``,
+    ``next_offset``, ``batches``, ``control_batches``, ``empty_batches``, ``records``, ``batch_bytes``, ``corrupt`` places,
+    ``incomplete_tail`` and ``zero_tail`` (bytes), ``missing_in_batches`` (records that compaction removed from batches),
+    ``delete_horizons``, ``unordered_timestamps`` (batches whose highest time is below an earlier one),
+    ``first_timestamp``, ``last_timestamp``, leader epochs, ``magic``, ``compressions``, and findings by severity.
+    """
+    summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
+    first = [
+        F.min_by(name, "start").alias(name) for name in ("topic", "partition", "name_offset", "first_leader_epoch")
+    ]
+    counts = ["batches", "control_batches", "empty_batches", "records", "batch_bytes", "corrupt"]
+    counts += ["incomplete_tail", "zero_tail", "missing_in_batches", "delete_horizons", "unordered_timestamps"]
+    by_file = summary.groupBy("file", "size").agg(
+        *first,
+        F.min("first_offset").alias("first_offset"),
+        F.max("next_offset").alias("next_offset"),
+        *(F.try_sum(name).alias(name) for name in counts),
+        timestamp_of(F.min("first_timestamp")).alias("first_timestamp"),
+        timestamp_of(F.max("last_timestamp")).alias("last_timestamp"),
+        F.max_by("last_leader_epoch", "start").alias("last_leader_epoch"),
+        F.max("magic").alias("magic"),
+        F.array_sort(F.array_distinct(F.flatten(F.collect_list("compressions")))).alias("compressions"),
+    )
+    severities = [
+        F.coalesce(F.sum(F.when(F.col("severity") == name, 1)), F.lit(0)).alias(f"{name}_findings")
+        for name in SEVERITIES
+    ]
+    worst = findings(checks, cleaned).groupBy("file").agg(*severities)
+    joined = by_file.join(worst, "file", "left").fillna(0, [f"{name}_findings" for name in SEVERITIES])
+    verdict = F.lit("ok")
+    for name in SEVERITIES:
+        verdict = F.when(F.col(f"{name}_findings") > 0, name).otherwise(verdict)
+    return joined.withColumn("verdict", verdict)
+
+
+def findings(checks: DataFrame, cleaned: DataFrame | None = None) -> DataFrame:
+    """One row a finding: ``check`` (see ``CHECKS``), ``severity``, ``file``, ``topic``, ``partition``, ``position``,
+    ``offset``, ``count`` (missing offsets of a gap; else findings) and ``detail``.
+
+    Besides those of single files there are findings between neighbours: files of one folder in the order of the offsets
+    in their names. A gap is ``info`` where the log shows traces of compaction (batches with fewer records than offsets,
+    delete horizons) or is a topic that is compacted: that leaves gaps too, and nobody can tell loss from cleaning. Those
+    are the topics that Kafka itself makes so, and any in ``cleaned``, which is ``checkpoints.read_checkpoints`` of
+    ``cleaner-offset-checkpoint``.
+    """
+    summary = (
+        checks.where("summary is not null")
+        .select("file", "size", "start", "summary.*")
+        .withColumn("folder", F.regexp_extract("file", _FOLDER, 1))
+    )
+    inside = checks.where("finding is not null").select("file", "finding.*")
+    found = inside.unionByName(between(summary)).unionByName(tails(summary)).unionByName(producers(checks, summary))
+    facts = summary.groupBy("file").agg(
+        F.min_by("topic", "start").alias("topic"),
+        F.min_by("partition", "start").alias("partition"),
+        F.first("folder").alias("folder"),
+    )
+    traces = (F.sum("missing_in_batches") > 0) | (F.sum("delete_horizons") > 0)
+    always = F.max(F.coalesce(F.col("topic").isin(*_COMPACTED) | F.col("cleaned"), F.lit(False)))
+    told = _with_cleaned(summary, cleaned)
+    compacted = told.groupBy("folder").agg((F.coalesce(traces, F.lit(False)) | always).alias("compacted"))
+    facts = facts.join(compacted, "folder")
+    is_gap = F.col("check").isin("gap", "sequence_gap") & F.col("compacted")
+    detail = F.when(is_gap, F.concat("detail", F.lit("; the log was compacted"))).otherwise(F.col("detail"))
+    table = found.join(facts, "file").select(
+        "check",
+        F.when(is_gap, "info").otherwise(F.col("severity")).alias("severity"),
+        "file",
+        "topic",
+        "partition",
+        "position",
+        "offset",
+        "count",
+        detail.alias("detail"),
+    )
+    return table if cleaned is None else table.unionByName(_damaged(cleaned))
+
+
+def _damaged(cleaned: DataFrame) -> DataFrame:
+    """Checkpoint files that say nothing, as findings."""
+    none = {name: F.lit(None).cast("long").alias(name) for name in ("position", "offset")}
+    kind, severity, one = F.lit("checkpoint"), F.lit("warning"), F.lit(1).cast("long")
+    return cleaned.where("problem is not null").select(
+        kind.alias("check"),
+        severity.alias("severity"),
+        "file",
+        "topic",
+        "partition",
+        *none.values(),
+        one.alias("count"),
+        F.col("problem").alias("detail"),
+    )
+
+
+def _with_cleaned(summary: DataFrame, cleaned: DataFrame | None) -> DataFrame:
+    """The column ``cleaned``: whether a cleaner has been at the topic, in any folder; replicas copy what it left."""
+    if cleaned is None:
+        return summary.withColumn("cleaned", F.lit(False))
+    topics = cleaned.where("topic is not null").select("topic", F.lit(True).alias("cleaned")).distinct()
+    return summary.join(F.broadcast(topics), "topic", "left")

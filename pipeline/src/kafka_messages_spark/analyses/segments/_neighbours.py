@@ -1,0 +1,151 @@
+"""Findings between neighbours: ranges and files of one folder, in the order of the offsets in their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from .._words import text
+from ._sequences import GROUP_TOPIC, UNNAMED
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def _finding(
+    condition: Column,
+    check: str,
+    severity: str | Column,
+    detail: Column,
+    position: Column | None = None,
+    offset: Column | None = None,
+    count: Column | None = None,
+) -> Column:
+    """The struct of a finding where a condition holds, else null."""
+    finding = F.struct(
+        F.lit(check).alias("check"),
+        (F.lit(severity) if isinstance(severity, str) else severity).alias("severity"),
+        (F.col("start") if position is None else position).cast("long").alias("position"),
+        (F.lit(None) if offset is None else offset).cast("long").alias("offset"),
+        (F.lit(1) if count is None else count).cast("long").alias("count"),
+        detail.alias("detail"),
+    )
+    return F.when(condition, finding)
+
+
+def _exploded(df: DataFrame, *found: Column) -> DataFrame:
+    """A row for each finding that is not null."""
+    some = F.filter(F.array(*found), lambda finding: finding.isNotNull())
+    return df.select("file", F.explode(some).alias("finding")).select("file", "finding.*")
+
+
+_ORDER = ("name_offset", "file", "start")
+"""Ranges of a folder in the order of the log."""
+
+
+def between(summary: DataFrame) -> DataFrame:
+    """What is wrong between a range and the one before it."""
+    window = Window.partitionBy("folder").orderBy(*_ORDER)
+    log = summary.where("first_offset is not null and name_offset is not null").withColumns(
+        {
+            "reached": F.max("next_offset").over(window.rowsBetween(Window.unboundedPreceding, -1)),
+            "epoch_before": F.lag("last_leader_epoch").over(window),
+            "same_file": F.lag("file").over(window) == F.col("file"),
+        }
+    )
+    first, reached, epoch, before = (
+        F.col(name) for name in ("first_offset", "reached", "first_leader_epoch", "epoch_before")
+    )
+    # What is missing between the offset in the name and the first one was told of the file itself.
+    begins = F.when(F.col("same_file"), first).otherwise(F.col("name_offset"))
+    missing = text(begins - reached, " offsets from ", reached, " are missing before it")
+    again = text("begins at offset ", first, ", but offsets up to ", reached - 1, " were there before")
+    return _exploded(
+        log,
+        _finding(begins > reached, "gap", "warning", missing, None, first, begins - reached),
+        _finding(first < reached, "overlap", "error", again, None, first),
+        _finding(
+            (epoch >= 0) & (epoch < before),
+            "leader_epoch",
+            "error",
+            text("leader epoch ", epoch, " behind ", before),
+            None,
+            first,
+        ),
+    )
+
+
+def tails(summary: DataFrame) -> DataFrame:
+    """Ends of files, which only the last file of a log may leave open, and no snapshot; files with nothing in them."""
+    after = F.lead("file").over(Window.partitionBy("folder").orderBy(*_ORDER))
+    log = summary.withColumns({"after": after, "sound": F.sum("batches").over(Window.partitionBy("file"))})
+    is_snapshot = F.col("file").endswith(".checkpoint")
+    is_last = (F.col("after").isNull() | F.col("name_offset").isNull()) & ~is_snapshot
+    size, at, tail, zeros = (F.col(name) for name in ("size", "next_position", "incomplete_tail", "zero_tail"))
+    has_batches, has_none = F.col("sound") > 0, (F.col("sound") == 0) & (F.col("start") == 0)
+    live = "; a log that is being written may end so"
+    followed = F.when(is_snapshot, "; a snapshot is there as a whole, or not at all").otherwise(
+        ", with a file after it"
+    )
+    is_empty = (size == 0) | (zeros == size)
+    words = F.when(size == 0, "no bytes").otherwise(text("nothing but ", size, " zero bytes"))
+
+    def of_tail(open_end: Column | str) -> Column:
+        return text(tail, " bytes of a batch that ends beyond the file", open_end)
+
+    def of_zeros(open_end: Column | str) -> Column:
+        return text(zeros, " zero bytes at the end", open_end)
+
+    return _exploded(
+        log,
+        _finding(has_batches & (tail > 0) & is_last, "incomplete_tail", "info", of_tail(live), at),
+        _finding(has_batches & (tail > 0) & ~is_last, "incomplete_tail", "error", of_tail(followed), at),
+        _finding(has_batches & (zeros > 0) & is_last, "zero_tail", "info", of_zeros(live), at),
+        _finding(has_batches & (zeros > 0) & ~is_last, "zero_tail", "warning", of_zeros(followed), at),
+        _finding(has_none & is_empty, "empty", "info", words),
+        _finding(has_none & ~is_empty, "foreign", "error", text("no record batch in ", size, " bytes")),
+    )
+
+
+def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
+    """Sequences of producers that do not go on from one range to the next."""
+    order = summary.select("file", "start", "folder", "name_offset", "topic").where("name_offset is not null")
+    window = Window.partitionBy("folder", "producer_id").orderBy(*_ORDER)
+    each = checks.where("producer is not null").select("file", "start", "producer.*").join(order, ["file", "start"])
+    names = {"before": "last_epoch", "expected": "next_sequence", "sequence_before": "last_sequence"}
+    each = each.withColumns({name: F.lag(column).over(window) for name, column in names.items()})
+    first, expected, epoch, before, offset = (
+        F.col(name) for name in ("first_sequence", "expected", "first_epoch", "before", "first_offset")
+    )
+    twice = (first >= 0) & (epoch == before) & (first == F.col("sequence_before")) & (first != expected)
+    differs = ~twice & (first >= 0) & (expected >= 0) & (epoch == before) & (first != expected)
+    ahead = F.pmod(first - expected, F.lit(1 << 31)) < (1 << 30)
+    is_new = (epoch > before) & (first > 0) & (expected >= 0)
+    counted = ~F.col("topic").eqNullSafe(F.lit(GROUP_TOPIC))
+    unsure = F.col("topic").isNull() & (first == 0)
+
+    def of_producer(*parts: Column | str) -> Column:
+        return text("producer ", F.col("producer_id"), ": ", *parts)
+
+    comes = of_producer("sequence ", first, ", where ", expected, " comes next")
+    again = of_producer("sequence ", first, " again, where ", expected, " comes next")
+    begins = of_producer("epoch ", epoch, " begins with sequence ", first)
+    back = of_producer("epoch ", epoch, " behind ", before)
+    note = F.when(unsure, UNNAMED).otherwise("")
+    comes, again, double = (
+        F.concat(each, note) for each in (comes, again, of_producer("sequence ", first, " comes twice"))
+    )
+
+    def bad(severity: str) -> Column:
+        return F.when(unsure, "info").otherwise(severity)
+
+    return _exploded(
+        each,
+        _finding(epoch < before, "producer_epoch", "error", back, None, offset),
+        _finding(counted & twice, "sequence_duplicate", bad("error"), double, None, offset),
+        _finding(counted & differs & ahead, "sequence_gap", bad("warning"), comes, None, offset),
+        _finding(counted & differs & ~ahead, "sequence_back", bad("error"), again, None, offset),
+        _finding(counted & is_new, "sequence_gap", "warning", begins, None, offset),
+    )

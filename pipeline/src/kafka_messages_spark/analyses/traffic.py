@@ -1,0 +1,248 @@
+"""Captured requests and responses: frames of any data frame, pairs of a request and its response, and their messages.
+
+Frames are rows as the source ``kafka_frames`` gives them; ``frames`` makes such rows of a table that has the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from kafka_messages.protocol import Api, UnknownApiError, api
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StructType
+
+from .._core.errors import wrong
+from .._core.options import Options
+from .._core.spark_types import struct_type
+from ..columns._bytes import Bytes, numbers
+from ..columns._headers import HEADER_FIELDS, REQUEST, RESPONSE, headers_of, response_headers
+from ..columns._messages import message_of
+from ..columns.frames import decode, map_in_arrow, require
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["decode_requests", "decode_responses", "frames", "pair"]
+
+_BODY, _NTH = "__kafka_body", "__kafka_nth"
+_LENGTH = 4
+_KEYS = ("connection", "correlation_id", _NTH)
+_OF_REQUEST = ("api_key", "api_name", "api_version", "client_id")
+_OF_FRAME = ("file", "position", "size", "header_size", "timestamp", "problem")
+_PAIRED = pa.schema(
+    [
+        pa.field("response_header_size", pa.int32()),
+        pa.field("response_version", pa.int16()),
+        pa.field("response_problem", pa.string()),
+    ]
+)
+
+
+def frames(
+    df: DataFrame,
+    column: str = "frame",
+    *,
+    has_length: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """Rows of requests and responses with what their headers say, as ``kafka_frames`` has it.
+
+    ``df`` has one frame a row, in a binary ``column``, and the columns ``connection`` and ``direction`` (``request`` or
+    ``response``). ``has_length``: four bytes of length stand before each. All columns of ``df`` stay; the bytes are
+    ``frame`` and begin behind the length. Added are ``api_key``, ``api_name``, ``api_version``, ``correlation_id``,
+    ``client_id``, ``header_size`` (where the body begins) and ``problem``; of responses only the correlation id is known.
+
+    The option ``mode`` is PERMISSIVE (default: a frame that cannot be read is a row with a ``problem``) or FAILFAST.
+    """
+    for name in ("connection", "direction", column):
+        require(df, name, "frames")
+    if not isinstance(df.schema[column].dataType, BinaryType):
+        raise wrong(f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}, frames are binary")
+    failfast = Options("frames", options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
+    added = struct_type(pa.schema(list(HEADER_FIELDS)))
+    kept = [name for name in df.columns if name != column]
+    if twice := [name for name in (*added.names, "frame") if name in kept]:
+        raise wrong(f"frames: there is a column {twice[0]!r} already; rename it first")
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            found = _headers(batch.column("direction"), batch.column(column), has_length, failfast)
+            columns = [*(batch.column(name) for name in kept), *found]
+            yield pa.RecordBatch.from_arrays(columns, [*kept, *added.names, "frame"])
+
+    schema = StructType([*(df.schema[name] for name in kept), *added.fields]).add("frame", BinaryType())
+    return map_in_arrow(df, df.columns, read, schema)
+
+
+def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bool) -> list[pa.Array]:
+    """The columns of headers, and the frames."""
+    count = len(data)
+    problems = np.full(count, None, object)
+    if has_length:
+        behind = pc.subtract(pc.binary_length(data), _LENGTH).cast(pa.int64())
+        told, is_there = Bytes(data).leading(_LENGTH)
+        said = numbers(told, ">i4")
+        wrong_length = np.asarray(data.is_valid()) & ~(is_there & (said == np.asarray(behind.fill_null(-1))))
+        problems[wrong_length] = "the length before the frame is not that of the bytes behind it"
+        data = Bytes(data).after(np.where(wrong_length, 0, _LENGTH))
+    is_request, is_response = (np.asarray(pc.equal(direction, each).fill_null(False)) for each in (REQUEST, RESPONSE))
+    for row in np.flatnonzero(~is_request & ~is_response).tolist():
+        problems[row] = f"the direction is request or response, not {direction[row].as_py()!r}"
+    mask = problems.astype(bool)
+    headers = headers_of(data.take(pa.array(np.arange(count), mask=mask)) if mask.any() else data, is_request)
+    if mask.any():
+        headers[-1] = pc.coalesce(pa.array(problems, pa.string()), headers[-1])
+    if failfast and headers[-1].null_count < count:
+        row = int(np.flatnonzero(np.asarray(headers[-1].is_valid()))[0])
+        raise ValueError(
+            "Malformed frames are detected. Parse Mode: FAILFAST. To keep them as rows that say so, set the option "
+            f"'mode' to 'PERMISSIVE'. In this Arrow batch, row {row}: {headers[-1][row]}"
+        )
+    return [*headers, data]
+
+
+def pair(df: DataFrame) -> DataFrame:
+    """Requests with their responses: the n-th of both with the same correlation id on a connection.
+
+    ``df`` has the columns of ``kafka_frames`` or ``frames``; ``position`` or ``timestamp`` tells the order of frames
+    within a direction. Every frame is in one row: requests that were not answered (as with acks=0), responses without
+    a request (their connection was captured from its middle on), and frames with a problem are alone in theirs.
+
+    Columns: ``connection``, ``correlation_id``, ``api_key``, ``api_name``, ``api_version``, ``client_id``, ``request``
+    and ``response`` (the frames), ``request_header_size`` and ``response_header_size`` (where bodies begin),
+    ``response_version`` (that of the body: 0 where a broker refused a version of ApiVersions, see KIP-511), and
+    ``request_...`` and ``response_...`` of ``file``, ``position``, ``size``, ``timestamp`` and ``problem``, where
+    ``df`` has them. With timestamps there is ``latency_ms`` (double).
+    """
+    for name in ("connection", "direction", "correlation_id", *_OF_REQUEST, "header_size", "frame"):
+        require(df, name, "pair")
+    order = [name for name in ("position", "timestamp") if name in df.columns]
+    if not order:
+        raise wrong("pair: a column 'position' or 'timestamp' is needed, which tells the order of frames")
+    window = Window.partitionBy("connection", "direction", "correlation_id").orderBy(*order[:1])
+    ranked = df.withColumn(_NTH, F.row_number().over(window))
+    both = _side(ranked, REQUEST, _OF_REQUEST).join(_side(ranked, RESPONSE, ()), on=list(_KEYS), how="full_outer")
+    times = ["request_timestamp", "response_timestamp"]
+    if "timestamp" in df.columns:
+        micros = [F.unix_micros(F.col(name).cast("timestamp")) for name in times]
+        both = both.withColumn("latency_ms", (micros[1] - micros[0]) / 1000.0)
+    return _with_response_headers(both.drop(_NTH))
+
+
+def _side(df: DataFrame, direction: str, plain: Sequence[str]) -> DataFrame:
+    """The frames of one direction, with its name before that of their columns."""
+    # Where the body of a response begins, only its request can tell.
+    names = [name for name in _OF_FRAME if name in df.columns and (direction, name) != (RESPONSE, "header_size")]
+    named = [F.col(name).alias(f"{direction}_{name}") for name in names]
+    return df.where(F.col("direction") == direction).select(*_KEYS, *plain, *named, F.col("frame").alias(direction))
+
+
+def _with_response_headers(df: DataFrame) -> DataFrame:
+    """What only the request tells of a response: where its body begins, and the version of that."""
+    with_problem = "response_problem" in df.columns
+    kept = [name for name in df.columns if name != "response_problem"]
+    added = struct_type(_PAIRED)
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            size, version, problems = response_headers(
+                batch.column("response"), batch.column("api_key"), batch.column("api_version")
+            )
+            told = batch.column("response_problem").to_pylist() if with_problem else [None] * len(batch)
+            problem = pa.array([one or two for one, two in zip(told, problems, strict=True)], pa.string())
+            yield pa.RecordBatch.from_arrays(
+                [*(batch.column(name) for name in kept), size, version, problem], [*kept, *added.names]
+            )
+
+    return df.mapInArrow(read, StructType([*(df.schema[name] for name in kept), *added.fields]))
+
+
+def decode_requests(
+    df: DataFrame,
+    messageName: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    into: str = "message",
+    keep: Sequence[str] | None = None,
+) -> DataFrame:
+    """The requests of one kind, such as ``MetadataRequest``, with their messages decoded, as ``decode`` does it.
+
+    ``df`` has frames or pairs. Other rows are left out, and requests whose header cannot be read. ``keep`` names the
+    columns that stay, all by default. Options are those of ``from_kafka``.
+
+    Brokers ignore bytes behind a request, and some clients send them: they are no error unless the option
+    ``trailingBytes`` says so, and stand in the binary column ``trailing``, which is null where there are none.
+    """
+    kind = _kind(messageName, REQUEST)
+    side = _of_pairs(df, REQUEST, "decode_requests")
+    rows = df if side else df.where(F.col("direction") == REQUEST)
+    size = F.col("request_header_size" if side else "header_size")
+    frame = F.col(REQUEST if side else "frame")
+    chosen = rows.where((F.col("api_key") == int(kind.key)) & frame.isNotNull() & size.isNotNull())
+    return _decoded(df, chosen, frame, size, messageName, "api_version", options, into, keep, "trailing")
+
+
+def decode_responses(
+    df: DataFrame,
+    messageName: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    into: str = "message",
+    keep: Sequence[str] | None = None,
+) -> DataFrame:
+    """The responses of one kind, such as ``MetadataResponse``, with their messages decoded. See ``decode_requests``.
+
+    ``df`` has pairs (``pair``): only its request says what a response is. Bytes behind a response are an error, as for
+    Kafka's clients, and there is no column for them.
+    """
+    kind = _kind(messageName, RESPONSE)
+    if not _of_pairs(df, RESPONSE, "decode_responses"):
+        raise wrong("decode_responses: only its request says what a response is; pair the frames first")
+    size = F.col("response_header_size")
+    chosen = df.where((F.col("api_key") == int(kind.key)) & F.col(RESPONSE).isNotNull() & size.isNotNull())
+    return _decoded(df, chosen, F.col(RESPONSE), size, messageName, "response_version", options, into, keep, None)
+
+
+def _kind(message: str, side: str) -> Api:
+    """The API of a request or response."""
+    try:
+        found = api(message_of(message))
+    except UnknownApiError as error:
+        raise wrong(str(error)) from None
+    name = found.request_name if side == REQUEST else found.response_name
+    if message != name:
+        raise wrong(f"{message} is no {side}; the {side} of {found.name} is {name}")
+    return found
+
+
+def _of_pairs(df: DataFrame, side: str, owner: str) -> bool:
+    """Whether rows are pairs; else they are frames."""
+    is_pair = side in df.columns and f"{side}_header_size" in df.columns
+    if not is_pair:
+        for name in ("direction", "api_key", "api_version", "header_size", "frame"):
+            require(df, name, owner)
+    return is_pair
+
+
+def _decoded(
+    df: DataFrame,
+    chosen: DataFrame,
+    frame: Column,
+    size: Column,
+    message: str,
+    version: str,
+    options: Mapping[str, str] | None,
+    into: str,
+    keep: Sequence[str] | None,
+    trailing: str | None,
+) -> DataFrame:
+    body = F.substring(frame, size + 1, F.length(frame))
+    kept = df.columns if keep is None else keep
+    return decode(
+        chosen.withColumn(_BODY, body), message, version, _BODY, options, into=into, keep=kept, trailing=trailing
+    )

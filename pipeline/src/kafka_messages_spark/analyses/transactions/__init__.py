@@ -1,0 +1,25 @@
+"""Transactions in data partitions, and what their coordinator knows of them: which are open, hang, or block readers.
+
+A transaction of a partition is what one producer wrote there up to its marker (KIP-98). ``find_transactions`` takes the
+rows of ``batches.read_batches`` (or ``batches.batches_of``); ``coordinator_states`` those of ``transaction_state``.
+"""
+
+from __future__ import annotations
+
+from ._coordinator import STATES, coordinator_states
+from ._found import find_transactions
+from ._opened import MAX_TIMEOUT_MS, open_transactions
+from ._partitions import partition_offsets, stable_offsets
+from ._producers import producers, whole_transactions
+
+__all__ = [
+    "MAX_TIMEOUT_MS",
+    "STATES",
+    "coordinator_states",
+    "find_transactions",
+    "open_transactions",
+    "partition_offsets",
+    "producers",
+    "stable_offsets",
+    "whole_transactions",
+]

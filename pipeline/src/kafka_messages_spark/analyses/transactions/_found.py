@@ -1,0 +1,94 @@
+"""Transactions of partitions, a row each, out of record batches: what a producer wrote up to its marker (KIP-98)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from ..copies import once
+from ._named_batches import LOG, sound
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def find_transactions(batches: DataFrame) -> DataFrame:
+    """Every transaction of every partition, a row each: completed ones, and those without a marker.
+
+    Columns: ``topic``, ``partition``, ``producer_id``, ``producer_epoch`` (the highest of its batches), ``status``
+    (committed, aborted, open), ``first_offset`` and ``last_offset`` of its data (null for a marker without data),
+    ``batches``, ``records``, ``bytes`` (stored), ``first_timestamp`` and ``last_timestamp`` of its data,
+    ``marker_offset``, ``marker_timestamp``, ``marker_epoch``, ``duration_ms`` from the first record to the marker, and
+    ``may_begin_earlier``: the log was cut at its beginning, by retention, and a part of the transaction may have gone.
+
+    A marker ends what its producer wrote with the marker's epoch or a lower one; markers of older epochs, which no
+    broker takes, are ``stale_markers``. Copies of a batch count once, as ``copies.once`` has it. Where the folder of a
+    file does not say its topic, the folder is the topic.
+    """
+    named = sound(batches, "find_transactions")
+    is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
+    is_told = is_marker | (F.col("is_transactional") & ~F.col("is_control"))
+    some = once(named.where((F.col("producer_id") >= 0) & is_told), *LOG, "producer_id", "base_offset")
+    some = some.withColumn("marker", is_marker)
+    in_order = Window.partitionBy(*LOG, "producer_id").orderBy("base_offset")
+    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
+    highest_epoch = F.max("producer_epoch").over(in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    some = some.withColumn("ends", F.col("marker") & (F.col("producer_epoch") >= highest_epoch))
+    some = some.withColumn("number", F.coalesce(F.sum(F.col("ends").cast("long")).over(before), F.lit(0)))
+    found = some.groupBy(*LOG, "producer_id", "number").agg(*_of_transaction())
+    found = found.where("batches > 0 or marker_offset is not null")
+    start = named.groupBy(*LOG).agg(F.min("base_offset").alias("log_start"))
+    cut = (F.col("number") == 0) & (F.col("log_start") > 0)
+    cut = cut & ((F.col("batches") == 0) | (F.col("first_sequence") > 0))
+    status = F.when(F.col("outcome") == "COMMIT", "committed").when(F.col("outcome") == "ABORT", "aborted")
+    return found.join(start, [*LOG]).select(
+        *LOG,
+        "producer_id",
+        "producer_epoch",
+        status.otherwise("open").alias("status"),
+        "first_offset",
+        "last_offset",
+        "batches",
+        "records",
+        "bytes",
+        "first_timestamp",
+        "last_timestamp",
+        "marker_offset",
+        "marker_timestamp",
+        "marker_epoch",
+        (F.unix_millis("marker_timestamp") - F.unix_millis("first_timestamp")).alias("duration_ms"),
+        cut.alias("may_begin_earlier"),
+        "stale_markers",
+    )
+
+
+def _of_transaction() -> list[Column]:
+    """Aggregates over the batches between two markers, and the marker."""
+    data, ends = ~F.col("marker"), F.col("ends")
+    data_offset = F.when(data, F.col("base_offset"))
+    first_timestamp = F.coalesce("first_timestamp", "max_timestamp")
+
+    def of_data(name: str) -> Column:
+        return F.when(data, F.col(name))
+
+    def of_marker(name: str) -> Column:
+        return F.max(F.when(ends, F.col(name)))
+
+    return [
+        F.coalesce(F.max(of_data("producer_epoch")), of_marker("producer_epoch")).alias("producer_epoch"),
+        of_marker("control_type").alias("outcome"),
+        F.min(data_offset).alias("first_offset"),
+        F.max(of_data("last_offset")).alias("last_offset"),
+        F.count(data_offset).alias("batches"),
+        F.coalesce(F.sum(of_data("records")), F.lit(0)).alias("records"),
+        F.sum(of_data("size")).alias("bytes"),
+        F.min_by(first_timestamp, data_offset).alias("first_timestamp"),
+        F.max(of_data("max_timestamp")).alias("last_timestamp"),
+        F.min_by("base_sequence", data_offset).alias("first_sequence"),
+        of_marker("base_offset").alias("marker_offset"),
+        of_marker("max_timestamp").alias("marker_timestamp"),
+        of_marker("producer_epoch").alias("marker_epoch"),
+        F.count_if(F.col("marker") & ~ends).alias("stale_markers"),
+    ]

@@ -1,0 +1,134 @@
+"""What runs in Spark's workers: Arrow arrays in, Arrow arrays out. It imports numpy and pyarrow, and no pandas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from kafka_messages import arrow
+from kafka_messages.arrow import EncodeRowError, RowError
+from kafka_messages.errors import UnsupportedVersionError
+
+from .._core.errors import malformed, mismatch, wrong
+from .._core.options import DecodeOptions
+from ._fields import conformed, pruned, pruned_type, tree_of
+from ._messages import checked_version, message_of
+
+_TRAILING = "__kafka_trailing"
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How a column of bytes becomes a column of structs. ``version`` None: as each row or its first two bytes say."""
+
+    message: str
+    version: int | None
+    options: DecodeOptions
+
+    @classmethod
+    def checked(cls, owner: str, message: str, version: int | None, options: DecodeOptions) -> Decoding:
+        """The same, after everything that can be wrong was looked at; raises in the caller, not in the workers."""
+        found = cls(message, version, options)
+        if version is not None:
+            checked_version(message_of(message), version)
+        names = arrow.schema(message_of(message), unknown_tagged_fields=options.unknown_tagged_fields).names
+        if options.corrupt_column in names:
+            raise wrong(
+                f"{owner}: the option 'columnNameOfCorruptRecord' is {options.corrupt_column!r}, "
+                f"but {message} has a field of this name"
+            )
+        found.type(owner)
+        return found
+
+    def type(self, owner: str = "") -> pa.StructType:
+        """The struct that comes out."""
+        fields = list(self._pruned(owner))
+        corrupt = self.options.corrupt_column
+        return pa.struct(fields if corrupt is None else [*fields, pa.field(corrupt, pa.binary())])
+
+    def _pruned(self, owner: str) -> pa.StructType:
+        unknown = self.options.unknown_tagged_fields
+        full = pa.struct(list(arrow.schema(message_of(self.message), unknown_tagged_fields=unknown)))
+        return pruned_type(owner, full, tree_of(self.options.fields))
+
+    def decode(self, data: pa.Array, versions: pa.Array | None = None) -> pa.StructArray:
+        """The structs of a batch of messages."""
+        structs = self._decode(data, versions, None)
+        return pruned(structs, self.type()) if self.options.fields else structs
+
+    def decode_and_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
+        """The structs of a batch of messages, and the bytes behind each, which are null where there are none."""
+        structs = self._decode(data, versions, _TRAILING)
+        return pruned(structs, self.type()), structs.field(_TRAILING)
+
+    def _decode(self, data: pa.Array, versions: pa.Array | None, trailing_column: str | None) -> pa.StructArray:
+        if pa.types.is_null(data.type):
+            data = data.cast(pa.binary())
+        if not (pa.types.is_binary(data.type) or pa.types.is_large_binary(data.type)):
+            raise mismatch("from_kafka", "first", '"BINARY"', data.type)
+        if versions is not None:
+            versions = _integers("from_kafka", versions)
+        try:
+            return arrow.decode(
+                data,
+                message_of(self.message),
+                self.version if versions is None else versions,
+                mode=self.options.mode,
+                corrupt_column=self.options.corrupt_column,
+                unknown_tagged_fields=self.options.unknown_tagged_fields,
+                trailing=self.options.trailing,
+                trailing_column=trailing_column,
+                validate_utf8=self.options.validate_utf8,
+            )
+        except RowError as error:
+            if versions is not None and not versions[error.row].is_valid:
+                raise malformed(ValueError(f"row {error.row}: the version is null")) from None
+            raise malformed(error) from None
+        except UnsupportedVersionError as error:
+            raise malformed(error) from None
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How a column of structs becomes a column of bytes."""
+
+    message: str
+    version: int | None
+    prefix: bool
+
+    def encode(self, data: pa.StructArray, versions: pa.Array | None = None) -> pa.Array:
+        """The bytes of a batch of messages; a null struct, or one whose version is null, is null."""
+        message = message_of(self.message)
+        if not (pa.types.is_struct(data.type) or pa.types.is_null(data.type)):
+            raise mismatch("to_kafka", "first", '"STRUCT"', data.type)
+        full = arrow.schema(message, unknown_tagged_fields=True)
+        data = conformed(data, pa.struct(list(full)))
+        if versions is None:
+            return self._encode(data, np.arange(len(data)), self.version or 0)
+        versions = _integers("to_kafka", versions)
+        numbers = versions.fill_null(-1).to_numpy(zero_copy_only=False)
+        values = pa.nulls(0, pa.binary())
+        index = np.full(len(data), -1, np.int64)
+        for version in np.unique(numbers[np.asarray(versions.is_valid())]).tolist():
+            rows = np.flatnonzero(numbers == version)
+            index[rows] = np.arange(len(rows)) + len(values)
+            checked_version(message, version)
+            values = pa.concat_arrays([values, self._encode(data.take(pa.array(rows)), rows, version)])
+        return values.take(pa.array(index, mask=index < 0))
+
+    def _encode(self, data: pa.StructArray, rows: np.typing.NDArray[np.int64], version: int) -> pa.Array:
+        try:
+            return arrow.encode(data, message_of(self.message), version, prefix=self.prefix).cast(pa.binary())
+        except EncodeRowError as error:
+            again = EncodeRowError(int(rows[error.row]), error.reason, error.message, error.version, error.path)
+            raise ValueError(f"A struct cannot be written as a Kafka message. In this Arrow batch, {again}") from None
+
+
+def _integers(function: str, versions: pa.Array) -> pa.Array:
+    """A column of versions; nothing else is made an integer, for that would be a guess."""
+    if pa.types.is_null(versions.type):
+        return versions.cast(pa.int16())
+    if not pa.types.is_integer(versions.type):
+        raise mismatch(function, "third", '"INTEGRAL"', versions.type)
+    return versions

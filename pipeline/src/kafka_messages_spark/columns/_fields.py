@@ -1,0 +1,100 @@
+"""The option ``fields``: which columns of a struct are kept, at every depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from .._core.errors import near, wrong
+
+Tree = Mapping[str, "Tree"]
+"""Names to keep and what of each; an empty tree keeps all."""
+
+UNKNOWN = "_unknown_tagged_fields"
+"""Kept in every struct when it is there: who asks for it wants to see all that is not known."""
+
+
+def tree_of(names: Iterable[str]) -> Tree:
+    """``("a", "b.c", "b.d")`` as a tree; a name that is also the beginning of others keeps all."""
+    tree: dict[str, dict[str, object]] = {}
+    whole: set[str] = set()
+    for name in names:
+        at: dict[str, dict[str, object]] = tree
+        parts = name.split(".")
+        for depth in range(len(parts)):
+            if ".".join(parts[:depth]) in whole:
+                break
+            at = at.setdefault(parts[depth], {})  # type: ignore[assignment]  # a tree all the way down
+        else:
+            at.clear()
+            whole.add(name)
+    return tree  # type: ignore[return-value]  # likewise
+
+
+def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa.DataType:
+    """The type with only the fields of a tree, in the order of the type; raises for a name that is not there."""
+    if not tree:
+        return kind
+    if pa.types.is_list(kind):
+        return pa.list_(pa.field("element", pruned_type(owner, kind.value_type, tree, path)))
+    if not pa.types.is_struct(kind):
+        raise wrong(f"{owner}: the option 'fields' names {path}.{next(iter(tree))}, but {path} has no fields")
+    names = [field.name for field in kind]
+    for name in tree:
+        if name not in names:
+            full = f"{path}.{name}" if path else name
+            hint = near(name, names) or f". There are {', '.join(names)}."
+            raise wrong(f"{owner}: the option 'fields' names {full}, which is not there{hint}")
+    return pa.struct(
+        [
+            pa.field(field.name, pruned_type(owner, field.type, tree.get(field.name, {}), _under(path, field.name)))
+            for field in kind
+            if field.name in tree or field.name == UNKNOWN
+        ]
+    )
+
+
+def pruned(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The array as a type that ``pruned_type`` gave; nothing is copied."""
+    if array.type == kind:
+        return array
+    if pa.types.is_list(kind):
+        values = pruned(array.values, kind.value_type)
+        buffers = array.buffers()[:2]
+        return pa.Array.from_buffers(kind, len(array), buffers, array.null_count, array.offset, [values])
+    children = [pruned(array.field(array.type.get_field_index(field.name)), field.type) for field in kind]
+    mask = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(children, fields=list(kind), mask=mask)
+
+
+def _under(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
+    """The array as a type with the same fields or more: fields by name, scalars cast without a loss, nothing filled in.
+
+    Raises ValueError for a field that the type does not have, and for values that do not fit.
+    """
+    if array.type == kind:
+        return array
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), kind)
+    if pa.types.is_struct(kind) and pa.types.is_struct(array.type):
+        known = {field.name: field.type for field in kind}
+        fields, children = [], []
+        for index, field in enumerate(array.type):
+            if field.name not in known:
+                raise ValueError(f"there is no field {_under(path, field.name)}{near(field.name, known) or '.'}")
+            children.append(conformed(array.field(index), known[field.name], _under(path, field.name)))
+            fields.append(pa.field(field.name, children[-1].type))
+        return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null() if array.null_count else None)
+    if pa.types.is_list(kind) and pa.types.is_list(array.type):
+        values = conformed(array.values, kind.value_type, path)
+        made = pa.list_(pa.field("element", values.type))
+        return pa.Array.from_buffers(made, len(array), array.buffers()[:2], array.null_count, array.offset, [values])
+    try:
+        return array.cast(kind)
+    except pa.ArrowException as error:
+        raise ValueError(f"{path or 'the message'} is {array.type}, which is no {kind}: {error}") from None

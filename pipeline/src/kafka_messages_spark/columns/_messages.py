@@ -1,0 +1,37 @@
+"""Messages by name, and their versions."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import cast
+
+import kafka_messages
+from kafka_messages._base.message import Message, unsupported
+
+from .._core.errors import near, wrong
+
+_PACKAGE: ModuleType = kafka_messages
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The name of every message of the package."""
+    modules: dict[str, str] = _PACKAGE._MODULES
+    return tuple(sorted(name for name, module in modules.items() if module.startswith("messages.")))
+
+
+def message_of(name: object) -> type[Message]:
+    """The class of a message; the error for an unknown one has the names that are near."""
+    if not isinstance(name, str):
+        raise wrong(f"messageName is the name of a message, such as 'MetadataResponse', not {name!r}")
+    if name not in names():
+        raise wrong(f"Kafka has no message {name!r}{near(name, names()) or '.'} There are {len(names())} messages.")
+    return cast("type[Message]", getattr(_PACKAGE, name))
+
+
+def checked_version(message: type[Message], version: int) -> int:
+    """A version that the message has."""
+    if not message.LOWEST_SUPPORTED_VERSION <= version <= message.HIGHEST_SUPPORTED_VERSION:
+        raise wrong(str(unsupported(message, version)))
+    return version

@@ -1,0 +1,249 @@
+"""Records of Kafka's internal logs as columns: what runs in Spark's workers for ``internal_topics``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from kafka_messages import arrow
+from kafka_messages.errors import KafkaMessageError
+from kafka_messages.records import (
+    FRAME_VERSION,
+    KEY_VERSION,
+    LOGS,
+    read_coordinator_record,
+    read_metadata_record,
+)
+from kafka_messages.records._tables import RECORD_TYPES
+
+from ._bytes import Bools, Bytes, Ints, numbers
+from ._messages import message_of
+from ._secrets import Hiding
+
+CONTROL = "control"
+"""Record type of control records, which are there only if the source was asked for them."""
+FACTS = pa.schema(
+    [
+        pa.field("record_type", pa.string()),
+        pa.field("record_type_id", pa.int32()),
+        pa.field("record_version", pa.int32()),
+        pa.field("is_tombstone", pa.bool_()),
+        pa.field("problem", pa.string()),
+    ]
+)
+"""What is known of every row: its type by name and number (null: unknown, or not to be read), the version of its value,
+whether it deletes its key, and why it could not be decoded."""
+
+
+class MalformedRecordError(ValueError):
+    """A record cannot be decoded, which ends the task in FAILFAST mode. ``row`` is its place in the batch."""
+
+    def __init__(self, log: str, row: int, reason: str, place: str | None = None) -> None:
+        super().__init__(
+            f"Malformed records are detected in the log {log}. Parse Mode: FAILFAST. To keep them as rows that say so, set "
+            f"the option 'mode' to 'PERMISSIVE'. {place or f'In this Arrow batch, row {row}'}: {reason}"
+        )
+        self.log, self.row, self.reason = log, row, reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return MalformedRecordError, (self.log, self.row, self.reason)
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """One type of record; ``column`` has its structs."""
+
+    number: int
+    key: str | None
+    value: str
+
+    @property
+    def column(self) -> str:
+        """``offset_commit`` for OffsetCommitValue; ``topic_record`` for TopicRecord."""
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.value).lower()
+        return words.removesuffix("_value") if self.key else words
+
+    def type(self) -> pa.StructType:
+        """Fields ``key`` and ``value`` if it has keys, else the fields of the record itself."""
+        value = pa.struct(list(arrow.schema(message_of(self.value))))
+        if self.key is None:
+            return value
+        return pa.struct([("key", pa.struct(list(arrow.schema(message_of(self.key))))), ("value", value)])
+
+
+def types_of(log: str) -> tuple[RecordType, ...]:
+    """The record types of a log, by number."""
+    return tuple(RecordType(number, key, value) for name, number, key, value in RECORD_TYPES if name == log and value)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is known of the rows of a batch, before the messages are decoded."""
+
+    number: Ints
+    """The record type; -1 where it cannot be told."""
+    version: Ints
+    """Version of the value; -1 for none."""
+    key: pa.Array
+    """Bytes of the key's message; without the record type."""
+    value: pa.Array
+    """Bytes of the value's message, behind whatever says its type and version."""
+    readable: Bools
+    """Where what says the record type could be read."""
+
+
+@dataclass(frozen=True)
+class LogDecoder:
+    """Decodes the records of one log; ``columns`` are the record types that get a column of structs."""
+
+    log: str
+    has_keys: bool
+    columns: tuple[str, ...]
+    failfast: bool
+    hiding: Hiding
+
+    def fields(self) -> list[pa.Field]:
+        """The columns that are added."""
+        return [
+            *FACTS,
+            *(pa.field(each.column, each.type()) for each in types_of(self.log) if each.column in self.columns),
+        ]
+
+    def decode(self, key: pa.Array, value: pa.Array, control: pa.Array | None) -> list[pa.Array]:
+        """The columns of a batch, as ``fields`` says."""
+        count = len(value)
+        is_control = np.zeros(count, np.bool_) if control is None else np.asarray(control.fill_null(False))
+        missing = np.asarray(value.is_null())
+        rows = coordinator_rows(key, value) if self.has_keys else metadata_rows(value)
+        bad = ~rows.readable & ~is_control
+        known = np.zeros(count, np.bool_)
+        structs = []
+        for each in types_of(self.log):
+            chosen = np.flatnonzero((rows.number == each.number) & ~is_control & ~bad)
+            known[chosen] = True
+            struct, failed = self._structs(each, rows, chosen, missing)
+            bad[chosen[failed]] = True
+            if each.column in self.columns:
+                structs.append(struct)
+        bad |= ~known & ~is_control
+        tombstone = missing & ~is_control & (rows.number >= 0) & self.has_keys
+        number_mask = is_control | (rows.number < 0)
+        facts = [
+            self._names(rows.number, known, is_control),
+            pa.array(rows.number, pa.int32(), mask=number_mask),
+            pa.array(rows.version, pa.int32(), mask=number_mask | (rows.version < 0)),
+            pa.array(tombstone),
+            self._problems(bad, key, value),
+        ]
+        return [*facts, *structs]
+
+    def _structs(self, each: RecordType, rows: Rows, chosen: Ints, missing: Bools) -> tuple[pa.StructArray, Bools]:
+        """The column of one record type, and which of its rows could not be decoded."""
+        count, at = len(missing), pa.array(chosen)
+        if not len(chosen):
+            return pa.nulls(count, each.type()), np.zeros(0, np.bool_)
+        versions = pa.array(rows.version[chosen])
+        value = self._decoded(each.value, rows.value.take(at), versions)
+        failed = np.asarray(value.is_null()) & ~missing[chosen]
+        if each.key is not None:
+            keys = self._decoded(each.key, rows.key.take(at), KEY_VERSION)
+            failed |= np.asarray(keys.is_null())
+            value = pa.StructArray.from_arrays([keys, value], fields=list(each.type()))
+        place = np.full(count, -1, np.int64)
+        place[chosen] = np.arange(len(chosen))
+        return value.take(pa.array(place, mask=place < 0)), failed
+
+    def _decoded(self, message: str, data: pa.Array, version: Any) -> pa.StructArray:
+        """The structs of some messages, null where they are malformed; empty messages are structs too."""
+        kind = message_of(message)
+        return self.hiding.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
+
+    def _names(self, number: Ints, known: Bools, is_control: Bools) -> pa.Array:
+        types = types_of(self.log)
+        index = np.full(len(number), len(types), np.int64)
+        for place, each in enumerate(types):
+            index[number == each.number] = place
+        index[is_control] = len(types)
+        names = pa.array([*(each.column for each in types), CONTROL])
+        return names.take(pa.array(index, mask=~(known | is_control)))
+
+    def _problems(self, bad: Bools, key: pa.Array, value: pa.Array) -> pa.Array:
+        """Why rows could not be decoded, in the words of the object codec; in FAILFAST mode that ends the query."""
+        reasons: dict[int, str] = {}
+        for row in np.flatnonzero(bad).tolist():
+            reasons[row] = self._reason(key[row].as_py(), value[row].as_py())
+            if self.failfast:
+                raise MalformedRecordError(self.log, row, reasons[row])
+        return pa.array([reasons.get(row) for row in range(len(bad))] if reasons else [None] * len(bad), pa.string())
+
+    def _reason(self, key: bytes | None, value: bytes | None) -> str:
+        if key is None and self.has_keys:
+            return "there is no key"
+        if value is None and not self.has_keys:
+            return "there is no value"
+        read: Callable[..., Any] = read_coordinator_record if self.has_keys else read_metadata_record
+        try:
+            read(*((self.log, key, value) if self.has_keys else (value, self.log)))
+        except KafkaMessageError as error:
+            return str(error)
+        return "the column codec refuses what the object codec reads; please report this"
+
+
+def coordinator_rows(key: pa.Array, value: pa.Array) -> Rows:
+    """Records of coordinators: record type (int16) and key, version (int16) and value."""
+    keys, values = Bytes(key), Bytes(value)
+    types, has_type = keys.leading(2)
+    versions, has_version = values.leading(2)
+    number = np.where(has_type, numbers(types, ">i2"), -1)
+    version = np.where(has_version, numbers(versions, ">i2"), -1)
+    two = np.full(len(key), 2, np.int64)
+    return Rows(number, version, keys.after(two), values.after(two), has_type)
+
+
+def metadata_rows(value: pa.Array) -> Rows:
+    """Records of the metadata logs: frame version, record type and version (unsigned varints), and the message."""
+    values = Bytes(value)
+    head, long_enough = values.leading(3)
+    number, version = head[:, 1].astype(np.int64), head[:, 2].astype(np.int64)
+    plain = long_enough & (head < 128).all(axis=1)
+    readable = plain & (head[:, 0] == FRAME_VERSION)
+    skip = np.full(len(value), 3, np.int64)
+    for row in np.flatnonzero(long_enough & ~plain).tolist():
+        numbers, skip[row] = _uvarints(value[row].as_py(), 3)
+        readable[row] = len(numbers) == 3 and numbers[0] == FRAME_VERSION and max(numbers) < 1 << 31
+        if readable[row]:
+            number[row], version[row] = numbers[1], numbers[2]
+    body = values.after(skip)
+    return Rows(np.where(readable, number, -1), np.where(readable, version, -1), body, body, readable)
+
+
+def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
+    """Up to ``count`` unsigned varints from the start, and the offset after them; fewer if the data ends."""
+    numbers: list[int] = []
+    value = shift = 0
+    for at, byte in enumerate(data):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(value)
+            value = shift = 0
+            if len(numbers) == count:
+                return numbers, at + 1
+        elif shift > 28:
+            break
+    return numbers, len(data)
+
+
+def decoder_of(topic: str, columns: Sequence[str], failfast: bool, hiding: Hiding) -> LogDecoder:
+    """The decoder of an internal topic, or of a log; the metadata logs have no keys."""
+    log = LOGS.get(topic, topic)
+    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, hiding)
+
+
+def columns_of(log: str) -> Sequence[str]:
+    """The column of each record type of a log."""
+    return [each.column for each in types_of(log)]

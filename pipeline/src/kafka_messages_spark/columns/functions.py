@@ -1,0 +1,129 @@
+"""Columns of Kafka messages: ``from_kafka``, ``to_kafka`` and ``schema_of_kafka``, shaped like Spark's protobuf functions.
+
+They are deterministic Arrow functions and need nothing of the JVM, so they work on Spark Connect too. Spark runs a
+deterministic function twice when a query filters on a field of its result: filter on other columns first, or use
+``kafka_messages_spark.decode``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from kafka_messages import arrow
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.types import BinaryType, DataType, StructType
+
+from .._core.errors import wrong
+from .._core.options import DecodeOptions, Options
+from .._core.spark_types import at_version, struct_type
+from ._codec import Decoding, Encoding
+from ._messages import checked_version, message_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+__all__ = ["from_kafka", "schema_of_kafka", "to_kafka"]
+
+
+def from_kafka(
+    data: Column | str,
+    messageName: str,
+    version: int | Column | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Column:
+    """A binary column of encoded Kafka messages as a struct column; null stays null.
+
+    ``messageName`` is a message of Kafka, such as ``MetadataResponse``. ``version`` is one for all rows, a column of
+    integers, or None: then each value starts with its version (int16), as the values of coordinators do. The struct
+    has the fields of all versions; those that a row's version does not have are null.
+
+    Options: ``mode`` FAILFAST (default; a malformed message ends the query) or PERMISSIVE (its struct is null),
+    ``columnNameOfCorruptRecord`` (in PERMISSIVE mode: malformed messages give a struct of nulls with their bytes in a
+    binary field of this name), ``fields`` (those to keep, with commas between and dots inside),
+    ``unknownTaggedFields`` true (adds a map of tag to bytes to every struct), ``trailingBytes`` error (default) or
+    ignore, ``validateUtf8`` true (default: text that is no UTF-8 is malformed) or false (its bytes stay as they are).
+    Wrong arguments raise PySparkValueError.
+    """
+    message_of(messageName)
+    decoding = Decoding.checked("from_kafka", messageName, _fixed(version), DecodeOptions.parse("from_kafka", options))
+    returns = struct_type(decoding.type())
+    if version is None or isinstance(version, int):
+
+        def from_kafka(data: pa.Array) -> pa.Array:
+            return decoding.decode(data)
+
+        return _arrow_udf(from_kafka, returns)(_column(data))
+
+    def from_kafka_versions(data: pa.Array, version: pa.Array) -> pa.Array:
+        return decoding.decode(data, version)
+
+    return _arrow_udf(from_kafka_versions, returns)(_column(data), version)
+
+
+def to_kafka(
+    data: Column | str,
+    messageName: str,
+    version: int | Column,
+    options: Mapping[str, str] | None = None,
+) -> Column:
+    """A struct column, as ``from_kafka`` gives it, as a binary column of Kafka messages; null stays null.
+
+    Fields are found by name, and all that the version has must be there. The option ``versionPrefix`` true puts the
+    version (int16) in front of each message. A struct that cannot be written ends the query.
+    """
+    message = message_of(messageName)
+    given = Options("to_kafka", options, ("versionPrefix",))
+    fixed = _fixed(version)
+    if version is None:
+        raise wrong("to_kafka: version is an integer or a column of integers, not None")
+    if fixed is not None:
+        checked_version(message, fixed)
+    encoding = Encoding(messageName, fixed, given.flag("versionPrefix", False))
+    if isinstance(version, int):
+
+        def to_kafka(data: pa.Array) -> pa.Array:
+            return encoding.encode(data)
+
+        return _arrow_udf(to_kafka, BinaryType())(_column(data))
+
+    def to_kafka_versions(data: pa.Array, version: pa.Array) -> pa.Array:
+        return encoding.encode(data, version)
+
+    return _arrow_udf(to_kafka_versions, BinaryType())(_column(data), version)
+
+
+def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
+    """The struct that ``from_kafka`` makes of a message: the fields of all versions.
+
+    With a version, only the fields that it has, at every depth; the others are null at that version.
+    """
+    message = message_of(messageName)
+    kind = pa.struct(list(arrow.schema(message)))
+    if version is not None:
+        fixed = _fixed(version)
+        if fixed is None:
+            raise wrong(f"schema_of_kafka: version is an integer, not {version!r}")
+        kind = at_version(message, kind, checked_version(message, fixed))
+    return struct_type(kind)
+
+
+def _fixed(version: int | Column | None) -> int | None:
+    """The version if it is one for all rows."""
+    if isinstance(version, int) and not isinstance(version, bool):
+        return version
+    if version is None or hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
+        return None
+    raise wrong(f"version is an integer, a column of integers or None, not {version!r}")
+
+
+def _column(data: Column | str) -> Column:
+    return F.col(data) if isinstance(data, str) else data
+
+
+def _arrow_udf(function: Callable[..., pa.Array], returns: DataType) -> Callable[..., Column]:
+    udf: Any = arrow_udf
+    made: Callable[..., Column] = udf(function, returnType=returns)
+    return made

@@ -1,0 +1,145 @@
+"""The checkpoint files in the log directories of brokers, as rows: an entry each, or what is wrong with a file.
+
+A broker writes one of each kind into every log directory, beside the folders of the partitions: the line ``0`` (its
+format), the number of entries, and an entry a line, ``topic partition offset`` (Kafka's OffsetCheckpointFile).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import InputPartition
+
+from ._files import File, open_file
+from ._listings import Listing, ListingReader
+
+SCHEMA = pa.schema(
+    [
+        pa.field("file", pa.string()),
+        pa.field("topic", pa.string()),
+        pa.field("partition", pa.int32()),
+        pa.field("offset", pa.int64()),
+        pa.field("problem", pa.string()),
+    ]
+)
+_FORMAT_VERSION = "0"
+_MOST_BYTES = 64 << 20
+"""A longer file is no checkpoint; with the longest names Kafka has room for 250,000 partitions in that."""
+_ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
+
+Entry = tuple[str, int, int]
+
+
+def parsed(text: str) -> list[Entry]:
+    """The entries of a checkpoint file. Raises ValueError, which says what is wrong with it.
+
+    An empty file has no entries, as Kafka reads it. A topic and partition stand there once.
+    """
+    if not text:
+        return []
+    *lines, rest = text.replace("\r\n", "\n").split("\n")
+    if rest:
+        raise ValueError(f"line {len(lines) + 1} is {_short(rest)} and has no end")
+    if lines[0] != _FORMAT_VERSION:
+        raise ValueError(f"line 1 is {_short(lines[0])}, not the format version {_FORMAT_VERSION}")
+    if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):
+        raise ValueError(f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}, not the number of entries")
+    count, entries = int(lines[1]), lines[2:]
+    if len(entries) != count:
+        raise ValueError(f"line 2 says {count} entries, but there are {len(entries)}")
+    found: dict[tuple[str, int], int] = {}
+    for number, line in enumerate(entries, 3):
+        match = _ENTRY.fullmatch(line)
+        if match is None or int(match[2]) >= 1 << 31 or int(match[3]) >= 1 << 63:
+            raise ValueError(f"line {number} is {_short(line)}, not topic, partition and offset")
+        if (match[1], int(match[2])) in found:
+            raise ValueError(f"line {number}: {match[1]}-{match[2]} is there twice")
+        found[match[1], int(match[2])] = int(match[3])
+    return [(*key, offset) for key, offset in found.items()]
+
+
+def _short(line: str) -> str:
+    return repr(line if len(line) <= 40 else f"{line[:39]}…")
+
+
+@dataclass
+class _Places(InputPartition):
+    """Checkpoint files that may be there: how they are shown, the root that opens them, and the path there."""
+
+    places: list[tuple[str, str, str]]
+
+
+@dataclass
+class _CheckpointsReader(ListingReader):
+    name: str
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [_Places(places_of(self.files(), self.name))]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        if isinstance(partition, _Places):
+            rows = [row for place in partition.places for row in _rows(*place)]
+            yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+class CheckpointFiles(Listing):
+    """Entries of checkpoint files as rows; ``checkpoints.read_checkpoints`` uses it."""
+
+    format = "kafka_checkpoint_files"
+    columns = SCHEMA
+    made = _CheckpointsReader
+
+
+def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
+    """Where a checkpoint of this name would be: how it is shown, the root that opens it, its path; each once."""
+    found = {}
+    for file in files:
+        path, shown = (_beside_folder(each, name) for each in (file.path, file.name))
+        if path and shown and ("/" in path or "://" not in file.root):  # above the bucket of a store there is nothing
+            found[shown] = file.root, path
+    return [(shown, *place) for shown, place in sorted(found.items())]
+
+
+def _beside_folder(path: str, name: str) -> str | None:
+    """What lies beside the folder of a file; None if there is nothing above that folder."""
+    folder = path.rpartition("/")[0]
+    above, slash, _ = folder.rpartition("/")
+    if folder:
+        return f"{above}{slash}{name}"
+    return None if path.startswith("/") else f"../{name}"
+
+
+def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
+    """The rows of one file, if it is there."""
+    try:
+        with open_file(root, path) as file:
+            data = _all(file)
+        entries = parsed(data.decode())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [_problem(shown, f"the checkpoint cannot be read: {error}")]
+    except UnicodeDecodeError:
+        return [_problem(shown, "the checkpoint is damaged, and not used: it is no text")]
+    except ValueError as error:
+        return [_problem(shown, f"the checkpoint is damaged, and not used: {error}")]
+    names = ("topic", "partition", "offset")
+    return [{"file": shown, **dict(zip(names, entry, strict=True)), "problem": None} for entry in entries]
+
+
+def _all(file: Any) -> bytes:
+    """All bytes of a file that may give fewer than it is asked for."""
+    data = bytearray()
+    while piece := file.read(1 << 20):
+        data += piece
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"it has more than {_MOST_BYTES} bytes")
+    return bytes(data)
+
+
+def _problem(shown: str, text: str) -> dict[str, Any]:
+    return {"file": shown, "topic": None, "partition": None, "offset": None, "problem": text}

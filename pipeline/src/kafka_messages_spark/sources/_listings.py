@@ -1,0 +1,64 @@
+"""Sources that list files as rows where Spark plans, not where the caller is, so that they work on Spark Connect.
+
+They are for this package alone: each is registered when it is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader
+
+from .._core.errors import wrong
+from .._core.spark_types import struct_type
+from ._files import File, Selection
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+@dataclass
+class ListingReader(DataSourceReader):
+    """Reads what lies at some paths (see ``kafka_log``); ``owner`` is named in errors."""
+
+    owner: str
+    paths: list[str]
+    glob: str | None
+    recursive: bool
+
+    def files(self) -> list[File]:
+        return Selection(tuple(self.paths), self.glob, recursive=self.recursive).find(self.owner)
+
+
+class Listing(DataSource):
+    """A source of rows about files."""
+
+    format: ClassVar[str]
+    columns: ClassVar[pa.Schema]
+    made: ClassVar[type[ListingReader]]
+
+    @classmethod
+    def name(cls) -> str:
+        return cls.format
+
+    def schema(self) -> StructType:
+        return struct_type(self.columns)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return self.made(**json.loads(self.options["told"]))
+
+    @classmethod
+    def load(
+        cls, spark: SparkSession, paths: Sequence[str], *, owner: str, glob: str | None, recursive: bool, **told: object
+    ) -> DataFrame:
+        """The rows; ``told`` is what the reader takes besides the files."""
+        if isinstance(paths, str) or not paths:
+            raise wrong(f"{owner}: paths is a list of at least one path, not {paths!r}")
+        spark.dataSource.register(cls)
+        given = {"owner": owner, "paths": list(paths), "glob": glob, "recursive": recursive, **told}
+        return spark.read.format(cls.format).option("told", json.dumps(given)).load()

@@ -1,0 +1,184 @@
+"""Files of captured connections: which connection and direction a file has, and where its frames are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from kafka_messages.segments.rows import binary
+
+from ..._core.errors import wrong
+from ...columns._headers import REQUEST, RESPONSE
+
+CHUNK = 4 << 20
+MAX_ROWS = 10000
+CORRUPT_BYTES = 1 << 20
+"""Of what is no frame so many bytes are kept."""
+_PREFIX = 4
+_length = Struct(">i").unpack_from
+
+_ADDRESS = r"([0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-fA-F:]+)\.([0-9]{1,5})"
+_TCPFLOW = re.compile(rf"(?:.*T)?{_ADDRESS}-{_ADDRESS}(c[0-9]+)?(?:\..*)?")
+_NAMED = re.compile(r"(.+?)[._-](request|response)s?(?:\.[^.]*)?", re.IGNORECASE)
+_DIRECTION = re.compile(r"(request|response)s?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How names of files tell connections and directions."""
+
+    direction: str | None
+    """Of all files, whatever they are called."""
+    pattern: re.Pattern[str] | None
+    """Of the user, with the groups ``connection`` and ``direction``."""
+    broker_ports: tuple[int, ...]
+    """The ports of brokers, for names with addresses and ports as tcpflow gives them."""
+
+    def tell(self, owner: str, file: str) -> tuple[str, str]:
+        """The connection and direction of a file. Raises PySparkValueError if its name does not say them."""
+        name = file.rpartition("/")[2]
+        if self.pattern is not None:
+            connection, direction = self._by_pattern(owner, file, name)
+        elif found := _TCPFLOW.fullmatch(name):
+            connection, direction = self._by_ports(found)
+        elif found := _NAMED.fullmatch(name):
+            connection, direction = found[1], found[2].lower()
+        else:
+            connection, direction = name.partition(".")[0] or name, None
+        direction = self.direction or direction
+        if direction is None:
+            ports = ", ".join(map(str, self.broker_ports))
+            raise wrong(
+                f"{owner}: the name of {file} does not tell whether it has requests or responses: no port of a broker "
+                f"({ports}) and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or "
+                "'fileNamePattern'"
+            )
+        return connection, direction
+
+    def _by_pattern(self, owner: str, file: str, name: str) -> tuple[str, str | None]:
+        assert self.pattern is not None
+        found = self.pattern.fullmatch(name)
+        if found is None:
+            raise wrong(
+                f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not fit the name of {file}"
+            )
+        groups = found.groupdict()
+        told = groups.get("direction")
+        known = _DIRECTION.fullmatch(told or "")
+        if told is not None and known is None:
+            raise wrong(f"{owner}: the direction in the name of {file} is request or response, not {told!r}")
+        return groups.get("connection") or name, known[1].lower() if known else None
+
+    def _by_ports(self, found: re.Match[str]) -> tuple[str, str | None]:
+        """The client stands first in the name of a connection, whichever direction the file has."""
+        source, target = (f"{_plain(found[n])}:{int(found[n + 1])}" for n in (1, 3))
+        ends = " (" + found[5] + ")" if found[5] else ""
+        if int(found[4]) in self.broker_ports and int(found[2]) not in self.broker_ports:
+            return f"{source}-{target}{ends}", REQUEST
+        if int(found[2]) in self.broker_ports and int(found[4]) not in self.broker_ports:
+            return f"{target}-{source}{ends}", RESPONSE
+        return f"{source}-{target}{ends}", None
+
+
+def _plain(address: str) -> str:
+    """An address without the zeros that tcpflow fills it up with."""
+    return ".".join(str(int(part)) for part in address.split(".")) if "." in address else address
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some frames of a stream, one after another; or what is no frame, with its ``problem``."""
+
+    position: pa.Array
+    """Of their lengths in the stream, in bytes."""
+    size: pa.Array
+    """What the lengths say, in bytes."""
+    frame: pa.Array
+    """The bytes behind the lengths; null for what is no frame."""
+    problem: str | None = None
+    data: bytes = b""
+    """What is no frame: its first MiB."""
+
+
+def pieces(file: Any, max_frame: int) -> Iterator[Piece]:
+    """The frames of a stream of bytes, in order; what cannot be a frame is the end of it.
+
+    Memory grows with what the file has, and not with what a length in it claims.
+    """
+    buffer, base = b"", 0
+    need = _PREFIX
+    while True:
+        data = file.read(CHUNK)
+        if data:
+            parts = [buffer, data]
+            got = len(buffer) + len(data)
+            while got < need and (data := file.read(CHUNK)):
+                parts.append(data)
+                got += len(data)
+            buffer = b"".join(parts)
+        starts, sizes, at, bad = _split(buffer, max_frame)
+        for low in range(0, len(starts), MAX_ROWS):
+            yield _piece(buffer, base, starts[low : low + MAX_ROWS], sizes[low : low + MAX_ROWS])
+        left = buffer[at:]
+        if bad is not None or not data:
+            while bad is not None and len(left) < CORRUPT_BYTES and (data := file.read(CORRUPT_BYTES - len(left))):
+                left += data
+            if left:
+                yield _rest(base + at, left, max_frame)
+            return
+        buffer, base = left, base + at
+        need = _PREFIX + (_length(left)[0] if len(left) >= _PREFIX else 0)
+
+
+def _split(buffer: bytes, max_frame: int) -> tuple[list[int], list[int], int, int | None]:
+    """Where whole frames begin, their sizes, where the rest begins, and its length if that is impossible."""
+    starts: list[int] = []
+    sizes: list[int] = []
+    at, end = 0, len(buffer)
+    while at + _PREFIX <= end:
+        size = _length(buffer, at)[0]
+        if not 0 <= size <= max_frame:
+            return starts, sizes, at, size
+        if at + _PREFIX + size > end:
+            break
+        starts.append(at)
+        sizes.append(size)
+        at += _PREFIX + size
+    return starts, sizes, at, None
+
+
+def _piece(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> Piece:
+    start, size = np.array(starts, np.int64), np.array(sizes, np.int64)
+    frames = binary(np.frombuffer(buffer, np.uint8), start + _PREFIX, size)
+    return Piece(pa.array(start + base), pa.array(size, pa.int32()), frames)
+
+
+def _rest(position: int, left: bytes, max_frame: int) -> Piece:
+    """What is left of a stream, where no frame is."""
+    size = _length(left)[0] if len(left) >= _PREFIX else None
+    if size is None:
+        problem = f"the stream ends after {len(left)} of the 4 bytes of a length"
+    elif 0 <= size <= max_frame:
+        problem = f"the stream ends after {len(left) - _PREFIX} of the {size} bytes of a frame"
+    else:
+        problem = (
+            f"a length of {size} bytes, where 0 to {max_frame} are possible; what follows cannot be told apart"
+            + _foreign(position, left)
+        )
+    return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])
+
+
+def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> Piece:
+    """A piece that says what is wrong at a place."""
+    return Piece(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
+
+
+def _foreign(position: int, left: bytes) -> str:
+    if left[0] in (0x14, 0x15, 0x16, 0x17) and left[1:2] == b"\x03":
+        return "; this looks like TLS"
+    return "; this does not look like the beginning of a connection" if position == 0 else ""

@@ -1,0 +1,175 @@
+"""The options of ``kafka_log``, checked; and the columns that they and a user's schema give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+from kafka_messages.records import LOGS
+from kafka_messages.segments.names import topic_of
+from kafka_messages.segments.reader import read_segments
+from pyspark.sql.types import StructType
+
+from ..._core.errors import near, wrong
+from ..._core.options import Options
+from ..._core.spark_types import chosen_schema
+from ...columns._records import LogDecoder, columns_of, decoder_of
+from ...columns._secrets import SECRET_OPTIONS, Hiding
+from .._files import FILE_OPTIONS, File, Selection
+from .._shares import MAX_PARTITION_BYTES
+
+NAME = "kafka_log"
+STREAM_OPTIONS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "startingOffsets", "failOnDataLoss")
+OPTIONS = (
+    *FILE_OPTIONS,
+    "maxPartitionBytes",
+    "includeHeaders",
+    "includeBatchMetadata",
+    "checkCrcs",
+    "mode",
+    "columnNameOfCorruptRecord",
+    "ignoreCorruptFiles",
+    "decode",
+    "topic",
+    *SECRET_OPTIONS,
+    *STREAM_OPTIONS,
+)
+CORRUPT = "corrupt"
+"""The column of corrupt batches, unless ``columnNameOfCorruptRecord`` names it."""
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """The options of the source, checked."""
+
+    files: Selection
+    max_partition_bytes: int
+    headers: bool
+    batch_metadata: bool
+    check_crcs: bool
+    mode: str
+    corrupt_column: str
+    ignore_corrupt: bool
+    decode: bool
+    topic: str | None
+    hiding: Hiding
+    max_files: int | None
+    max_bytes: int | None
+    starts_latest: bool
+    fail_on_data_loss: bool
+
+    @classmethod
+    def parse(cls, options: dict[str, str]) -> LogOptions:
+        given = Options(NAME, options, OPTIONS)
+        mode = given.mode()
+        found = cls(
+            files=Selection.parse(given),
+            max_partition_bytes=given.size("maxPartitionBytes", MAX_PARTITION_BYTES),
+            headers=given.flag("includeHeaders", False),
+            batch_metadata=given.flag("includeBatchMetadata", False),
+            check_crcs=given.flag("checkCrcs", True),
+            mode=mode,
+            corrupt_column=given.corrupt_column(mode) or CORRUPT,
+            ignore_corrupt=given.flag("ignoreCorruptFiles", False),
+            decode=given.choice("decode", "none", ("none", "internal")) == "internal",
+            topic=given.text("topic"),
+            hiding=Hiding.parse(NAME, given),
+            max_files=given.count("maxFilesPerTrigger"),
+            max_bytes=given.size("maxBytesPerTrigger", 0) or None,
+            starts_latest=given.choice("startingOffsets", "earliest", ("earliest", "latest")) == "latest",
+            fail_on_data_loss=given.flag("failOnDataLoss", True),
+        )
+        if found.topic is not None and not found.decode:
+            raise wrong(f"{NAME}: the option 'topic' says what decode=internal decodes; it needs that option")
+        if found.hiding != Hiding() and not found.decode:
+            raise wrong(f"{NAME}: the options 'showSecrets' and 'secretSalt' are about decode=internal; they need it")
+        if found.max_files and found.max_bytes:
+            raise wrong(f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot be both set")
+        return found
+
+
+@dataclass(frozen=True)
+class LogColumns:
+    """The columns that come out, and what is read from segments for them."""
+
+    out: pa.Schema
+    read: tuple[str, ...]
+    corrupt: str
+    control: bool
+    decoder: LogDecoder | None = None
+
+    @classmethod
+    def of(cls, options: LogOptions, files: Iterable[File] | None = None) -> LogColumns:
+        """All columns that the options give. ``files`` tell the topic for ``decode=internal``."""
+        with read_segments([], mode=options.mode, headers=options.headers, batch_metadata=options.batch_metadata) as r:
+            raw: pa.Schema = r.schema
+        out = [pa.field(options.corrupt_column, each.type) if each.name == CORRUPT else each for each in raw]
+        decoder = None
+        if options.decode:
+            topic = topic_to_decode(options, options.files.find(NAME, lenient=True) if files is None else files)
+            decoder = decoder_of(topic, columns_of(LOGS[topic]), options.mode == "FAILFAST", options.hiding)
+            out += decoder.fields()
+        names = [each.name for each in out]
+        if names.count(options.corrupt_column) > 1:
+            raise wrong(
+                f"{NAME}: the option 'columnNameOfCorruptRecord' is {options.corrupt_column!r}, "
+                "but there is a column of this name"
+            )
+        return cls(pa.schema(out), tuple(raw.names), options.corrupt_column, options.batch_metadata, decoder)
+
+    def chosen(self, schema: StructType) -> LogColumns:
+        """Those of a user's schema, which may be fewer, in any order."""
+        out = chosen_schema(NAME, self.out, schema)
+        wanted = {CORRUPT if name == self.corrupt else name for name in schema.names}
+        decoder = self.decoder
+        if decoder is not None:
+            added = {each.name for each in decoder.fields()}
+            if wanted & added:
+                wanted |= {"key", "value"} | ({"is_control"} if self.control else set())
+                columns = [name for name in decoder.columns if name in wanted]
+                decoder = decoder_of(decoder.log, columns, decoder.failfast, decoder.hiding)
+            else:
+                decoder = None
+        return LogColumns(out, tuple(name for name in self.read if name in wanted), self.corrupt, self.control, decoder)
+
+    def made(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """What comes out for a batch of what was read."""
+        columns = dict(zip(self.read, batch.columns, strict=True))
+        if CORRUPT in columns:
+            columns[self.corrupt] = columns[CORRUPT]
+        if (decoder := self.decoder) is not None:
+            names = (each.name for each in decoder.fields())
+            arrays = decoder.decode(columns["key"], columns["value"], columns["is_control"] if self.control else None)
+            columns.update(zip(names, arrays, strict=True))
+        return pa.RecordBatch.from_arrays([columns[name] for name in self.out.names], schema=self.out)
+
+
+def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
+    """The one internal topic that the files are of; the option ``topic`` names it where folders do not."""
+    topic = options.topic
+    if topic is not None and topic not in LOGS:
+        hint = near(topic, LOGS) or "."
+        raise wrong(f"{NAME}: {topic!r} is no topic to decode{hint} There are {', '.join(LOGS)}.")
+    first: tuple[str, str] | None = None if topic is None else (topic, "the option 'topic'")
+    for file in files:
+        told = topic_of(file.name)[0]
+        if told is None and topic is None:
+            raise wrong(
+                f"{NAME}: decode=internal: the folder of {file.name} does not tell its topic; "
+                "name it with the option 'topic'"
+            )
+        if told is not None and told not in LOGS:
+            raise wrong(
+                f"{NAME}: decode=internal: {told!r} ({file.name}) is no topic to decode. There are {', '.join(LOGS)}."
+            )
+        if first is None and told is not None:
+            first = told, file.name
+        if first is not None and told is not None and told != first[0]:
+            raise wrong(
+                f"{NAME}: decode=internal decodes one topic, but there are {first[0]!r} ({first[1]}) "
+                f"and {told!r} ({file.name}); read each by itself"
+            )
+    if first is None:
+        raise wrong(f"{NAME}: decode=internal: there is no file that tells the topic; name it with the option 'topic'")
+    return first[0]

@@ -1,0 +1,312 @@
+"""Plans the batches of a stream of ``kafka_log``: what is new in which files, and how much of it to take.
+
+Kafka names segments by their base offsets, so within a folder the order of names is the order of reading: what is before
+a name is done. Files with other names are told apart one by one.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+
+from .._files import File
+from ._progress import Folder, Progress
+from ._walk import Walk
+
+SETTLE_SECONDS = 60.0
+"""A file that was not written to for so long, and has a later one beside it, is complete."""
+_SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What a planner needs of the world."""
+
+    walk: Callable[[File, int, int | None], Walk]
+    """How far a file is complete from a byte on, looking at so many bytes at most."""
+    beyond_damage: Callable[[File, int], Walk]
+    """The same where a byte is no beginning of a batch."""
+    lost: Callable[[str], None]
+    """Is told when records may be lost; may raise."""
+
+
+@dataclass
+class Limit:
+    """What one batch may take at most; at least one file, or one batch of records, is always taken."""
+
+    files: int | None = None
+    bytes: int | None = None
+    taken: int = 0
+
+    def take(self, size: int) -> None:
+        self.taken += 1
+        if self.bytes is not None:
+            self.bytes = max(0, self.bytes - size)
+
+    @property
+    def is_reached(self) -> bool:
+        return self.taken > 0 and (self.bytes == 0 or (self.files is not None and self.taken >= self.files))
+
+
+class Planner:
+    """Plans one batch after another; it remembers the names it saw, to notice files that come late."""
+
+    def __init__(self, ways: Ways, clock: Callable[[], float] = time.time) -> None:
+        self._ways = ways
+        self._clock = clock
+        self._seen: defaultdict[str, set[str]] = defaultdict(set)
+
+    def plan(self, start: Progress, files: Iterable[File], limit: Limit) -> Progress:
+        """The progress after the next batch; ``start`` itself if there is nothing new."""
+        listed: defaultdict[str, list[File]] = defaultdict(list)
+        for file in files:
+            listed[group_of(file)].append(file)
+        groups = []
+        for key in sorted(listed.keys() | start.folders.keys()):
+            group = _Group(key, listed[key], start.folders.get(key, Folder()), self._ways, self._clock())
+            self._notice_late(group)
+            groups.append(group)
+        self._fill(groups, limit)
+        if not any(group.has_news for group in groups):
+            return start
+        return Progress({group.key: folder for group in groups if (folder := group.folder()) != Folder()})
+
+    def _fill(self, groups: list[_Group], limit: Limit) -> None:
+        """Take what was written longest ago first, and in every folder by name."""
+        queue = [(ready.file.modified, number) for number, group in enumerate(groups) if (ready := group.peek())]
+        heapify(queue)
+        while queue and not limit.is_reached:
+            _, number = heappop(queue)
+            if not groups[number].take(limit):
+                return
+            if ready := groups[number].peek():
+                heappush(queue, (ready.file.modified, number))
+
+    def _notice_late(self, group: _Group) -> None:
+        seen, names = self._seen[group.key], group.names
+        late = [name for name in names if seen and name not in seen and group.is_done(name)]
+        seen.update(names)
+        if late:
+            self._ways.lost(
+                f"{group.name_of(late[0])} appeared after later segments of its folder had been read; it is not"
+            )
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A file that may have something new."""
+
+    file: File
+    position: int
+    from_offset: int | None = None
+    """Read it from its start, but only records from this offset on: it was rewritten."""
+
+
+class _Group:
+    """The files of one kind in one folder, and how far they are read."""
+
+    def __init__(self, key: str, files: list[File], start: Folder, ways: Ways, now: float) -> None:
+        self.key = key
+        self._in_order = is_in_order(key)
+        self._files = {file.base_name: file for file in files}
+        self.names = sorted(self._files)
+        self._start = start
+        self._walk, self._beyond, self._lost = ways.walk, ways.beyond_damage, ways.lost
+        self._now = now
+        self._through = start.through
+        self._read = (
+            dict(start.files) if self._in_order else {n: at for n, at in start.files.items() if n in self._files}
+        )
+        self._again: dict[str, tuple[int, int]] = {}
+        self._rewritten: set[str] = set()
+        self._undecided: set[str] = set()
+        self._next = start.next_offset
+        self.has_news = False
+        self._queue = self._ready()
+        self._peeked: _Ready | None = None
+
+    def is_done(self, name: str) -> bool:
+        return self._in_order and self._through is not None and name <= self._through and name not in self._read
+
+    def name_of(self, base_name: str) -> str:
+        return self.key[: self.key.rfind("/") + 1] + base_name
+
+    def peek(self) -> _Ready | None:
+        """The file that is next."""
+        if self._peeked is None:
+            self._peeked = next(self._queue, None)
+        return self._peeked
+
+    def take(self, limit: Limit) -> bool:
+        """Read what is new in the file that is next, as far as the limit goes; False if nothing more fits."""
+        ready = self.peek()
+        assert ready is not None
+        file = ready.file
+        if ready.from_offset is not None:
+            self._again[file.base_name] = (file.size, ready.from_offset)
+            self._note(limit, file.size)
+            return True
+        found = self._new(ready, limit.bytes)
+        size = found.end - ready.position
+        if size and limit.taken and limit.bytes is not None and size > limit.bytes:
+            return False
+        if size:
+            self._read[file.base_name] = found.end
+            if file.base_name == max(self._read):
+                self._next = found.next_offset
+            self._note(limit, size)
+        if found.is_cut:
+            self._queue = iter(())
+        self._peeked = None
+        return True
+
+    def _note(self, limit: Limit, size: int) -> None:
+        self._peeked = None
+        self.has_news = True
+        limit.take(size)
+
+    def _new(self, ready: _Ready, most: int | None) -> Walk:
+        file, position = ready.file, ready.position
+        if self._is_settled(file) and (most is None or file.size - position <= most):
+            return Walk(file.size)
+        found = self._walk(file, position, most)
+        return found if found.is_batch or found.end > position else self._beyond(file, position)
+
+    def folder(self) -> Folder:
+        """What to remember of the folder after this batch."""
+        if not self._in_order:
+            return Folder(files=self._read)
+        if self._peeked is not None and self._peeked.from_offset is not None:
+            return self._start  # the limit left no room for what is to be read first
+        last = max(self._read, default="")
+        for name in self.names:
+            if name < last and not self.is_done(name):
+                self._read.setdefault(name, 0)  # so far it was empty; the cleaner may put records in it that were read
+        self._tidy()
+        last = max(self._read, default=self._through or "")
+        later = [name for name in self.names if name > last]
+        next_offset = self._next
+        is_partly_read = last in self._read and last in self._files and self._files[last].size > self._read[last]
+        if last and later and not is_partly_read:
+            # So that it is noticed if this file is gone before it could be read.
+            self._read[later[0]] = 0
+            next_offset = _base(later[0])
+        return Folder(self._through, self._read, next_offset if self._read else None, self._again)
+
+    def _tidy(self) -> None:
+        """Forget the files that will not change any more; not those of this batch, which its plan must name."""
+        for name in sorted(self._read):
+            if self._read[name] != self._start.files.get(name) or not self._is_superseded(name):
+                return
+            file = None if name in self._rewritten else self._files.get(name)
+            if file is not None and (not self._is_settled(file) or file.size > self._read[name]):
+                return
+            del self._read[name]
+            self._through = name
+
+    def _ready(self) -> Iterator[_Ready]:
+        if self._in_order:
+            yield from self._mended()
+        for name in self.names:
+            file, position = self._files[name], self._read.get(name, 0)
+            if self.is_done(name) or name in self._rewritten | self._undecided or file.size <= position:
+                if file.size < position and not self._in_order:
+                    self._lost(f"{file.name} has {file.size} bytes, but {position} of it have been read")
+                continue
+            yield _Ready(file, position)
+
+    def _mended(self) -> Iterator[_Ready]:
+        """Look at the last file that was read: was it deleted, truncated or rewritten, with records not yet read?"""
+        if not self._read:
+            return
+        last = max(self._read)
+        for name, after in pairwise(sorted(self._read)):
+            # These were complete, with a later file beside them: what is new was copied late, or compaction wrote it.
+            if name in self._files:
+                goes_on = self._goes_on(name, None, _base(after))
+                (self._undecided if goes_on is None else self._rewritten if not goes_on else set()).add(name)
+        file, position = self._files.get(last), self._read[last]
+        goes_on = file is not None and self._goes_on(last, self._next, None)
+        if goes_on is None:
+            self._undecided.update(self.names)
+        if goes_on is not False:
+            return
+        later = [name for name in self.names if name > last]
+        if not later:
+            if file is not None:
+                self._lost(f"{file.name} was truncated or replaced after {position} bytes of it had been read")
+                self._read[last] = self._walk(file, 0, None).end
+            return
+        self._read.clear()
+        self._through = last
+        following = _base(later[0])
+        if self._next is not None and following <= self._next:
+            return
+        before = [name for name in self.names if name <= last and self._next is not None and _base(name) <= self._next]
+        if before and self._next is not None:
+            yield _Ready(self._files[before[-1]], 0, self._next)
+            return
+        expected = "what follows" if self._next is None else f"offset {self._next}"
+        self._lost(
+            f"{self.name_of(last)} is gone; {expected} was to be read, and {self.name_of(later[0])} begins later"
+        )
+
+    def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
+        """Is what follows in a file what was written behind what was read of it, and not another file by its name?
+
+        Its offset should be at least ``lowest`` and below ``limit``. None: that cannot be told yet.
+        """
+        file, position = self._files[name], self._read[name]
+        if file.size < position:
+            return False
+        if file.size == position:
+            later = [_base(each) for each in self.names if each > name]
+            return lowest is None or not later or later[0] <= lowest or self._ends_below(file, position, lowest)
+        found = self._walk(file, position, 1)
+        if found.first_offset is not None:
+            first = found.first_offset
+            if lowest is not None and first > lowest and self._is_superseded(name):
+                return self._ends_below(file, position, lowest)
+            return (lowest is None or first >= lowest) and (limit is None or first < limit)
+        if not self._is_superseded(name):
+            return True  # an incomplete batch, or damage, which its reader will tell
+        return False if self._is_settled(file) else None
+
+    def _ends_below(self, file: File, position: int, offset: int) -> bool:
+        """Is all before a byte, which was read, below an offset? Else the cleaner moved records there since then.
+
+        What is behind it cannot tell: the cleaner leaves gaps, and batches of the same size.
+        """
+        if not position:
+            return True
+        before = self._walk(file, 0, position)
+        return not before.is_batch or before.next_offset is None or before.next_offset <= offset
+
+    def _is_superseded(self, name: str) -> bool:
+        return bool(self.names) and name < self.names[-1]
+
+    def _is_settled(self, file: File) -> bool:
+        is_last = not self._in_order or not self._is_superseded(file.base_name)
+        return not is_last and self._now - file.modified >= SETTLE_SECONDS
+
+
+def group_of(file: File) -> str:
+    """The group of a file: its folder, and the ending of segments; without an ending for files of other names."""
+    found = _SEGMENT.fullmatch(file.base_name)
+    place = file.name.removesuffix(file.base_name)
+    return f"{place}*{found[2]}" if found else place
+
+
+def is_in_order(group: str) -> bool:
+    """Whether the names in a group are those of segments."""
+    return not group.endswith("/") and group != ""
+
+
+def _base(name: str) -> int:
+    """The base offset in the name of a segment."""
+    return int(name[:20])

@@ -1,0 +1,174 @@
+"""Reads ranges of log segments: what runs in the workers, for batches and for streams."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from kafka_messages.segments.frames import CorruptSegmentError
+from kafka_messages.segments.reader import read_segments
+from kafka_messages.segments.scan import LOOKBACK
+from pyspark.sql.datasource import InputPartition
+
+from ...columns._records import MalformedRecordError
+from .._files import View, is_local, open_file, open_filesystem
+from .._shares import Share, cuts
+from ._log_options import NAME, LogColumns, LogOptions
+from ._walk import batch_before
+
+MAX_ROWS = 10000
+"""Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Some bytes of a file: the batches that begin in them."""
+
+    name: str
+    """The file, as it is shown."""
+    root: str
+    path: str
+    """What opens it."""
+    start: int
+    end: int | None
+    """None: all there is when it is read."""
+    base: int = 0
+    """A byte at which a batch is known to begin, at ``start`` or before it."""
+    planned: int | None = None
+    """Bytes that the file had, at least, when the range was planned; None: it may have fewer, or be gone."""
+    from_offset: int | None = None
+    """Leave out records below this offset."""
+    limit: int | None = None
+    """The records of this range are below this offset. If ``planned``, there were none above: the file was rewritten."""
+    size: int = 0
+    """Bytes that it has, or had when it was listed."""
+
+
+def split(whole: Range, most: int) -> list[Range]:
+    """A range as ranges of at most ``most`` bytes each; the last one ends where the whole does."""
+    *some, (low, high) = cuts(whole.start, whole.size, most)
+    parts = [replace(whole, start=start, end=end, size=end - start) for start, end in some]
+    return [*parts, replace(whole, start=low, size=high - low)]
+
+
+def read_share(options: LogOptions, columns: LogColumns, share: InputPartition) -> Iterator[pa.RecordBatch]:
+    """The record batches of a task. Where there is nothing to read, Spark comes with a partition of nothing."""
+    for part in share.pieces if isinstance(share, Share) else ():
+        if isinstance(part, Range):
+            yield from read_range(options, columns, part)
+
+
+def read_range(options: LogOptions, columns: LogColumns, part: Range) -> Iterator[pa.RecordBatch]:
+    """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
+    try:
+        with closing(View(open_file(part.root, part.path), part.name, 0)) as file:
+            if part.planned is not None and (size := file.size()) < part.planned:
+                lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
+            yield from _batches(options, columns, part, file)
+    except FileNotFoundError:
+        if part.planned is None and not options.ignore_corrupt:
+            raise
+        if part.planned is not None:
+            lost(options, f"{part.name} is gone since this batch was planned")
+    except (CorruptSegmentError, OSError) as error:
+        if part.planned is not None and isinstance(error, CorruptSegmentError) and _is_rewritten(part):
+            lost(
+                options,
+                f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} any more",
+            )
+            return
+        if not options.ignore_corrupt:
+            raise
+        _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", part.name, error)
+
+
+def _base(part: Range) -> int | None:
+    """A byte at which a batch is known to begin, so long before the range that damage around its first byte is met as it
+    is in a file that is not split. None: the reader looks for one, which takes no walk over a file that is far away.
+    """
+    if part.start <= part.base + LOOKBACK:
+        return part.base
+    if not is_local(open_filesystem(part.root)[0]):
+        return None
+    with closing(open_file(part.root, part.path)) as file:
+        return batch_before(file, part.base, part.start - LOOKBACK)
+
+
+def _is_rewritten(part: Range) -> bool:
+    """Whether the first byte of a planned range is within a batch now; False where that cannot be told."""
+    if not part.base or not is_local(open_filesystem(part.root)[0]):
+        return False
+    with closing(open_file(part.root, part.path)) as file:
+        return batch_before(file, 0, part.base) not in (None, part.base)
+
+
+def lost(options: LogOptions, what: str) -> None:
+    """Records that a stream should have had may be gone: an error, or a warning if the user prefers that."""
+    if options.fail_on_data_loss:
+        raise DataLossError(what)
+    _log.warning("Some data may have been lost: %s", what)
+
+
+class DataLossError(ValueError):
+    """Records of a stream may be lost; worded as Spark's Kafka source does it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{NAME}: {what}. Some data may have been lost: it may have been deleted by retention, or the topic may "
+            "have been deleted, before it was read. If you do not want the streaming query to fail on this, set the "
+            "option 'failOnDataLoss' to 'false'."
+        )
+
+
+def _batches(options: LogOptions, columns: LogColumns, part: Range, file: View) -> Iterator[pa.RecordBatch]:
+    names = columns.read
+    needed = (
+        part.from_offset is not None,
+        part.limit is not None,
+        columns.decoder is not None and columns.decoder.failfast,
+    )
+    with_offset = any(needed) and "offset" not in names
+    with read_segments(
+        file,
+        columns=[*names, "offset"] if with_offset else list(names),
+        mode=options.mode,
+        check_crcs=options.check_crcs,
+        control_records=options.batch_metadata,
+        start=part.start,
+        end=part.end,
+        base=_base(part),
+        max_rows=MAX_ROWS,
+    ) as batches:
+        for batch in batches:
+            found = batch if part.limit is None else _planned(options, part, part.limit, batch)
+            if part.from_offset is not None:
+                found = found.filter(pc.fill_null(pc.greater_equal(found.column("offset"), part.from_offset), True))
+            yield _made(columns, part, found.drop_columns("offset") if with_offset else found, found)
+
+
+def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The records that may have been planned. Those above were moved here since then, and will be planned yet."""
+    highest = pc.max(batch.column("offset")).as_py()
+    if highest is None or highest < limit:
+        return batch
+    if part.planned is not None:
+        lost(
+            options,
+            f"{part.name} was rewritten since this batch was planned: it has offset {highest} where all were below {limit}",
+        )
+    return batch.filter(pc.fill_null(pc.less(batch.column("offset"), limit), True))
+
+
+def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch, found: pa.RecordBatch) -> pa.RecordBatch:
+    """What comes out for a batch; ``found`` also has the offsets, to say which record is malformed."""
+    try:
+        return columns.made(batch)
+    except MalformedRecordError as error:
+        place = f"The record with offset {found.column('offset')[error.row]}"
+        raise ValueError(f"{part.name}: {MalformedRecordError(error.log, error.row, error.reason, place)}") from None

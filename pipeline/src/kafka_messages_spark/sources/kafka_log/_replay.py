@@ -1,0 +1,54 @@
+"""Batches that are read anew after a crash: where their records are, if the cleaner rewrote the files meanwhile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from .._files import File, is_local, open_filesystem
+from ._progress import base_of
+from ._range_reader import Range
+from ._walk import Walk
+
+
+class Replay:
+    """The files as they are now, of which a batch was planned at another time."""
+
+    def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], Walk]) -> None:
+        self._walk = walk
+        self._folders: defaultdict[str, list[File]] = defaultdict(list)
+        for file in files:
+            self._folders[file.folder].append(file)
+
+    def found(self, part: Range, lowest: int | None) -> Range:
+        """The range itself, if its file still is what was planned; else the file that has its records now.
+
+        They are those from the offset ``lowest`` to the range's limit. The cleaner moves them to the file of the next
+        lower name, unless it is the last one, which it leaves alone. Where that is not so, the range's reader tells.
+        """
+        files = self._folders[part.name.rpartition("/")[0]]
+        if part.limit is None or lowest is None or self._is_as_planned(part, files):
+            return part
+        segments = sorted((base, file.name, file) for file in files if (base := base_of(file.base_name)) is not None)
+        before = [file for base, _, file in segments[:-1] if base <= lowest]
+        if not before:
+            return part
+        now = before[-1]
+        return Range(now.name, now.root, now.path, 0, now.size, from_offset=lowest, limit=part.limit, size=now.size)
+
+    def _is_as_planned(self, part: Range, files: Iterable[File]) -> bool:
+        assert part.end is not None
+        assert part.limit is not None
+        file = next((each for each in files if each.name == part.name), None)
+        if file is None or file.size < part.end:
+            return False
+        if not is_local(open_filesystem(part.root)[0]):
+            return True  # a walk would read much of it
+        return all(self._is_boundary(file, place, part.limit) for place in (part.start, part.end) if place)
+
+    def _is_boundary(self, file: File, place: int, limit: int) -> bool:
+        """Whether a batch ends at a byte, and all offsets before it are below a limit; True where damage hides that."""
+        found = self._walk(file, 0, place)
+        if not found.is_batch or found.next_offset is None:
+            return True
+        return (found.end == place or not found.is_cut) and found.next_offset <= limit

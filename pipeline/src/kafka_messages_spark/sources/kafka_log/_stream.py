@@ -1,0 +1,178 @@
+"""``kafka_log`` as a stream: batches of byte ranges that the offsets name exactly, so that a restart reads the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.types import StructType
+
+from ..._core.errors import wrong
+from .._files import File, locate
+from .._shares import shares
+from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
+from ._planner import Limit, Planner, Ways
+from ._progress import Folder, Progress, base_of
+from ._range_reader import Range, lost, read_share, split
+from ._replay import Replay
+from ._walk import Walk, beyond_damage, walk
+
+
+class LogStream:
+    """What a stream does, in plain words; the classes below say it as each release of Spark wants to hear it."""
+
+    def __init__(self, options: LogOptions, schema: StructType) -> None:
+        self._options = options
+        if options.files.modified_after is not None or options.files.modified_before is not None:
+            raise wrong(
+                f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams"
+            )
+        self._columns = LogColumns.of(options).chosen(schema)
+        self._planner = Planner(Ways(self._walk, self._beyond_damage, self._lost))
+        self._places = options.files.places(NAME)
+        self._target: list[File] | None = None
+        self._last: dict[str, Any] | None = None
+
+    def initialOffset(self) -> dict[str, Any]:
+        first = Progress()
+        if self._options.starts_latest:
+            first = self._planner.plan(first, self._files(), Limit())
+        return first.to_json()
+
+    def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
+        """The offset after the next batch; ``start`` itself if there is nothing new."""
+        progress = Progress.from_json(NAME, start)
+        files = self._files() if self._target is None else self._target
+        found = self._planner.plan(progress, files, limit)
+        self._last = start if found is progress else found.to_json()
+        return self._last
+
+    def stop_at_present(self) -> None:
+        """From now on, what is written later is not looked at."""
+        self._target = self._files()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        before, after = Progress.from_json(NAME, start), Progress.from_json(NAME, end)
+        most = self._options.max_partition_bytes
+        replay = None if end == self._last else Replay(self._files(), self._walk)
+        parts = [
+            part
+            for key, folder in after.folders.items()
+            for whole, lowest in self._ranges(key, before.folders.get(key, Folder()), folder)
+            for part in split(whole if replay is None else replay.found(whole, lowest), most)
+        ]
+        return shares(parts, most)
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        return read_share(self._options, self._columns, partition)
+
+    def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
+        """What a batch reads of a folder, by the two offsets alone; and the lowest record offset, where it is known."""
+        place, limits = key[: key.rfind("/") + 1], after.limits()
+        for name, (end, offset) in after.again.items():
+            if before.again.get(name) != (end, offset):  # else the two are the same offset
+                yield self._range(place + name, 0, end, offset, limits.get(name)), offset
+        for name, end in after.files.items():
+            start = before.files.get(name, 0)
+            if start < end and not before.is_done(name):
+                is_last = start > 0 and name == max(before.files)
+                lowest = base_of(name) if not start else before.next_offset if is_last else None
+                yield self._range(place + name, start, end, None, limits.get(name)), lowest
+
+    def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
+        root, path = locate(NAME, self._places, name)
+        return Range(name, root, path, start, end, start, end, from_offset, limit, end - start)
+
+    def _files(self) -> list[File]:
+        # What Kafka deletes or moves is, or was, in another folder too.
+        files = [each for each in self._options.files.find(NAME, lenient=True) if each.ending is None]
+        if self._options.decode and files:
+            topic_to_decode(self._options, files)
+        return files
+
+    def _walk(self, file: File, position: int, most: int | None) -> Walk:
+        try:
+            return walk(file, position, most)
+        except FileNotFoundError:
+            return Walk(position)  # gone since it was listed; the next look at the folder will tell
+
+    def _beyond_damage(self, file: File, position: int) -> Walk:
+        return beyond_damage(file, position)
+
+    def _lost(self, what: str) -> None:
+        lost(self._options, what)
+
+
+try:
+    from pyspark.sql.streaming.datasource import (
+        ReadAllAvailable,
+        ReadLimit,
+        ReadMaxBytes,
+        ReadMaxFiles,
+        SupportsTriggerAvailableNow,
+    )
+except ImportError:  # before Spark 4.2, which asks for the latest offset without saying where the stream is
+
+    class KafkaLogStreamReader(LogStream, DataSourceStreamReader):
+        """The stream for Spark 4.1: each batch is all that is there."""
+
+        def __init__(self, options: LogOptions, schema: StructType) -> None:
+            for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
+                if value is not None:
+                    raise wrong(
+                        f"{NAME}: the option {name!r} needs Spark 4.2 or later; before, a batch is all there is"
+                    )
+            super().__init__(options, schema)
+            self._known = Progress().to_json()
+            self._planned_from: dict[str, Any] | None = None
+
+        def initialOffset(self) -> dict[str, Any]:
+            self._known = super().initialOffset()
+            return self._known
+
+        def latestOffset(self) -> dict[str, Any]:  # type: ignore[override]  # as Spark 4.1 calls it
+            self._planned_from = self._known
+            return self.planned(self._known, Limit())
+
+        def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+            if self._planned_from not in (None, start):
+                self._tell_what_is_rewritten(Progress.from_json(NAME, start), Progress.from_json(NAME, end))
+            self._known = end
+            return super().partitions(start, end)
+
+        def _tell_what_is_rewritten(self, start: Progress, end: Progress) -> None:
+            """After a restart ``end`` was planned without ``start``. Tell where what was read is not what is there."""
+            whole = self._planner.plan(start, self._files(), Limit())
+            for key, after in end.folders.items():
+                before, found = (each.folders.get(key, Folder()) for each in (start, whole))
+                taken = {name: size for name, size in after.files.items() if size > before.files.get(name, 0)}
+                wrong = found.again.keys() - after.again.keys() - before.again.keys()
+                wrong |= {name for name, size in taken.items() if size > found.files.get(name, 0)}
+                if name := min((each for each in wrong if each in found.again or not before.is_done(each)), default=""):
+                    self._lost(
+                        f"{key[: key.rfind('/') + 1]}{name} was rewritten while the query was stopped; before Spark 4.2 a "
+                        "source cannot find what is new in it"
+                    )
+
+else:
+
+    class KafkaLogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[no-redef]
+        """The stream for Spark 4.2 and later."""
+
+        def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+            if isinstance(limit, ReadMaxFiles):
+                return self.planned(start, Limit(files=limit.max_files))
+            if isinstance(limit, ReadMaxBytes):
+                return self.planned(start, Limit(bytes=limit.max_bytes))
+            return self.planned(start, Limit())
+
+        def getDefaultReadLimit(self) -> ReadLimit:
+            if self._options.max_files is not None:
+                return ReadMaxFiles(self._options.max_files)
+            if self._options.max_bytes is not None:
+                return ReadMaxBytes(self._options.max_bytes)
+            return ReadAllAvailable()
+
+        def prepareForTriggerAvailableNow(self) -> None:
+            self.stop_at_present()

@@ -1,0 +1,141 @@
+"""How far a segment that is being written is complete: a walk over the lengths of its batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any
+
+from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.frames import MAX_BATCH_BYTES, OVERHEAD, SMALLEST
+
+from .._files import File, View, is_local, open_file, open_filesystem
+
+_LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
+_REMOTE_WALK = 32 << 20
+"""Of a file that is not on a local disk, at most so many bytes are walked over; of more, only the end is looked at."""
+_REMOTE_TAIL = 4 << 20
+
+_head = Struct(">qiib").unpack_from
+_int32 = Struct(">i").unpack_from
+_LAST_OFFSET_DELTA = 23
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What was found from a byte on at which a batch should begin."""
+
+    end: int
+    """Where the last whole batch ends; the byte begun at, if there is none."""
+    first_offset: int | None = None
+    """Base offset of the first batch."""
+    next_offset: int | None = None
+    """The offset after the last batch."""
+    is_cut: bool = False
+    """Whether there are more whole batches, perhaps."""
+    is_batch: bool = True
+    """Whether a batch begins where one should; nothing at all is well, too."""
+
+
+def walk(file: File, position: int, most: int | None = None) -> Walk:
+    """Walk from batch to batch over at most so many bytes, but at least over one batch. Raises OSError."""
+    filesystem, _, _ = open_filesystem(file.root)
+    if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
+        most = None  # too much to read here: the file is taken as a whole
+    with closing(open_file(file.root, file.path)) as opened:
+        if is_local(filesystem):
+            return _over(_reader(opened, _LOCAL_CHUNK), file.size, position, most)
+        if file.size - position <= _REMOTE_WALK or most is not None:
+            return _over(_reader(opened, _REMOTE_CHUNK), file.size, position, most)
+        found = _scan(View(opened, file.name, 0), max(position, file.size - _REMOTE_TAIL), file.size)
+        return found or _over(_reader(opened, 8 * _REMOTE_CHUNK), file.size, position, None)
+
+
+def beyond_damage(file: File, position: int) -> Walk:
+    """How far the reader of segments comes from a place that is no batch, finding its way again behind it."""
+    with closing(View(open_file(file.root, file.path), file.name, position)) as view:
+        found = _scan(view, 0, file.size - position)
+    if found is None:
+        return Walk(file.size)
+    return Walk(position + found.end, None, found.next_offset)
+
+
+def _scan(view: View, start: int, end: int) -> Walk | None:
+    with read_batch_headers(view, mode="PERMISSIVE", check_crcs=False, start=start, end=end) as batches:
+        for _ in batches:
+            pass
+        (report,) = batches.reports
+    if not report.batches:
+        return None
+    return Walk(report.next_position, None, report.next_offset)
+
+
+def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
+    """Reads bytes at a place, some more than are asked for at once, and keeps them for the next time."""
+    data, low = b"", 0
+
+    def read(position: int, size: int) -> bytes:
+        nonlocal data, low
+        if not low <= position <= position + size <= low + len(data):
+            file.seek(position)
+            data, low = file.read(max(chunk, size)), position
+        return data[position - low : position - low + size]
+
+    return read
+
+
+def batch_before(file: Any, base: int, place: int) -> int | None:
+    """The last batch that begins at ``place`` or before it, by the lengths of those from ``base`` on; None if these lead
+    to what is no batch. Where a length is damaged, it is the batch that has it, or one that is found by chance.
+    """
+    read, at, last = _reader(file, _LOCAL_CHUNK), base, base
+    while at <= place:
+        head = read(at, _HEAD)
+        if len(head) < _HEAD or not (length := _plausible(*_head(head))):
+            return None
+        last, at = at, at + length
+    return last
+
+
+def _plausible(offset: int, length: int, _: int, magic: int) -> int:
+    """The bytes of a batch, by its header; 0 if it is none."""
+    whole = length + OVERHEAD
+    return whole if offset >= 0 and 0 <= magic <= 2 and SMALLEST[magic] <= whole <= MAX_BATCH_BYTES else 0
+
+
+def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int | None) -> Walk:
+    at, last, first_offset = position, None, None
+    is_cut, is_batch = False, True
+    while at + OVERHEAD < size:
+        head = read(at, _HEAD)
+        if len(head) < _HEAD:
+            break
+        offset, length, epoch, magic = _head(head)
+        if offset == length == 0:
+            break  # zeros that fill a preallocated file
+        whole = _plausible(offset, length, epoch, magic)
+        is_batch = whole > 0
+        stop = at + whole
+        if not is_batch or stop > size:
+            break
+        if last is None:
+            first_offset = offset
+        elif most is not None and stop - position > most:
+            is_cut = True
+            break
+        last, at = at, stop
+    return Walk(at, first_offset, None if last is None else _after(read, last), is_cut, is_batch)
+
+
+_HEAD = 17
+"""Bytes of a batch up to its magic, which all formats have at the same place."""
+
+
+def _after(read: Callable[[int, int], bytes], batch: int) -> int:
+    """The offset after a batch."""
+    head = read(batch, _LAST_OFFSET_DELTA + 4)
+    offset, _, _, magic = _head(head)
+    delta: int = _int32(head, _LAST_OFFSET_DELTA)[0] if magic == 2 else 0
+    return int(offset) + delta + 1
