@@ -37,7 +37,10 @@ MODULE_NAMES = frozenset(
 """Names with a capital that the module of a message may import or use; a class of that name would hide them."""
 
 PACKAGE_NAMES = frozenset(
-    {"DecodeError", "EncodeError", "KafkaMessageError", "RawTaggedField", "UnsupportedVersionError"}
+    {
+        *("DecodeError", "EncodeError", "KafkaMessageError", "RawTaggedField", "UnsupportedVersionError"),
+        *("rendering", "set_rendering"),
+    }
 )
 """What the package exports beside its messages."""
 

@@ -91,7 +91,7 @@ ROOMS = {
     *("__init__.py", "errors.py", "json.py", "py.typed"),
     *("_base", "_core", "messages", "protocol", "schema"),
 }
-WORDS = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kafka_messages", "numpy", "pyarrow")
+WORDS = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kafka_messages.", "numpy", "pyarrow")
 """What is of Kafka's logs, and of our own package."""
 
 
