@@ -1,0 +1,121 @@
+"""The native core against the pure code on every encoding that Kafka's classes wrote, and on messages of proposals."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import kafka_messages_proposals._core.native as proposals_door
+import pytest
+from kafka_messages._core.native import refused
+
+from tests.support import vectors
+from tests.support.random_messages import Package, messages, versions_of
+from tests.support.renderings import calls_of, declined, pure
+
+MESSAGES = vectors.message_names()
+PROPOSALS = Package("kafka_messages_proposals")
+INPUTS: tuple[Callable[[bytes], Any], ...] = (bytes, bytearray, memoryview, lambda data: memoryview(b"x" + data)[1:])
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_vectors_read_as_purely(name: str) -> None:
+    """Every message is read natively, from each kind of input, into what the pure code makes of it."""
+    cls = vectors.message_class(name)
+    with pure():
+        wanted = [cls.read(vector.data, vector.version) for vector in vectors.committed()[name]]
+    before = declined(cls)
+    for vector, message in zip(vectors.committed()[name], wanted, strict=True):
+        framed, end = b"\xff\xff" + vector.data + b"\xff", 2 + len(vector.data)
+        for convert in INPUTS:
+            read = cls.read(convert(vector.data), vector.version)
+            assert read == message, vector
+            assert repr(read) == repr(message), vector
+            assert cls.read_from(convert(framed), 2, vector.version) == (message, end), vector
+    assert declined(cls) == before
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_vectors_are_written_as_purely(name: str) -> None:
+    """Objects of either rendering are written natively byte for byte, and so are their copies and pickles."""
+    cls = vectors.message_class(name)
+    with pure():
+        wanted = [cls.read(vector.data, vector.version) for vector in vectors.committed()[name]]
+    before = declined(cls)
+    for vector, message in zip(vectors.committed()[name], wanted, strict=True):
+        read = cls.read(vector.data, vector.version)
+        pickled = [pickle.loads(pickle.dumps(read, protocol)) for protocol in (2, pickle.HIGHEST_PROTOCOL)]
+        for each in (message, read, copy.copy(read), copy.deepcopy(read), *pickled):
+            assert each.write(vector.version) == vector.data, vector
+            assert each.size(vector.version) == len(vector.data), vector
+            assert repr(each) == repr(message), vector
+    assert declined(cls) == before
+
+
+def test_no_message_is_refused() -> None:
+    """Each message of both packages is one that the core takes: one that it refused would just be slow, unseen."""
+    for name in MESSAGES:
+        calls_of(vectors.message_class(name))
+    for name in PROPOSALS.message_names:
+        calls_of(PROPOSALS.message(name), proposals_door)
+    assert refused() == {}
+    assert proposals_door.refused() == {}
+
+
+@cache
+def unsupported(plan: str) -> dict[int, bool]:
+    """Versions of a plan, and whether it says that they are for the pure code alone."""
+    layouts: list[bool] = []
+    versions: dict[int, bool] = {}
+    for line in plan.splitlines()[1:]:
+        if line.startswith(":"):
+            versions.clear()
+            continue
+        ranges, *words = line.split(" ")
+        inner = [layouts[int(place)] for word in words for place in re.findall("@([0-9]+)", word)]
+        tags = sum(bool(re.match("[0-9]+=", word)) for word in words)
+        layouts.append(any(inner) or ";;" in words or "&" in words or tags > 64)
+        for lowest, _, highest in (part.partition("-") for part in ranges.split(",")):
+            versions |= dict.fromkeys(range(int(lowest), int(highest or lowest) + 1), layouts[-1])
+    return versions
+
+
+@pytest.mark.parametrize("name", PROPOSALS.message_names)
+def test_proposals(name: str) -> None:
+    """Packed integers, defaults and tags of proposals: the core does as the pure code does, or leaves it to that by plan."""
+    cls = PROPOSALS.message(name)
+    calls = calls_of(cls, proposals_door)
+    plan = next(base._plan for base in cls.__mro__ if "_plan" in vars(base))
+    for version in versions_of(cls):
+        before = declined(cls, proposals_door)
+        drawn = list(messages(cls, version, mixed=6))
+        for message in drawn:
+            data = calls["write"](message, version)
+            assert data == calls["write"].__wrapped__(message, version)
+            assert calls["size"](message, version) == len(data)
+            assert repr(calls["read"](data, version)) == repr(calls["read"].__wrapped__(data, version))
+            assert calls["read_from"](b"x" + data, 1, version)[1] == 1 + len(data)
+        more = 4 * len(drawn) if unsupported(plan)[version] else 0
+        assert declined(cls, proposals_door) == before + more
+
+
+def test_the_pure_only_versions() -> None:
+    """What is left to the pure code is said: optional buffers, interleaved tag headers and more than 64 tags."""
+    names = {}
+    for name in PROPOSALS.message_names:
+        plan = next(base._plan for base in PROPOSALS.message(name).__mro__ if "_plan" in vars(base))
+        if found := [version for version, is_pure in unsupported(plan).items() if is_pure]:
+            names[name] = found
+    assert names == {
+        "FooRequest": [9],
+        "FooResponse": [9],
+        "InterleavedTags": [0, 1],
+        "OptionalTypes": [1],
+        "TaggedTypes": [1, 2],
+    }
+    plans = [base._plan for name in MESSAGES for base in vectors.message_class(name).__mro__ if "_plan" in vars(base)]
+    assert not any(any(unsupported(plan).values()) for plan in plans)
