@@ -195,7 +195,7 @@ def settings(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure side by side with kafka-python and kio; options go to benchmarks/compare.py."""
+    """Measure pure, native, kafka-python and kio side by side; needs a C compiler; options go to benchmarks/compare.py."""
     session.run("python", "benchmarks/compare.py", *session.posargs)
     session.run("python", "benchmarks/imports.py")
 
