@@ -21,17 +21,17 @@ from pathlib import Path
 import environments
 import memory
 import report
-from codec import OPERATIONS, Operation
+from codec import OPERATIONS
 from environments import Environment
 from rounds import in_turns
 from workers import Worker, Written, disagreements, started
 from workloads import WORKLOADS, Workload
 
 
-def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str, Sequence[Operation]]:
+def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str, Sequence[str]]:
     """Load all workloads everywhere; end the run unless all codecs agree on all bytes. What each codec can do."""
     problems: list[str] = []
-    operations: dict[str, Sequence[Operation]] = {}
+    operations: dict[str, Sequence[str]] = {}
     for workload in workloads:
         written: Mapping[str, Written] = {worker.name: worker.load(workload) for worker in workers}
         problems += disagreements(workload, written)
@@ -76,7 +76,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
     return arguments
 
 
-def add_arguments(parser: ArgumentParser, operations: Sequence[Operation] = OPERATIONS) -> None:
+def add_arguments(parser: ArgumentParser, operations: Sequence[str] = OPERATIONS) -> None:
     """The options that say what to measure and for how long."""
     parser.add_argument(
         "--workloads", type=environments.names, default=list(WORKLOADS), metavar="KEYS", help="such as W1,W6"
@@ -93,7 +93,7 @@ def add_arguments(parser: ArgumentParser, operations: Sequence[Operation] = OPER
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
 
 
-def complete(parser: ArgumentParser, arguments: Namespace, operations: Sequence[Operation] = OPERATIONS) -> None:
+def complete(parser: ArgumentParser, arguments: Namespace, operations: Sequence[str] = OPERATIONS) -> None:
     """Check the options of ``add_arguments`` and put what they mean in their place."""
     arguments.samples = arguments.samples or (5 if arguments.quick else 21)
     arguments.seconds = 0.010 if arguments.quick else 0.040

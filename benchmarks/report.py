@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from codec import OPERATIONS, Operation
+from codec import OPERATIONS
 from markdown import number, table
 from memory import Held
 from workloads import Workload
@@ -33,7 +33,7 @@ class Measurement:
     """CPU seconds per message of every codec that has the operation, round by round."""
 
     workload: Workload
-    operation: Operation
+    operation: str
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, name: str) -> float:
@@ -49,7 +49,7 @@ class Measurement:
         return [median(times) / min(times) for times in self.times.values()]
 
 
-TITLES: Mapping[Operation, str] = {
+TITLES: Mapping[str, str] = {
     "decode": "decode",
     "encode": "encode",
     "build": "build: construct the message by keyword",
@@ -74,14 +74,14 @@ def render(facts: Facts, measurements: Sequence[Measurement], held: Sequence[Hel
     return "\n".join(lines)
 
 
-def conditions(facts: Facts, measurements: Sequence[Measurement]) -> Iterator[str]:
-    """Command, versions, and how quiet the machine was."""
+def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = "above 1 is faster") -> Iterator[str]:
+    """Command, versions, how quiet the machine was, and what the ratios mean."""
     spreads = [spread for measurement in measurements for spread in measurement.spreads()]
     yield from (f"`{facts.command}`", "")
     yield from (f"- {name} {version}" for name, version in facts.versions.items())
     yield (
         f"- CPU time per message, median of {facts.samples} samples of about {facts.milliseconds} ms, codecs in turns;"
-        " ratios are medians of per-round ratios, above 1 is faster"
+        f" ratios are medians of per-round ratios, {ratios}"
     )
     if spreads:
         yield f"- noise: median over minimum is {median(spreads):.2f} typically, {max(spreads):.2f} at worst"

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from codec import OPERATIONS, Operation
 from workloads import Workload
 
 
@@ -19,7 +18,7 @@ class Written:
 
     data: bytes
     again: bytes
-    operations: Sequence[Operation]
+    operations: Sequence[str]
 
 
 class Worker:
@@ -50,23 +49,28 @@ class Worker:
         return answer
 
     def load(self, workload: Workload) -> Written:
-        """Have a workload's message built and written."""
-        return self._written(self.ask(do="load", workload=workload.key))
+        """Have a workload's message built, written, decoded and written again."""
+        answer = self.ask(do="load", workload=workload.key)
+        return Written(_bytes(answer["data"]), _bytes(answer["again"]), _texts(answer["operations"]))
 
     def load_bytes(self, workload: Workload, data: bytes) -> Written:
-        """Have a workload's message decoded and written, by a codec that cannot build it."""
+        """Have a message decoded and written again, by a codec that does not build it."""
         message = {"message": workload.message, "version": workload.version, "data": b64encode(data).decode()}
-        return self._written(self.ask(do="load", workload=workload.key, **message))
+        answer = self.ask(do="load", workload=workload.key, **message)
+        return Written(data, _bytes(answer["again"]), _texts(answer["operations"]))
 
-    def time(self, workload: Workload, operation: Operation, loops: int) -> float:
+    def time(self, workload: Workload, operation: str, loops: int) -> float:
         """CPU seconds of so many repetitions, by the worker's own clock."""
         return float(str(self.ask(do="time", workload=workload.key, operation=operation, loops=loops)["seconds"]))
 
-    def _written(self, answer: Mapping[str, object]) -> Written:
-        offered = answer["operations"]
-        assert isinstance(offered, list)
-        operations = [operation for operation in OPERATIONS if operation in offered]
-        return Written(b64decode(str(answer["data"])), b64decode(str(answer["again"])), operations)
+
+def _bytes(value: object) -> bytes:
+    return b64decode(str(value))
+
+
+def _texts(value: object) -> list[str]:
+    assert isinstance(value, list)
+    return [str(each) for each in value]
 
 
 @contextmanager
