@@ -96,7 +96,9 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
     install(session, *GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
-    benchmarks = [f"benchmarks/{name}.py" for name in ("compare", "imports", "encodings", "plots", "samples")]
+    adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
+    scripts = ("compare", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
+    benchmarks = [f"benchmarks/{name}.py" for name in scripts]
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
@@ -211,9 +213,15 @@ def settings(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure side by side with kafka-python and kio; options go to benchmarks/compare.py."""
+    """Measure pure, native, kafka-python and kio side by side; needs a C compiler; options go to benchmarks/compare.py."""
     session.run("python", "benchmarks/compare.py", *session.posargs)
     session.run("python", "benchmarks/imports.py")
+
+
+@nox.session(name="bench-languages")
+def bench_languages(session: nox.Session) -> None:
+    """Measure side by side with Kafka's Java classes, franz-go and kafka-protocol, each where its toolchain is."""
+    session.run("python", "benchmarks/other_languages.py", *session.posargs)
 
 
 @nox.session(name="bench-spark")

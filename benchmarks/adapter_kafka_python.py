@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import reduce
 from importlib import import_module
 
-from codec import Case, construct
-from workloads import NO_OPERATIONS, Workload
+from building import Constructor, building
+from codec import Case
+from workloads import NO_OPERATIONS, Value, Workload
 
 DISTRIBUTION = "kafka-python"
 
@@ -18,6 +19,7 @@ MODULES = {
     "OffsetCommitRequest": "kafka.protocol.consumer",
     "ProduceRequest": "kafka.protocol.producer",
 }
+OPERATIONS_FIELD = "topic_authorized_operations"
 
 
 def prepare(workload: Workload) -> Case:
@@ -28,19 +30,26 @@ def prepare(workload: Workload) -> Case:
     # Imported by name because kafka-python is only present in the worker's environment, not in the type checker's.
     message_class = getattr(import_module(MODULES[workload.message]), workload.message)
 
-    def make(path: tuple[str, ...], values: dict[str, object]) -> object:
+    def constructor(path: tuple[str, ...]) -> Constructor:
         struct_class = reduce(getattr, path, message_class)  # structs are attributes of the class that contains them
-        # Here a set of bit numbers under another name, with None for "not asked for".
-        if "topic_authorized_operations" in values:
-            operations = values.pop("topic_authorized_operations")
-            if operations != NO_OPERATIONS:
-                raise NotImplementedError(f"{operations} as a set of bit numbers")
-            values["authorized_operations"] = None
-        return struct_class(version=workload.version, **values)
+        keywords = {OPERATIONS_FIELD: "authorized_operations"}
+        return Constructor(struct_class, keywords, _converted, first=(f"version={workload.version}",))
 
+    built = building(workload, constructor)
+    encode = "data = message.encode()"
     return Case(
-        message=construct(workload, make),
+        message=built.message,
         decode=f"message = {workload.message}.decode(data, version={workload.version})",
-        encode="data = message.encode()",
-        names={workload.message: message_class},
+        encode=encode,
+        names={**built.names, workload.message: message_class},
+        more={"build": built.statement, "build+encode": f"{built.statement}; {encode}"},
     )
+
+
+def _converted(name: str, value: Value) -> object:
+    if name != OPERATIONS_FIELD:
+        return value
+    # Here a set of bit numbers under another name, with None for "not asked for".
+    if value != NO_OPERATIONS:
+        raise NotImplementedError(f"{value!r} as a set of bit numbers")
+    return None

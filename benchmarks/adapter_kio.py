@@ -7,8 +7,9 @@ from datetime import timedelta
 from importlib import import_module
 from io import BytesIO
 
-from codec import Case, construct
-from workloads import Workload, snake_case
+from building import Constructor, building
+from codec import Case
+from workloads import Value, Workload, snake_case
 
 DISTRIBUTION = "kio"
 
@@ -22,28 +23,34 @@ def prepare(workload: Workload) -> Case:
     module = import_module(f"kio.schema.{api}.v{workload.version}.{kind}")
     message_class = getattr(module, workload.message)
 
-    def convert(kafka_type: str | None, value: object) -> object:
-        if isinstance(value, list):
-            return tuple(value)
-        if kafka_type == "error_code":
-            return error_code(value)
-        if kafka_type == "timedelta_i32" and isinstance(value, int):
-            return timedelta(milliseconds=value)
-        return value  # kio's BrokerId, i32, Records … check a plain value and return it as it is
-
-    def make(path: tuple[str, ...], values: dict[str, object]) -> object:
+    def constructor(path: tuple[str, ...]) -> Constructor:
         struct_class = getattr(module, path[-1]) if path else message_class
         types = {field.name: field.metadata.get("kafka_type") for field in fields(struct_class)}
-        named = {name if name in types else name.removesuffix("_ms"): value for name, value in values.items()}
-        return struct_class(**{name: convert(types[name], value) for name, value in named.items()})
+        keywords = {f"{name}_ms": name for name in types}
 
+        def converted(name: str, value: Value) -> object:
+            kafka_type = types[name if name in types else name.removesuffix("_ms")]
+            if isinstance(value, list):
+                return tuple(value)
+            if kafka_type == "error_code":
+                return error_code(value)
+            if kafka_type == "timedelta_i32" and isinstance(value, int):
+                return timedelta(milliseconds=value)
+            return value  # kio's BrokerId, i32, Records … check a plain value and return it as it is
+
+        return Constructor(struct_class, keywords, converted)
+
+    built = building(workload, constructor, sequence="tuple([{}])".format)
+    encode = "stream = BytesIO(); write(stream, message); data = stream.getvalue()"
     return Case(
-        message=construct(workload, make),
+        message=built.message,
         decode="message, size = read(data, 0)",
-        encode="stream = BytesIO(); write(stream, message); data = stream.getvalue()",
+        encode=encode,
         names={
+            **built.names,
             "read": serial.entity_reader(message_class),
             "write": serial.entity_writer(message_class),
             "BytesIO": BytesIO,
         },
+        more={"build": built.statement, "build+encode": f"{built.statement}; {encode}"},
     )

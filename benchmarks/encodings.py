@@ -14,6 +14,7 @@ import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from codec import Case, Operation
 from encoded_metadata import ALL_CONTENTS, FORMS, VERSION, Contents
 from encodings_report import COLUMNS, Conditions, Result, Series, render
 from peer_worker import Loaded, freeze, python_version
-from rounds import rotated
+from rounds import in_turns
 
 
 def load(contents: Contents) -> dict[tuple[str, str], Loaded]:
@@ -51,12 +52,8 @@ def measure(
     """Take samples of every codec and operation, the encodings in turns."""
     series = {}
     for codec, operation in COLUMNS:
-        loops = {form: loaded[codec, form].calibrate(operation, seconds) for form in FORMS}
-        times: dict[str, list[float]] = {form: [] for form in FORMS}
-        for turn in range(samples):
-            for form in rotated(FORMS, turn):
-                times[form].append(loaded[codec, form].time(operation, loops[form]) / loops[form])
-        series[codec, operation] = Series(times)
+        subjects = {form: partial(loaded[codec, form].time, operation) for form in FORMS}
+        series[codec, operation] = Series(in_turns(subjects, samples, seconds))
     return series
 
 

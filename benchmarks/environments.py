@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+WORKER = HERE / "peer_worker.py"
 PACKAGE = "kafka_messages"
+OURS = "kafka-messages"
+NATIVE = "kafka-messages-native"
+SWITCH = "KAFKA_MESSAGES_NATIVE"
+"""The variable by which our package is told to stay pure."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,12 @@ class Environment:
     def variables(self) -> dict[str, str]:
         """The caller's environment without its Python settings: they must not reach only some of the codecs."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        return clean | ({"PYTHONPATH": str(self.import_root)} if self.import_root else {})
+        switch = {SWITCH: "1" if self.codec.name == NATIVE else "0"}
+        return clean | switch | ({"PYTHONPATH": str(self.import_root)} if self.import_root else {})
+
+    def worker(self) -> tuple[str, list[str], dict[str, str]]:
+        """Name, command and environment of the process that runs the codec."""
+        return self.codec.name, [str(self.python), str(WORKER), self.codec.adapter], self.variables()
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -59,7 +72,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="our package: a wheel, or an import root to use as it is (default: generated/src of this repository)",
     )
     parser.add_argument(
-        "--native", metavar="WHEEL", help="a compiled wheel of our package, to compare as kafka-messages-native"
+        "--native",
+        type=Path,
+        default=HERE.parent / "native",
+        metavar="PATH",
+        help="the core for kafka-messages-native: a wheel, or sources to compile (default: native of this repository)",
     )
     parser.add_argument(
         "--work", type=Path, default=HERE / ".venvs", metavar="DIR", help="where the environments are kept"
@@ -89,44 +106,85 @@ def interpreter(text: str) -> tuple[str, Path]:
 
 def prepare(arguments: Namespace) -> list[Environment]:
     """An environment for every chosen codec, created where it is missing."""
-    available = [Codec(PACKAGE.replace("_", "-"), "adapter_kafka_messages", arguments.package, is_peer=False)]
-    if arguments.native:
-        available.append(Codec("kafka-messages-native", "adapter_kafka_messages", arguments.native, is_peer=False))
-    codecs = {codec.name: codec for codec in (*available, *PEERS)}
+    ours = Codec(OURS, "adapter_kafka_messages", arguments.package, is_peer=False)
+    native = Codec(NATIVE, "adapter_kafka_messages_native", arguments.package, is_peer=False)
+    codecs = {codec.name: codec for codec in (native, ours, *PEERS)}
     chosen = arguments.codecs or list(codecs)
     given: Mapping[str, Path] = dict(arguments.python)
     if unknown := [name for name in (*chosen, *given) if name not in codecs]:
         raise SystemExit(f"unknown codec {', '.join(unknown)}; there are {', '.join(codecs)}")
-    return [_environment(codecs[name], given.get(name), arguments.work) for name in dict.fromkeys(chosen)]
+    return [
+        _environment(codecs[name], given.get(name), arguments.work, arguments.native) for name in dict.fromkeys(chosen)
+    ]
 
 
-def _environment(codec: Codec, given: Path | None, work: Path) -> Environment:
+def _environment(codec: Codec, given: Path | None, work: Path, native: Path) -> Environment:
     if given is not None:
         return Environment(codec, given)
     if codec.is_peer:
-        return Environment(codec, _installed(work / codec.name, codec.requirement, always=False))
+        return Environment(codec, _installed(work / codec.name, codec.requirement))
     path = Path(codec.requirement).resolve()
-    if (path / PACKAGE / "__init__.py").is_file():
-        return Environment(codec, Path(sys.executable), import_root=path)
-    if path.is_file():
-        return Environment(codec, _installed(work / codec.name, str(path), always=True))
-    raise SystemExit(f"{codec.requirement} is neither a wheel nor a folder with {PACKAGE}; peers alone: see --codecs")
+    is_import_root = (path / PACKAGE / "__init__.py").is_file()
+    if not is_import_root and not path.is_file():
+        raise SystemExit(
+            f"{codec.requirement} is neither a wheel nor a folder with {PACKAGE}; peers alone: see --codecs"
+        )
+    requirements = [] if is_import_root else [str(path)]
+    if codec.name == NATIVE:
+        requirements.append(str(_core(native, work)))
+    python = _installed(work / codec.name, *requirements) if requirements else Path(sys.executable)
+    return Environment(codec, python, import_root=path if is_import_root else None)
 
 
-def _installed(folder: Path, requirement: str, *, always: bool) -> Path:
-    """The interpreter of a virtual environment that has the requirement, installed anew each time if ``always``."""
+def _core(native: Path, work: Path) -> Path:
+    """The core as pip can install it: a wheel as it is; of sources a copy, so that nothing is built among them."""
+    if native.is_file():
+        return native.resolve()
+    if not (native / "pyproject.toml").is_file():
+        raise SystemExit(f"{native} is neither a wheel nor a folder with the sources of {NATIVE}")
+    _require_compiler()
+    copy = work.absolute() / f"{NATIVE}-sources"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(native, copy, ignore=shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", "*.so"))
+    return copy
+
+
+def _require_compiler() -> None:
+    """End the run where the core cannot be compiled, instead of with what pip says about it."""
+    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "").split()
+    headers = Path(sysconfig.get_path("include")) / "Python.h"
+    missing = [f"the C compiler {compiler[0]} is not there"] if compiler and not shutil.which(compiler[0]) else []
+    missing += [] if headers.is_file() else [f"Python's headers are not there ({headers})"]
+    if missing:
+        others = ",".join(name for name in (OURS, *(peer.name for peer in PEERS)))
+        raise SystemExit(
+            f"{NATIVE} has to be compiled, but {' and '.join(missing)}; install that, or measure without it:"
+            f" --codecs {others}"
+        )
+
+
+def _installed(folder: Path, *requirements: str) -> Path:
+    """The interpreter of a virtual environment that has the requirements, made anew when they are other ones."""
     python = folder.absolute() / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     installed = folder / "requirement.txt"  # written last, so that an interrupted installation starts over
-    wanted = f"{requirement} on Python {sys.version}\n"
+    wanted = f"{' '.join(map(_identity, requirements))} on Python {sys.version}\n"
     if not installed.is_file() or installed.read_text(encoding="utf-8") != wanted:
         _run(sys.executable, "-m", "venv", "--clear", str(folder))
-    elif not always:
-        return python
-    _run(
-        str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", requirement
-    )
-    installed.write_text(wanted, encoding="utf-8")
+        _run(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements)
+        installed.write_text(wanted, encoding="utf-8")
     return python
+
+
+def _identity(requirement: str) -> str:
+    """A requirement, and if it is of this machine also what is in it: a hash."""
+    path = Path(requirement)
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    if not path.exists():
+        return requirement
+    contents = sha256()
+    for file in files:
+        contents.update(f"{file.relative_to(path)}\n".encode() + file.read_bytes())
+    return f"{requirement} {contents.hexdigest()}"
 
 
 def _run(*command: str) -> None:

@@ -33,6 +33,7 @@ _KIO_EMPTY = (
 )
 STATEMENTS = {
     "adapter_kafka_messages": _OURS,
+    "adapter_kafka_messages_native": _OURS,
     "adapter_kafka_python": (
         "import kafka.protocol.metadata",
         "from kafka.protocol.metadata import MetadataResponse; MetadataResponse(version=12)",

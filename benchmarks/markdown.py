@@ -18,4 +18,4 @@ def _row(cells: Sequence[str]) -> str:
 
 def number(value: float) -> str:
     """Three significant digits, or whole numbers with separators from 100 on."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.{1 if value >= 10 else 2 if value >= 1 else 3}f}"

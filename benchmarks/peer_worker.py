@@ -5,8 +5,9 @@ Started by the driver as ``python peer_worker.py ADAPTER``. The requests are::
     {"do": "hello"}                                                          its versions
     {"do": "load", "workload": "W1"}                                         build, encode, decode, encode again
     {"do": "freeze"}                                                         all is loaded; exempt it from collection
-    {"do": "calibrate", "workload": "W1", "operation": "decode", "seconds": 0.04}    repetitions per sample
-    {"do": "time", "workload": "W1", "operation": "decode", "loops": 1000}           CPU seconds per message
+    {"do": "time", "workload": "W1", "operation": "decode", "loops": 1000}   CPU seconds of all repetitions
+    {"do": "traced", "workload": "W1", "copies": 1000}                       bytes allocated for a decoded message
+    {"do": "keep", "workload": "W1", "copies": 1000}                         decode so many, and keep them
 
 An answer holds ``"error"`` with the traceback when the request failed.
 """
@@ -18,6 +19,7 @@ import json
 import platform
 import sys
 import traceback
+import tracemalloc
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from importlib import import_module, metadata
@@ -25,7 +27,7 @@ from itertools import repeat
 from time import process_time
 from types import ModuleType
 
-from codec import OPERATIONS, Case, Operation
+from codec import OPERATIONS, RESULTS, Case, Operation
 from workloads import WORKLOADS
 
 Answer = dict[str, object]
@@ -48,32 +50,60 @@ class Loaded:
         self.case = case
         self.data = self._encode(case.message)
         self.again = self._encode(self._run(case.decode, data=self.data)["message"])
-        self.loops = {operation: self._compile(operation) for operation in OPERATIONS}
+        for operation in case.more:
+            self._check(operation)
+        self.loops = {operation: self._compile(operation) for operation in case.statements}
+        self.kept: list[object] = []
 
     def time(self, operation: Operation, loops: int) -> float:
         """CPU seconds of this process for that many repetitions."""
         return self.loops[operation](repeat(None, loops), self.case.message, self.data)
 
-    def calibrate(self, operation: Operation, seconds: float) -> int:
-        """How many repetitions take about that long."""
-        loops = 1
-        while (elapsed := self.time(operation, loops)) < seconds / 4:
-            loops *= 2
-        return max(1, round(loops * seconds / elapsed))
+    def traced(self, copies: int) -> float:
+        """Bytes that Python's allocators gave for one decoded message, of so many that live at once."""
+        decode = self._decoder()
+        kept: list[object] = [None] * copies
+        gc.collect()  # which also empties the lists of free objects: from there they would come untraced
+        tracemalloc.start()
+        before, _ = tracemalloc.get_traced_memory()
+        for index in range(copies):
+            kept[index] = decode(self.data)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return (after - before) / copies
+
+    def keep(self, copies: int) -> None:
+        """Decode so many messages, and keep them for good."""
+        decode = self._decoder()
+        self.kept += [decode(self.data) for _ in range(copies)]
 
     def _encode(self, message: object) -> bytes:
         data = self._run(self.case.encode, message=message)["data"]
         assert isinstance(data, bytes | bytearray)
         return bytes(data)
 
+    def _check(self, operation: Operation) -> None:
+        """A message that was made must be the one whose bytes are known, and bytes must be these, behind a header."""
+        names = self._run(self.case.more[operation], message=self.case.message, data=self.data)
+        made, written = self._encode(names["message"]), names["data"]
+        assert isinstance(written, bytes | bytearray)
+        if made != self.data or not written.endswith(self.data):
+            raise ValueError(f"{operation} does not give the message or the bytes that encode gave")
+
     def _run(self, statement: str, **variables: object) -> dict[str, object]:
         names: dict[str, object] = {**self.case.names, **variables}
         exec(statement, names)
         return names
 
+    def _decoder(self) -> Callable[[bytes], object]:
+        source = f"def decode(data):\n    {self.case.decode}\n    return message"
+        decode: Callable[[bytes], object] = self._run(source)["decode"]  # type: ignore[assignment]  # made by source
+        return decode
+
     def _compile(self, operation: Operation) -> Callable[[Iterator[None], object, bytes], float]:
-        statement, result = (self.case.decode, "message") if operation == "decode" else (self.case.encode, "data")
-        names = self._run(LOOP.format(statement=statement, result=result), process_time=process_time)
+        source = LOOP.format(statement=self.case.statements[operation], result=RESULTS[operation])
+        names = self._run(source, process_time=process_time)
         run: Callable[[Iterator[None], object, bytes], float] = names["run"]  # type: ignore[assignment]  # made by LOOP
         return run
 
@@ -90,17 +120,21 @@ class Worker:
         try:
             match request:
                 case {"do": "hello"}:
-                    return {"python": python_version(), "version": distribution_version(self.adapter.DISTRIBUTION)}
+                    version = distribution_version(self.adapter.DISTRIBUTION)
+                    return {"version": f"{version} on {python_version()}"}
                 case {"do": "load", "workload": str(key)}:
                     loaded = self.loaded[key] = Loaded(self.adapter.prepare(WORKLOADS[key]))
-                    return {"data": text(loaded.data), "again": text(loaded.again)}
+                    return {"data": text(loaded.data), "again": text(loaded.again), "operations": list(loaded.loops)}
                 case {"do": "freeze"}:
                     freeze()
                     return {}
-                case {"do": "calibrate", "workload": str(key), "operation": operation, "seconds": float(seconds)}:
-                    return {"loops": self.loaded[key].calibrate(known(operation), seconds)}
                 case {"do": "time", "workload": str(key), "operation": operation, "loops": int(loops)}:
-                    return {"seconds": self.loaded[key].time(known(operation), loops) / loops}
+                    return {"seconds": self.loaded[key].time(known(operation), loops)}
+                case {"do": "traced", "workload": str(key), "copies": int(copies)}:
+                    return {"bytes": self.loaded[key].traced(copies)}
+                case {"do": "keep", "workload": str(key), "copies": int(copies)}:
+                    self.loaded[key].keep(copies)
+                    return {}
             raise ValueError(f"unknown request {request!r}")
         except Exception:
             return {"error": traceback.format_exc()}

@@ -1,33 +1,39 @@
-"""The comparison as Markdown: one table per operation, then the ratios to each peer."""
+"""The comparison as Markdown: one table per operation with times and ratios, then the memory of decoded messages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from codec import OPERATIONS, Operation
+from codec import OPERATIONS
 from markdown import number, table
+from memory import Held
 from workloads import Workload
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Under which conditions a report was made."""
+    """Under which conditions a report was made. ``ours`` are our codecs, the one that others are set against first."""
 
     command: str
     versions: Mapping[str, str]
-    peers: Sequence[str]
+    ours: Sequence[str]
     samples: int
     milliseconds: int
+
+    def pairs(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        """Which of these codecs to set against which: each of ours, or else the first, against all after it."""
+        subjects = [name for name in names if name in self.ours] or names[:1]
+        return [(one, other) for one in subjects for other in names[names.index(one) + 1 :]]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """CPU seconds per message of every codec, round by round."""
+    """CPU seconds per message of every codec that has the operation, round by round."""
 
     workload: Workload
-    operation: Operation
+    operation: str
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, name: str) -> float:
@@ -43,39 +49,67 @@ class Measurement:
         return [median(times) / min(times) for times in self.times.values()]
 
 
-def render(facts: Facts, measurements: Sequence[Measurement]) -> str:
+TITLES: Mapping[str, str] = {
+    "decode": "decode",
+    "encode": "encode",
+    "build": "build: construct the message by keyword",
+    "build+encode": "build and encode",
+    "decode+header": "decode with the header, as `decode_request` and `decode_response` do",
+    "encode+header": "encode with the header, as `encode_request` and `encode_response` do",
+}
+
+
+def render(facts: Facts, measurements: Sequence[Measurement], held: Sequence[Held]) -> str:
     """The whole report."""
-    spreads = [spread for measurement in measurements for spread in measurement.spreads()]
     lines = [
-        f"`{facts.command}`",
-        "",
-        *(f"- {name} {version}" for name, version in facts.versions.items()),
-        f"- CPU time per message, median of {facts.samples} samples of about {facts.milliseconds} ms, codecs in turns;"
-        " ratios are medians of per-round ratios, above 1 is faster",
+        *conditions(facts, measurements),
         "- all codecs wrote the same bytes, and again after decoding",
-        f"- noise: median over minimum is {median(spreads):.2f} typically, {max(spreads):.2f} at worst",
     ]
     for operation in OPERATIONS:
         chosen = [measurement for measurement in measurements if measurement.operation == operation]
-        lines += ["", f"### {operation}, µs per message", "", *_table(facts, chosen)]
-    lines += ["", *_contents(measurements)]
+        if chosen:
+            lines += ["", f"### {TITLES[operation]}, µs per message", "", *_times(facts, chosen)]
+    lines += ["", "### memory, bytes held by a decoded message", "", *_memory(facts, held)]
+    lines += ["", *contents(measurements)]
     return "\n".join(lines)
 
 
-def _table(facts: Facts, measurements: Sequence[Measurement]) -> list[str]:
-    """Times of all codecs; then our builds (without any: the first peer) relative to each peer."""
-    codecs = list(facts.versions)
-    subjects = [name for name in codecs if name not in facts.peers] or codecs[:1]
-    pairs = [(subject, peer) for subject in subjects for peer in facts.peers if peer != subject]
-    header = ["workload", "bytes", *codecs, *(f"{subject} vs {peer}" for subject, peer in pairs)]
+def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = "above 1 is faster") -> Iterator[str]:
+    """Command, versions, how quiet the machine was, and what the ratios mean."""
+    spreads = [spread for measurement in measurements for spread in measurement.spreads()]
+    yield from (f"`{facts.command}`", "")
+    yield from (f"- {name} {version}" for name, version in facts.versions.items())
+    yield (
+        f"- CPU time per message, median of {facts.samples} samples of about {facts.milliseconds} ms, codecs in turns;"
+        f" ratios are medians of per-round ratios, {ratios}"
+    )
+    if spreads:
+        yield f"- noise: median over minimum is {median(spreads):.2f} typically, {max(spreads):.2f} at worst"
+
+
+def contents(measurements: Sequence[Measurement]) -> Iterator[str]:
+    """What the workloads hold."""
+    workloads = {measurement.workload.key: measurement.workload for measurement in measurements}
+    yield from (f"- {workload.title}: {workload.contents}" for workload in workloads.values())
+
+
+def _times(facts: Facts, measurements: Sequence[Measurement]) -> Iterator[str]:
+    codecs = [name for name in facts.versions if name in measurements[0].times]
+    pairs = facts.pairs(codecs)
     rows = []
     for measurement in measurements:
         times = [number(measurement.microseconds(name)) for name in codecs]
-        ratios = [f"**{measurement.speedup(subject, peer):.2f}**" for subject, peer in pairs]
+        ratios = [f"**{measurement.speedup(one, other):.2f}**" for one, other in pairs]
         rows.append([measurement.workload.title, f"{measurement.workload.size:,}", *times, *ratios])
-    return list(table(header, rows))
+    return table(["workload", "bytes", *codecs, *(f"{one} vs {other}" for one, other in pairs)], rows)
 
 
-def _contents(measurements: Sequence[Measurement]) -> list[str]:
-    workloads = {measurement.workload.key: measurement.workload for measurement in measurements}
-    return [f"- {workload.title}: {workload.contents}" for workload in workloads.values()]
+def _memory(facts: Facts, held: Sequence[Held]) -> Iterator[str]:
+    codecs = list(facts.versions)
+    pairs = facts.pairs(codecs)
+    rows = []
+    for each in held:
+        amounts = [f"{each.bytes[name]:,.0f}" for name in codecs]
+        ratios = [f"**{each.bytes[one] / each.bytes[other]:.2f}**" for one, other in pairs]
+        rows.append([each.title, f"{each.size:,}", *amounts, *ratios])
+    return table(["workload", "bytes", *codecs, *(f"{one} / {other}" for one, other in pairs)], rows)

@@ -1,0 +1,111 @@
+"""Building a workload's message as a program would: nested constructor calls by keyword, in one expression.
+
+What a loop repeats is printed from the workload, such as ``Response(error_code=error_code, topics=[Topic(name=name)
+for (name,) in topics])``. The values come from nested tuples that were prepared before, in the codec's own types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from workloads import Body, Value, Workload
+
+
+def _as_it_is(name: str, value: Value) -> object:
+    return value
+
+
+@dataclass(frozen=True)
+class Constructor:
+    """How a codec constructs one struct.
+
+    ``call`` is its class, ``keywords`` names the fields that have another keyword than their name, ``convert`` gives a
+    field's value in the codec's types, and ``first`` are arguments that do not come from the body, such as
+    ``version=12``.
+    """
+
+    call: Callable[..., object]
+    keywords: Mapping[str, str] = field(default_factory=dict)
+    convert: Callable[[str, Value], object] = _as_it_is
+    first: tuple[str, ...] = ()
+
+
+# (struct names from the outermost to this one) -> how it is constructed. The message: ().
+Constructors: TypeAlias = Callable[[tuple[str, ...]], Constructor]
+
+
+@dataclass(frozen=True)
+class Building:
+    """A statement that assigns ``message``, the names it reads, and a message that it built."""
+
+    statement: str
+    names: Mapping[str, object]
+    message: object
+
+
+def building(
+    workload: Workload, constructors: Constructors, sequence: Callable[[str], str] = "[{}]".format
+) -> Building:
+    """Prepare to build a workload's message. ``sequence`` makes an array of the text of a comprehension's inside."""
+    printer = _Printer(workload, constructors, sequence)
+    body = workload.body()
+    expression = printer.expression((), body)
+    names = {**printer.classes, "plain": printer.plain((), body)}
+    statement = f"{_targets(body)} = plain; message = {expression}"
+    variables = dict(names)
+    exec(statement, variables)
+    return Building(statement, names, variables["message"])
+
+
+def _targets(body: Body) -> str:
+    return f"({', '.join(body)},)"
+
+
+class _Printer:
+    """The walk over a body, twice: for the expression and for its values."""
+
+    def __init__(self, workload: Workload, constructors: Constructors, sequence: Callable[[str], str]) -> None:
+        self.workload = workload
+        self.sequence = sequence
+        self.classes: dict[str, object] = {}
+        self._constructors = constructors
+        self._known: dict[tuple[str, ...], Constructor] = {}
+
+    def expression(self, path: tuple[str, ...], body: Body) -> str:
+        """The call that constructs one struct out of variables named like its fields; ``body`` is any of its kind."""
+        constructor = self._constructor(path)
+        name = path[-1] if path else self.workload.message
+        self.classes[name] = constructor.call
+        arguments = list(constructor.first)
+        for key, value in body.items():
+            argument = key
+            if elements := self._structs(key, value):
+                inner = self.expression((*path, self.workload.structs[key]), elements[0])
+                argument = self.sequence(f"{inner} for {_targets(elements[0])} in {key}")
+            arguments.append(f"{constructor.keywords.get(key, key)}={argument}")
+        return f"{name}({', '.join(arguments)})"
+
+    def plain(self, path: tuple[str, ...], body: Body) -> tuple[object, ...]:
+        """The values of one struct, in the order of its fields."""
+        constructor = self._constructor(path)
+        values: list[object] = []
+        for key, value in body.items():
+            if elements := self._structs(key, value):
+                inner = (*path, self.workload.structs[key])
+                values.append([self.plain(inner, element) for element in elements])
+            else:
+                values.append(constructor.convert(key, value))
+        return tuple(values)
+
+    def _structs(self, key: str, value: Value) -> list[Body]:
+        """The elements if this is an array of structs. All have the fields of the first."""
+        if key not in self.workload.structs or not isinstance(value, list):
+            return []
+        return [element for element in value if isinstance(element, dict)]
+
+    def _constructor(self, path: tuple[str, ...]) -> Constructor:
+        if path not in self._known:
+            self._known[path] = self._constructors(path)
+        return self._known[path]

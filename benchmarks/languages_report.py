@@ -1,0 +1,76 @@
+"""Our package next to other languages as Markdown: how many times as long ours takes, and where it is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markdown import number, table
+from report import Facts, Measurement, conditions, contents
+
+TITLES = {
+    "decode": "decode to objects",
+    "encode": "encode to a new buffer",
+    "encode+reuse": "encode to a buffer that they reuse, ours to new `bytes`",
+}
+BOUNDS = {"decode": 3.0, "encode": 1.0, "encode+reuse": 1.0}
+"""How many times as long as another language ours may take: decoding has to make Python objects, encoding reads them."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as long as one language our fastest codec took for a workload."""
+
+    workload: str
+    language: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.workload} {self.language} {self.value:.1f}"
+
+
+def render(facts: Facts, measurements: Sequence[Measurement], left_out: Mapping[str, Sequence[str]]) -> str:
+    """The whole report; ``left_out`` are languages and the commands that they lack."""
+    lines = [
+        *conditions(facts, measurements, "below 1 ours takes less time"),
+        "- CPU time is that of whole processes; each codec decoded our bytes and wrote them again, the same",
+        *(f"- {name} left out: not there: {', '.join(commands)}" for name, commands in left_out.items()),
+    ]
+    for operation, title in TITLES.items():
+        chosen = [measurement for measurement in measurements if measurement.operation == operation]
+        if chosen:
+            lines += ["", f"### {title}, µs per message", "", *_table(facts, chosen)]
+            lines += ["", *_summary(facts, operation, chosen)]
+    return "\n".join([*lines, "", *contents(measurements)])
+
+
+def _theirs(facts: Facts) -> list[str]:
+    return [name for name in facts.versions if name not in facts.ours]
+
+
+def _ratios(facts: Facts, measurement: Measurement) -> list[Ratio]:
+    """Of the codec of ours that is named first."""
+    return [Ratio(measurement.workload.key, name, measurement.speedup(name, facts.ours[0])) for name in _theirs(facts)]
+
+
+def _table(facts: Facts, measurements: Sequence[Measurement]) -> Iterator[str]:
+    rows = []
+    for measurement in measurements:
+        times = [number(measurement.microseconds(name)) for name in facts.versions]
+        ratios = [f"**{ratio.value:.2f}**" for ratio in _ratios(facts, measurement)]
+        rows.append([measurement.workload.title, f"{measurement.workload.size:,}", *times, *ratios])
+    header = ["workload", "bytes", *facts.versions, *(f"{facts.ours[0]} / {name}" for name in _theirs(facts))]
+    return table(header, rows)
+
+
+def _summary(facts: Facts, operation: str, measurements: Sequence[Measurement]) -> Iterator[str]:
+    """In how many places ours is within the bound, and the others."""
+    ratios = [ratio for measurement in measurements for ratio in _ratios(facts, measurement)]
+    if not ratios:
+        return
+    bound = BOUNDS[operation]
+    behind = [ratio for ratio in ratios if ratio.value > bound]
+    within = "ahead of them" if bound == 1 else f"within {bound:g} times their time"
+    yield f"{facts.ours[0]} is {within} in {len(ratios) - len(behind)} of {len(ratios)}."
+    if behind:
+        yield f"Not in: {', '.join(map(str, sorted(behind, key=lambda ratio: -ratio.value)))}."

@@ -1,0 +1,147 @@
+"""Compare our package with the codecs of other languages on the same bytes: Kafka's Java classes, franz-go, kafka-protocol.
+
+    python benchmarks/other_languages.py [--quick] [--languages java,go,rust] [--workloads W1,W2,W3] [--output FILE]
+
+Each language's codec is measured where its toolchain is, by a worker that is built from ``languages/``. First it must
+decode the bytes that ours wrote to objects, and write these to the same bytes. Then samples are taken in turns with
+ours, pure and native. CPU time is that of the whole process, collectors and compilers in other threads included, and
+read from outside by the same clock for all (Linux).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+
+import compare
+import environments
+import languages_report
+import report
+import toolchains
+from rounds import calibrated, in_turns
+from toolchains import LANGUAGES
+from workers import Worker, Written, disagreements, started
+from workloads import Workload
+
+OPERATIONS = ("decode", "encode", "encode+reuse")
+"""The last is theirs only: into a buffer that is there already. It is set against our encode, which makes ``bytes``."""
+
+
+def cpu_seconds(worker: Worker) -> float:
+    """User and system time of a worker so far, all its threads together."""
+    # The clock that clock_getcpuclockid gives for another process: its inverted id, and the kind of clock below that.
+    return time.clock_gettime((~worker.pid << 3) | 2)
+
+
+def seconds_of(worker: Worker, workload: Workload, operation: str, loops: int) -> float:
+    """CPU seconds that a worker took for so many repetitions."""
+    before = cpu_seconds(worker)
+    worker.ask(do="time", workload=workload.key, operation=operation, loops=loops)
+    return cpu_seconds(worker) - before
+
+
+def check(ours: Sequence[Worker], theirs: Sequence[Worker], workloads: Sequence[Workload]) -> None:
+    """Load all workloads everywhere; end the run unless all codecs agree on all bytes."""
+    problems: list[str] = []
+    for workload in workloads:
+        written: dict[str, Written] = {worker.name: worker.load(workload) for worker in ours}
+        data = next(iter(written.values())).data
+        written |= {worker.name: worker.load_bytes(workload, data) for worker in theirs}
+        problems += disagreements(workload, written)
+    if problems:
+        raise SystemExit("\n".join(problems))
+
+
+def warm_up(worker: Worker, seconds: float, arguments: Namespace) -> None:
+    """Let a compiler that works while the program runs come to an end."""
+    print(f"warming up {worker.name}", file=sys.stderr)
+    for workload in arguments.workloads:
+        for operation in arguments.operations:
+            timed = partial(seconds_of, worker, workload, operation)
+            timed(calibrated(timed, seconds))
+
+
+def measure(
+    ours: Sequence[Worker], theirs: Sequence[Worker], workload: Workload, arguments: Namespace
+) -> list[report.Measurement]:
+    """Every operation on one workload. Ours have no buffer that they reuse: there they encode as always."""
+    taken = []
+    for operation in arguments.operations:
+        own = "encode" if operation == "encode+reuse" else operation
+        subjects = {worker.name: partial(seconds_of, worker, workload, own) for worker in ours}
+        subjects |= {worker.name: partial(seconds_of, worker, workload, operation) for worker in theirs}
+        times = in_turns(subjects, arguments.samples, arguments.seconds)
+        taken.append(report.Measurement(workload, operation, times))
+    return taken
+
+
+def parse(argv: Sequence[str] | None = None) -> Namespace:
+    """The command line."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    environments.add_arguments(parser)
+    compare.add_arguments(parser, OPERATIONS)
+    parser.add_argument(
+        "--languages",
+        type=environments.names,
+        default=list(LANGUAGES),
+        metavar="NAMES",
+        help=f"choice among {', '.join(LANGUAGES)} (default: all whose toolchains are there)",
+    )
+    parser.set_defaults(codecs=[environments.NATIVE, environments.OURS])
+    arguments = parser.parse_args(argv)
+    compare.complete(parser, arguments, OPERATIONS)
+    if unknown := [name for name in arguments.languages if name not in LANGUAGES]:
+        parser.error(f"unknown language {', '.join(unknown)}; there are {', '.join(LANGUAGES)}")
+    return arguments
+
+
+def main() -> None:
+    """Prepare, check, measure, report."""
+    arguments = parse()
+    if not sys.platform.startswith("linux"):
+        raise SystemExit("the clock of another process is read as on Linux; there is no such comparison elsewhere")
+    chosen = [LANGUAGES[name] for name in arguments.languages]
+    left_out = {language.name: missing for language in chosen if (missing := language.missing())}
+    present = [language for language in chosen if language.name not in left_out]
+    prepared = environments.prepare(arguments)
+    commands = [toolchains.make(language, arguments.work) for language in present]
+    with ExitStack() as stack:
+        ours = [stack.enter_context(started(*environment.worker())) for environment in prepared]
+        theirs = [
+            stack.enter_context(started(language.name, command, os.environ | language.variables))
+            for language, command in zip(present, commands, strict=True)
+        ]
+        check(ours, theirs, arguments.workloads)
+        for worker in ours:
+            worker.ask(do="freeze")
+        for worker, language in zip(theirs, present, strict=True):
+            if language.warm_up:
+                warm_up(worker, language.warm_up, arguments)
+        taken = []
+        for workload in arguments.workloads:
+            print(f"measuring {workload.title}", file=sys.stderr)
+            taken += measure(ours, theirs, workload, arguments)
+        versions = {worker.name: worker.version for worker in ours}
+        for worker, language in zip(theirs, present, strict=True):
+            versions[worker.name] = f"{worker.version}, {language.toolchain_version()}"
+    facts = report.Facts(
+        command=shlex.join(["python", "benchmarks/other_languages.py", *sys.argv[1:]]),
+        versions=versions,
+        ours=[worker.name for worker in ours],
+        samples=arguments.samples,
+        milliseconds=round(arguments.seconds * 1000),
+    )
+    text = languages_report.render(facts, taken, left_out)
+    print(text)
+    if arguments.output:
+        arguments.output.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
