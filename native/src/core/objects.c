@@ -126,8 +126,9 @@ static void release_at_depth(PyObject *self, PyTypeObject *cls)
 /* tp_dealloc of classes that is_plain_class() took: subtype_dealloc() without its search for what these do not have. */
 static void release_object(PyObject *self)
 {
-    PyTypeObject *cls = released_class(self, release_object), *type = Py_TYPE(self);
+    PyTypeObject *cls = released_class(self, release_object);
     if (finalized(self, cls) < 0) return;
+    PyTypeObject *type = Py_TYPE(self);                  /* only now: a finalizer may have set its __class__ */
     PyObject_GC_UnTrack(self);
     if (UNLIKELY(depth > 50)) { release_at_depth(self, cls); return; }   /* the trashcan unwinds chains of thousands */
     depth++;
@@ -140,8 +141,9 @@ static void release_object(PyObject *self)
 /* tp_dealloc of classes that is_list_class() took. */
 static void release_list_object(PyObject *self)
 {
-    PyTypeObject *cls = released_class(self, release_list_object), *type = Py_TYPE(self);
+    PyTypeObject *cls = released_class(self, release_list_object);
     if (finalized(self, cls) < 0) return;
+    PyTypeObject *type = Py_TYPE(self);                  /* only now: a finalizer may have set its __class__ */
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, release_list_object)
     PyListObject *list = (PyListObject *)self;

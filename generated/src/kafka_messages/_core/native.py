@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import RLock
 
 from .structs import NULLED
 from .wire import UNSET, ZERO_UUID, RawTaggedField
@@ -62,7 +63,8 @@ class _Native:
         self.owner = owner
         self.calls = {name: core.Reader(plan, message, name, pure[name].__get__(None, message)) for name in READERS}
         self.calls |= {name: core.Writer(plan, message, name, pure[name]) for name in WRITERS}
-        self.structs = [namespace[line[1:].split(" ", 1)[0]] for line in owner._plan.split("\n") if line[:1] == ":"]
+        names = [line[1:].split(" ", 1)[0] for line in owner._plan.split("\n") if line[:1] == ":"]
+        self.structs = [namespace[name] for name in names if _has_its_constructor(namespace[name], namespace)]
         self.set_constructor = core.set_constructor
         for struct in self.structs:
             struct._maker = core.Maker(plan, struct)
@@ -77,6 +79,11 @@ class _Native:
             self.set_constructor(struct, is_on)
 
 
+def _has_its_constructor(struct: type, namespace: dict[str, Any]) -> bool:
+    """Whether a class still has the constructor that was printed; one of somebody else, wrapped around it say, is kept."""
+    return getattr(vars(struct).get("__init__"), "__globals__", None) is namespace
+
+
 class _Door:
     """What is known of the core, and of the messages that it was asked for."""
 
@@ -88,17 +95,21 @@ class _Door:
         self._core: ModuleType | None = None
         self._package: Any = None
         self._is_asked = False
+        self._lock = RLock()  # threads may come at once, and finalizers of other objects in between
+        if hasattr(os, "register_at_fork"):  # a thread that holds it is not in the child
+            os.register_at_fork(after_in_child=self._lock._at_fork_reinit)  # type: ignore[attr-defined]
 
     def core(self) -> ModuleType | None:
         """The core, if it is installed and reads these plans."""
-        if not self._is_asked:
-            from importlib import import_module
+        with self._lock:
+            if not self._is_asked:
+                from importlib import import_module
 
-            self._is_asked = True
-            try:
-                self._take(import_module("kafka_messages_native"))
-            except ImportError as error:
-                self.reason = str(error)
+                self._is_asked = True
+                try:
+                    self._take(import_module("kafka_messages_native"))
+                except ImportError as error:
+                    self.reason = str(error)
         return self._core
 
     def _take(self, found: ModuleType) -> None:
@@ -121,12 +132,19 @@ class _Door:
             setattr(self.base, name, _first_use(name, pure))
 
     def switch(self, is_on: bool) -> None:
-        self.is_wanted = is_on
-        for name, pure in self.pure.items():
-            setattr(self.base, name, _first_use(name, pure) if is_on else pure)
-        for use in self.messages.values():
-            if isinstance(use, _Native):
-                use.switch(is_on)
+        with self._lock:
+            self.is_wanted = is_on
+            for name, pure in self.pure.items():
+                setattr(self.base, name, _first_use(name, pure) if is_on else pure)
+            for use in list(self.messages.values()):
+                self._settle(use)
+
+    def _settle(self, use: _Native | Exception) -> None:
+        """Switch a message as is wanted, and again if a finalizer changed that meanwhile."""
+        is_on = None
+        while isinstance(use, _Native) and is_on is not self.is_wanted:
+            is_on = self.is_wanted
+            use.switch(is_on)
 
     def open(self, owner: Any) -> None:
         """The core for one message, or the pure code for all if there is no core."""
@@ -134,15 +152,18 @@ class _Door:
         if core is None:
             self.switch(False)
             return
+        with self._lock:
+            if owner.NAME not in self.messages:  # else another thread was first
+                self.messages[owner.NAME] = self._opened(core, owner)
+                self._settle(self.messages[owner.NAME])
+
+    def _opened(self, core: ModuleType, owner: Any) -> _Native | Exception:
         try:
-            use = _Native(core, self._package, owner, self.pure)
+            return _Native(core, self._package, owner, self.pure)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            self.messages[owner.NAME] = error
             for name, pure in self.pure.items():
                 setattr(owner, name, pure)
-            return
-        self.messages[owner.NAME] = use
-        use.switch(True)
+            return error
 
 
 _door = _Door()
