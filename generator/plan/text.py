@@ -32,7 +32,7 @@ from kafka_message_generator.plan.model import (
     Text,
     ranges,
 )
-from kafka_message_generator.rules.defaults import Empty, Value
+from kafka_message_generator.rules.defaults import Value
 
 FORMAT = 1
 """Changes when a reader of the text would understand it wrongly."""
