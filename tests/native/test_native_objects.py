@@ -113,15 +113,16 @@ def test_circles_are_collected(data: bytes) -> None:
 
 
 def test_the_collector_and_leaves(data: bytes) -> None:
-    """Structs that refer to nothing that refers are not tracked, all others are; nothing that looks around crashes."""
+    """Structs that refer to nothing that refers are not tracked, nor plain lists of them; all others are, and nothing that looks around crashes."""
     message = read(data)
     topic = message.topics[0]
     partition = topic.partitions[0]
-    tracked = (message, message.topics, topic, topic.partitions, message.brokers)
+    tracked = (message, message.topics, topic, message.brokers)
     assert all(map(gc.is_tracked, tracked))
-    untracked = (partition, partition.replica_nodes, message.brokers[0])
+    untracked = (topic.partitions, partition, partition.replica_nodes, message.brokers[0])
     assert not any(map(gc.is_tracked, untracked))
-    assert any(each is topic.partitions for each in gc.get_referrers(partition))
+    assert any(each is topic for each in gc.get_referrers(topic.partitions))
+    assert any(each is message.brokers for each in gc.get_referrers(message.brokers[0]))
     assert partition.replica_nodes in gc.get_referents(partition)
     assert all(each is not partition for each in gc.get_objects())
     gc.freeze()
