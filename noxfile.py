@@ -139,10 +139,11 @@ def readme(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """Build wheels and source distributions of everything into dist/, look whether all is in them, and generate with one."""
+    """Build wheels and source distributions of everything into dist/, look whether all is in them, and use them."""
     install(session, *GENERATOR, *groups("release"))
     build(session)
-    session.run("python", "-m", "tests.support.trials", "generator", "dist")
+    for trial in ("generator", "native"):
+        session.run("python", "-m", "tests.support.trials", trial, "dist")
 
 
 @nox.session
@@ -153,18 +154,20 @@ def release(session: nox.Session) -> None:
     compare(session)
     build(session)
     session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
-    session.run("python", "-m", "tests.support.trials", "generator", "dist")
-    session.run("python", "-m", "tests.support.trials", "packages", "dist")
+    for trial in ("generator", "native", "packages"):
+        session.run("python", "-m", "tests.support.trials", trial, "dist")
     session.run("python", "-m", "tests.support.release", "uploads", "dist")
 
 
 def build(session: nox.Session) -> None:
-    """Wheels and source distributions of every project, looked into."""
+    """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
     shutil.rmtree("dist", ignore_errors=True)
     projects = (".", *GENERATED, "./pipeline")
-    clean(*projects)
+    clean(*projects, "./native")
     for project in projects:
         session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
+    session.run("python", "-m", "build", "--sdist", "--outdir", "dist", "./native", silent=True)
+    session.run("python", "-m", "tests.support.native_wheels", "dist")
     session.run("python", "-m", "tests.support.distributions", "dist")
 
 

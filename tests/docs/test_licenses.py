@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import distributions
-from tests.support.distributions import LICENSES, PROJECTS
+from tests.support.distributions import EXTENSIONS, LICENSES, PROJECTS
 from tests.support.pages import ROOT
 
 KAFKAS_NOTICE = """
@@ -43,12 +43,13 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
     """Wheels and source distributions by hand, but for one file, and with one that is in no source."""
     for name, folder in PROJECTS.items():
         files = {each: (folder / each).read_bytes() for each in LICENSES if f"{name}/{each}" != without}
-        with zipfile.ZipFile(target / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        tag = "cp311-cp311-linux_x86_64" if name in EXTENSIONS else "py3-none-any"
+        with zipfile.ZipFile(target / f"{name}-1.0-{tag}.whl", "w") as wheel:
             for each, data in files.items():
                 wheel.writestr(f"{name}-1.0.dist-info/licenses/{each}", data)
             wheel.writestr(f"{name}-1.0.dist-info/METADATA", metadata(folder))
-            for each in [*distributions.sources_of(folder), *([stale] if stale.startswith(f"{name}/") else [])]:
-                wheel.writestr(each, "")
+            for each in distributions.contents_of(name, folder) | ({stale} if stale.startswith(f"{name}/") else set()):
+                wheel.writestr(each + (".cpython-311-x86_64-linux-gnu.so" if each in EXTENSIONS.values() else ""), "")
         with tarfile.open(target / f"{name}-1.0.tar.gz", "w:gz") as source:
             modules = dict.fromkeys(distributions.sources_of(folder).values(), b"")
             for each, data in (files | modules | {"PKG-INFO": metadata(folder)}).items():
@@ -73,3 +74,21 @@ def test_the_check_of_distributions(tmp_path: Path) -> None:
     (tmp_path / "kafka_messages_spark-1.0.tar.gz").unlink()
     missing = "kafka_messages_spark: 0 files that are its source distribution, expected one"
     assert list(distributions.problems(tmp_path)) == [missing]
+
+
+def test_the_check_of_the_native_core(tmp_path: Path) -> None:
+    """Each of its wheels has what one interpreter can load, there may be several, and the source has the headers."""
+    build(tmp_path)
+    made = tmp_path / "kafka_messages_native-1.0-cp311-cp311-linux_x86_64.whl"
+    other = tmp_path / "kafka_messages_native-1.0-cp312-cp312-linux_x86_64.whl"
+    with zipfile.ZipFile(made) as wheel, zipfile.ZipFile(other, "w") as without:
+        for each in wheel.namelist():
+            if not each.endswith(".so"):
+                without.writestr(each, wheel.read(each))
+    assert list(distributions.problems(tmp_path)) == [f"{other.name}: kafka_messages_native/_core is missing"]
+    other.unlink()
+    made.unlink()
+    none = "kafka_messages_native: 0 files that are its wheel, expected one for each CPython"
+    assert list(distributions.problems(tmp_path)) == [none]
+    sources = set(distributions.sources_of(PROJECTS["kafka_messages_native"]).values())
+    assert {"src/core/core.h", "src/kafka_messages_native/_core.pyi", "src/kafka_messages_native/py.typed"} < sources

@@ -73,3 +73,15 @@ def test_uploads(tmp_path: Path) -> None:
     assert sorted(names) == ["kafka_message_generator", "kafka_messages", "kafka_messages_spark"]
     assert names.index("kafka_messages") < names.index("kafka_messages_spark")
     assert lines[-1] == f"kafka-messages-proposals 0.2.0 stays here: {PRIVATE}"
+
+
+def test_uploads_of_compiled_wheels(tmp_path: Path) -> None:
+    """An index refuses a wheel that was made for one machine; whoever releases is told where the others come from."""
+    for end in ("-cp311-cp311-linux_x86_64.whl", "-cp312-cp312-manylinux_2_28_x86_64.whl", ".tar.gz"):
+        (tmp_path / f"kafka_messages_native-0.2.0{end}").touch()
+    stem, place = (tmp_path / "kafka_messages_native-0.2.0").as_posix(), tmp_path.as_posix()
+    assert list(release.uploads([Project("kafka-messages-native", "0.2.0", (), False)], tmp_path)) == [
+        "Nothing was uploaded. In this order, each when the one before is there:",
+        f"  twine upload {stem}-cp312-cp312-manylinux_2_28_x86_64.whl {stem}.tar.gz",
+        f"  and its wheels, which cibuildwheel makes; those in {place} are for this machine",
+    ]

@@ -18,10 +18,13 @@ from tests.support.pages import ROOT
 PROJECTS: Mapping[str, Path] = {
     "kafka_message_generator": ROOT,
     "kafka_messages": ROOT / "generated",
+    "kafka_messages_native": ROOT / "native",
     "kafka_messages_proposals": ROOT / "generated_proposals",
     "kafka_messages_spark": ROOT / "pipeline",
 }
 """The folder of each distribution, by its name in file names."""
+EXTENSIONS: Mapping[str, str] = {"kafka_messages_native": "kafka_messages_native/_core"}
+"""What is compiled, by distribution: a wheel for each interpreter has it, and no wheel has what it is made of."""
 LICENSES = ("LICENSE", "NOTICE")
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
 """In a README: where an index shows it, such a link leads nowhere."""
@@ -34,30 +37,38 @@ def readme_of(project: Path) -> str:
 
 
 def sources_of(project: Path) -> dict[str, str]:
-    """The files that belong into a wheel, by their path there, with their path in the project."""
+    """The files that wheels are made of, by the path that they have there, with their path in the project."""
     top, name = ("generator", "kafka_message_generator/") if project == ROOT else ("src", "")
     folder = project / top
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     return {f"{name}{path}": f"{top}/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
 
 
+def contents_of(name: str, project: Path) -> set[str]:
+    """The files that belong into a wheel; of an extension the name alone, which ends differently for each interpreter."""
+    files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
+    return files | ({EXTENSIONS[name]} if name in EXTENSIONS else set())
+
+
 _IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/|^README\.md$")
+_EXTENSION = re.compile(r"\.(?:cpython-|cp)3[^/]*\.(?:so|pyd)$")
 
 
 def problems(folder: Path) -> Iterator[str]:
     """What is wrong with the distributions in a folder: each has to be there as wheel and as source."""
     for name, project in PROJECTS.items():
         wheels, sources = (sorted(folder.glob(f"{name}-{pattern}")) for pattern in ("*.whl", "*.tar.gz"))
-        for kind, found in (("wheel", wheels), ("source distribution", sources)):
-            if len(found) != 1:
-                yield f"{name}: {len(found)} files that are its {kind}, expected one"
-        modules = sources_of(project)
+        if not wheels or (len(wheels) > 1 and name not in EXTENSIONS):
+            many = " for each CPython" if name in EXTENSIONS else ""
+            yield f"{name}: {len(wheels)} files that are its wheel, expected one{many}"
+        if len(sources) != 1:
+            yield f"{name}: {len(sources)} files that are its source distribution, expected one"
         for path in wheels:
             yield from _differences(path.name, _wheel(path), project)
-            yield from _strangers(path.name, _in_wheel(path), set(modules))
+            yield from _strangers(path.name, _in_wheel(path), contents_of(name, project))
         for path in sources:
             yield from _differences(path.name, _source(path), project)
-            yield from _strangers(path.name, _in_source(path), set(modules.values()))
+            yield from _strangers(path.name, _in_source(path), set(sources_of(project).values()))
 
 
 def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Iterator[str]:
@@ -80,7 +91,7 @@ def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:
 
 def _in_wheel(path: Path) -> set[str]:
     with zipfile.ZipFile(path) as wheel:
-        return {name for name in wheel.namelist() if ".dist-info/" not in name}
+        return {_EXTENSION.sub("", name) for name in wheel.namelist() if ".dist-info/" not in name}
 
 
 def _in_source(path: Path) -> set[str]:
@@ -112,7 +123,7 @@ def _source(path: Path) -> dict[str, bytes]:
 
 def main(arguments: Sequence[str]) -> int:
     found = list(problems(Path(arguments[0])))
-    print("\n".join(found) or f"{len(PROJECTS)} wheels and source distributions have all they need")
+    print("\n".join(found) or f"wheels and source distributions of {len(PROJECTS)} projects have all they need")
     return 1 if found else 0
 
 

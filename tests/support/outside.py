@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import pytest
 
 VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
 
 
 def needs(path: Path, what: str, instead: str) -> pytest.MarkDecorator:
     """Skip where there is no such file; ``what`` says what is in it, ``instead`` what covers the same in the repository."""
+    import pytest  # which is not there where wheels are tried
+
     return pytest.mark.skipif(not path.exists(), reason=reason(path, what, instead))
 
 

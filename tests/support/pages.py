@@ -15,6 +15,7 @@ READMES = (
     "generator/README.md",
     "generated/README.md",
     "generated_proposals/README.md",
+    "native/README.md",
     "pipeline/README.md",
 )
 EXAMPLES = "examples/cluster/README.md"

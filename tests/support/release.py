@@ -6,6 +6,7 @@ python -m tests.support.release uploads FOLDER
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ from tests.support.distributions import PROJECTS
 MESSAGES = "kafka-messages"
 """The one with a version of its own: Kafka's release, and our revision behind it."""
 PRIVATE = "Private :: Do Not Upload"
+_IS_LOCAL = re.compile(r"-linux_[a-z0-9_]+\.whl$")
+"""Of wheels that no index takes: nobody has looked with which C libraries they work."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Project:
 def read(folder: Path) -> Project:
     facts = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [each for extra in facts.get("optional-dependencies", {}).values() for each in extra]
-    requires = tuple(map(Requirement, [*facts["dependencies"], *extras]))
+    requires = tuple(map(Requirement, [*facts.get("dependencies", ()), *extras]))
     return Project(facts["name"], facts["version"], requires, PRIVATE in facts["classifiers"])
 
 
@@ -72,10 +75,10 @@ def uploads(projects: Sequence[Project], folder: Path) -> Iterator[str]:
     yield "Nothing was uploaded. In this order, each when the one before is there:"
     for project in in_order(projects):
         stem = f"{project.name.replace('-', '_')}-{project.version}"
-        files = sorted(
-            path.as_posix() for path in folder.iterdir() if path.name.startswith((f"{stem}-", f"{stem}.tar"))
-        )
-        yield f"  twine upload {' '.join(files)}"
+        files = sorted(path for path in folder.iterdir() if path.name.startswith((f"{stem}-", f"{stem}.tar")))
+        yield f"  twine upload {' '.join(path.as_posix() for path in files if not _IS_LOCAL.search(path.name))}"
+        if any(_IS_LOCAL.search(path.name) for path in files):
+            yield f"  and its wheels, which cibuildwheel makes; those in {folder.as_posix()} are for this machine"
     for project in projects:
         if project.is_private:
             yield f"{project.name} {project.version} stays here: {PRIVATE}"

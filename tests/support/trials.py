@@ -1,6 +1,6 @@
 """Distributions tried as users have them: wheels in environments where nothing else is. Downloads what they depend on.
 
-python -m tests.support.trials generator|packages FOLDER
+python -m tests.support.trials generator|native|packages FOLDER
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support import invoices
+from tests.support.interpreters import interpreters
 from tests.support.pages import ROOT
 
 LIMIT = 900
@@ -44,8 +44,8 @@ class Failed(Exception):
 class Place:
     """An environment of its own, empty at first."""
 
-    def __init__(self, folder: Path) -> None:
-        venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+    def __init__(self, folder: Path, python: str = sys.executable) -> None:
+        run(python, "-m", "venv", "--without-pip", str(folder))
         self.commands = folder / ("Scripts" if os.name == "nt" else "bin")
         self.python = str(self.commands / "python")
 
@@ -58,13 +58,13 @@ class Place:
         return run(self.python, "-I", "-c", script, *arguments)
 
 
-def run(*command: str) -> str:
-    """What a command prints on standard output. Raises Failed."""
+def run(*command: str, folder: Path | None = None) -> str:
+    """What a command prints on standard output; it runs where nothing of this repository is in reach. Raises Failed."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     try:
         done = subprocess.run(
             command,
-            cwd=tempfile.gettempdir(),
+            cwd=folder or tempfile.gettempdir(),
             env=environment,
             capture_output=True,
             text=True,
@@ -83,11 +83,11 @@ def same(what: str, found: str, expected: str) -> None:
         raise Failed(f"{what}: expected {expected!r}, found {found!r}")
 
 
-def wheel(folder: Path, name: str) -> Path:
-    """The one wheel of a distribution in a folder."""
-    found = sorted(folder.glob(f"{name}-*.whl"))
+def wheel(folder: Path, name: str, tag: str = "py3") -> Path:
+    """The one wheel of a distribution in a folder, for every Python or for the one with a tag."""
+    found = sorted(folder.glob(f"{name}-*-{tag}-*.whl"))
     if len(found) != 1:
-        raise Failed(f"{folder} has {len(found)} wheels of {name}, expected one")
+        raise Failed(f"{folder} has {len(found)} wheels of {name} for {tag}, expected one")
     return found[0].resolve()
 
 
@@ -121,7 +121,16 @@ def try_packages(folder: Path, work: Path) -> None:
         raise Failed(f"examples/decode_response.py does not print {line!r}:\n{decoded}")
 
 
-TRIALS = {"generator": try_generator, "packages": try_packages}
+def try_native(folder: Path, work: Path) -> None:
+    """With the wheel for it each CPython of this machine reads and writes every message natively, at every version."""
+    for interpreter in interpreters():
+        place = Place(work / interpreter.tag, interpreter.path)
+        core = wheel(folder, "kafka_messages_native", interpreter.tag)
+        place.install("--no-deps", str(wheel(folder, "kafka_messages")), str(core))
+        print(f"{interpreter}: {run(place.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
+
+
+TRIALS = {"generator": try_generator, "native": try_native, "packages": try_packages}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,0 +1,105 @@
+"""The distribution of the native core where the core cannot run, and which Pythons it is built for."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from tests.support import interpreters
+from tests.support.pages import ROOT
+
+PYPY = "import platform\nplatform.python_implementation = lambda: 'PyPy'\n"
+FREE_THREADED = """
+import sysconfig
+found = sysconfig.get_config_var
+sysconfig.get_config_var = lambda name: 1 if name == "Py_GIL_DISABLED" else found(name)
+"""
+BUILD = """
+import sys
+sys.argv = ["setup.py", "--quiet", "bdist_wheel", "--dist-dir", "made"]
+exec(compile(open("setup.py").read(), "setup.py", "exec"))
+"""
+ASK = """
+import sys
+sys.path[:0] = sys.argv[1:]
+import kafka_messages
+assert kafka_messages.rendering() == "pure"
+try:
+    kafka_messages.set_rendering("native")
+except ImportError as error:
+    print(error)
+"""
+VERSION = sys.version.split()[0]
+
+
+def run(folder: Path, script: str, *arguments: str) -> str:
+    """What a script prints that runs in a folder."""
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the project, where a build may leave what it likes."""
+    ignored = shutil.ignore_patterns("build", "*.egg-info", "*.so", "__pycache__")
+    return Path(shutil.copytree(ROOT / "native", tmp_path / "native", ignore=ignored))
+
+
+@pytest.mark.parametrize(
+    ("pretend", "this"),
+    [(PYPY, f"PyPy {VERSION}"), (FREE_THREADED, f"a free-threaded CPython {VERSION}")],
+    ids=["PyPy", "free-threaded"],
+)
+def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> None:
+    """It is installed without a compiler, no other Python is given that wheel, and the package says why it stays pure."""
+    pytest.importorskip("setuptools", minversion="77")
+    run(project, pretend + BUILD)
+    (wheel,) = (project / "made").iterdir()
+    assert not wheel.name.endswith("-none-any.whl")
+    with ZipFile(wheel) as made:
+        assert not [name for name in made.namelist() if name.endswith((".so", ".pyd", ".c", ".h"))]
+    said = run(project, pretend + ASK, str(wheel), str(ROOT / "generated" / "src"))
+    assert said == (
+        "the native core is not there: the core runs on CPython with the global interpreter lock, "
+        f"and this is {this}\n"
+    )
+
+
+def test_of_another_python(project: Path) -> None:
+    """Files that were copied from the environment of another Python are named as what they are."""
+    said = run(project, ASK, str(project / "src"), str(ROOT / "generated" / "src"))
+    assert said == (
+        "the native core is not there: kafka-messages-native was not built for this Python, "
+        f"CPython {VERSION}; install it anew\n"
+    )
+
+
+def test_interpreters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version has one wheel, found by name or with pyenv; what does not answer or cannot be built for is left out."""
+    for place, answer in {
+        "path/python3.12": '["/usr/bin/python3.12", 3, 12, 4, true]',
+        "path/python3.13": "",  # a shim of pyenv
+        "pyenv/versions/3.10.13/bin/python": '["/3.10", 3, 10, 13, true]',
+        "pyenv/versions/3.12.1/bin/python": '["/3.12.1", 3, 12, 1, true]',
+        "pyenv/versions/3.14.0/bin/python": '["/3.14", 3, 14, 0, true]',
+        "pyenv/versions/3.15.0t/bin/python": '["/3.15t", 3, 15, 0, false]',
+    }.items():
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\necho '{answer}'\n" if answer else "#!/bin/sh\nexit 127\n", encoding="utf-8")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "path" / "python3.12"))
+    found = [(str(each), each.path, each.tag) for each in interpreters.interpreters()]
+    assert found == [
+        ("CPython 3.12.4", "/usr/bin/python3.12", "cp312"),
+        ("CPython 3.14.0", "/3.14", "cp314"),
+    ]

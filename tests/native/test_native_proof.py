@@ -1,0 +1,66 @@
+"""What tries each wheel: that it accepts a core which does its work, and no other; and how it is run for other machines."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from tests.support.interpreters import OLDEST
+from tests.support.pages import ROOT
+from tests.support.renderings import script
+
+PYPROJECT = tomllib.loads((ROOT / "native" / "pyproject.toml").read_text(encoding="utf-8"))
+PROVE = """
+from tests.support import native_proof
+print("\\n".join(native_proof.problems()))
+"""
+MANY_TAGS = """
+from kafka_messages import ApiVersionsRequest, RawTaggedField
+from tests.support import vectors
+message = ApiVersionsRequest(unknown_tagged_fields=[RawTaggedField(1000 + tag, b"") for tag in range(33)])
+found = vectors.Vector("ApiVersionsRequest", 3, "many", message.write(3), None, {})
+vectors.committed = lambda: {"ApiVersionsRequest": [found]}
+vectors.message_names = lambda: ["ApiVersionsRequest"]
+"""
+OTHER_PLAN = """
+from kafka_messages.messages.api_versions_request import ApiVersionsRequest
+base = next(base for base in ApiVersionsRequest.__mro__ if "_plan" in vars(base))
+base._plan = "no plan"
+"""
+
+
+def test_as_cibuildwheel_runs_it(tmp_path: Path) -> None:
+    """The command of native/pyproject.toml finds all it needs in the folders that it is given."""
+    settings = PYPROJECT["tool"]["cibuildwheel"]
+    for source in settings["test-sources"]:
+        shutil.copytree(ROOT / source, tmp_path / source, ignore=shutil.ignore_patterns("__pycache__"))
+    command = settings["test-command"].split()
+    assert command[0] == "python"
+    done = subprocess.run([sys.executable, *command[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"[0-9]+ encodings of [0-9]+ messages read and written natively\n", done.stdout)
+
+
+def test_what_is_left_to_the_pure_code_is_found() -> None:
+    """A core that declines what it should take looks all right from outside: results are the same, and slow."""
+    said = script(MANY_TAGS + PROVE).splitlines()
+    assert said == [
+        *(f"ApiVersionsRequest v{version}: there is no encoding" for version in (0, 1, 2, 4, 5)),
+        "ApiVersionsRequest: 5 calls were left to the pure code",
+    ]
+
+
+def test_a_refused_message_is_found() -> None:
+    """So does a core that takes the plan of a message for a wrong one."""
+    said = script(OTHER_PLAN + PROVE).splitlines()
+    assert len(said) == 1
+    assert said[0].startswith("ApiVersionsRequest: the core refused it: ")
+
+
+def test_the_oldest_python() -> None:
+    """What is built for here is what may be installed."""
+    assert PYPROJECT["project"]["requires-python"] == f">={'.'.join(map(str, OLDEST))}"
