@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -151,11 +152,21 @@ def _check(arguments: argparse.Namespace) -> int:
     lines = list(output.difference(request.output, files))
     sys.stdout.writelines(lines)
     if lines:
-        again = f"{PROG} generate --specs {request.specs} --output {request.output}"
-        print(f"{request.output} differs from what its definitions give; write it anew: {again}", file=sys.stderr)
+        what = f"{request.output} differs from what its definitions give; write it anew"
+        print(f"{what}: {_generating(request)}", file=sys.stderr)
         return 1
     print(f"{request.output} is what its definitions give")
     return 0
+
+
+def _generating(request: package.Request) -> str:
+    """The command that writes a package, to be copied into a shell."""
+    words = [PROG, "generate", "--specs", str(request.specs), "--output", str(request.output)]
+    if request.package is not None:
+        words += ["--package", request.package]
+    if request.parts is not None:
+        words += ["--parts", ",".join(request.parts)]
+    return shlex.join(words)
 
 
 def _import_specs(arguments: argparse.Namespace) -> int:

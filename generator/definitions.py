@@ -83,7 +83,7 @@ def load(
         settings = replace(settings, parts=parts, places=places)
     messages, names = _read(specs, settings, problems)
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
-    checked = rules.check(messages, problems, settings.one_way, unread)
+    checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
     of_files = {name.rpartition("/")[0] for name in names.values()}

@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,9 @@ def write(output: Path, files: dict[str, str]) -> list[str]:
     for file in _files(output):
         name = file.relative_to(output).as_posix()
         if name not in files:
-            file.unlink()
+            _remove(file, output)
+            if name.startswith("src/"):
+                _remove(_built(file, output), output)
             changed.append(name)
     for name, text in sorted(files.items()):
         path = output / name
@@ -91,6 +94,22 @@ def write(output: Path, files: dict[str, str]) -> list[str]:
             path.write_text(text, encoding="utf-8", newline="\n")
             changed.append(name)
     return sorted(changed)
+
+
+def _built(file: Path, output: Path) -> Path:
+    """Where setuptools puts a module when it builds: into the next wheel goes whatever earlier builds left there."""
+    return output / "build" / "lib" / file.relative_to(output / "src")
+
+
+def _remove(file: Path, output: Path) -> None:
+    """Remove a file, and the folders that have no other: one without modules would still be a package for Python."""
+    if not file.exists():
+        return
+    file.unlink()
+    folder = file.parent
+    while folder != output and all(path.name == "__pycache__" for path in folder.iterdir()):
+        shutil.rmtree(folder)
+        folder = folder.parent
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:

@@ -27,6 +27,7 @@ from kafka_message_generator.plan.model import (
     Tagged,
     TagSection,
     Text,
+    joined_runs,
 )
 from kafka_message_generator.rules import Checked
 from kafka_message_generator.rules.defaults import default_of
@@ -116,7 +117,7 @@ class _Builder:
         regular = [f for f in struct.fields if version in f.versions and version not in f.tagged]
         if version in self.message.with_optional:
             yield self.optional_buffer(struct, version)
-        yield from _merge_runs(self.payload(member, version, is_tagged=False) for member in regular)
+        yield from joined_runs(self.payload(member, version, is_tagged=False) for member in regular)
         for member in absent:
             yield Default(snake_case(member.name), refuse=not member.ignorable)
         if version in self.message.flexible:
@@ -236,20 +237,6 @@ def _element(member: Field, version: int) -> str | PackedElement:
     if encoding.form == "fixed":
         return f"int{encoding.bits}"
     return PackedElement(encoding.bits, encoding.form == "packed")
-
-
-def _merge_runs(payloads: Iterable[Payload]) -> Iterator[Payload]:
-    run: tuple[Fixed, ...] = ()
-    for payload in payloads:
-        if isinstance(payload, FixedRun):
-            run += payload.fields
-            continue
-        if run:
-            yield FixedRun(run)
-            run = ()
-        yield payload
-    if run:
-        yield FixedRun(run)
 
 
 def _flatten(operations: Iterable[Operation]) -> Iterator[Operation]:

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kafka_message_generator.rules.defaults import Empty, Value
 from kafka_message_generator.spec.model import FIXED_WIDTHS
@@ -189,6 +190,22 @@ class NoSection:
 
 
 Operation = Payload | Default | TagSection | OptionalBuffer | NoSection
+AnyOperation = TypeVar("AnyOperation", bound=Operation)
+
+
+def joined_runs(operations: Iterable[AnyOperation]) -> Iterator[AnyOperation | FixedRun]:
+    """Operations in their order, fixed-width fields that follow each other as one run."""
+    run: tuple[Fixed, ...] = ()
+    for operation in operations:
+        if isinstance(operation, FixedRun):
+            run += operation.fields
+            continue
+        if run:
+            yield FixedRun(run)
+            run = ()
+        yield operation
+    if run:
+        yield FixedRun(run)
 
 
 @dataclass(frozen=True)

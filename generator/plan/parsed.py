@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_message_generator.plan.model import (
@@ -24,6 +24,7 @@ from kafka_message_generator.plan.model import (
     Tagged,
     TagSection,
     Text,
+    joined_runs,
 )
 from kafka_message_generator.plan.text import FORMAT, LETTERS
 from kafka_message_generator.spec.versions import Versions
@@ -98,7 +99,7 @@ class _Struct:
     def layout(self, line: str, known: list[LayoutRef]) -> Layout:
         first, *words = line.split(" ")
         versions = tuple(version for part in first.split(",") for version in Versions.parse(part))
-        operations = tuple(_runs(self.operations(words, known)))
+        operations = tuple(joined_runs(self.operations(words, known)))
         return Layout(LayoutRef(self.name, versions[0]), operations, versions)
 
     def operations(self, words: list[str], known: list[LayoutRef]) -> Iterator[Operation]:
@@ -141,18 +142,3 @@ class _Struct:
         if letter in ("s", "y", "r"):
             return (Text if letter == "s" else Blob)(member.name, compact, nullable)
         return FixedRun((Fixed(member.name, _NAMES[letter or ""]),))
-
-
-def _runs(operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Fixed-width fields that follow each other as one run."""
-    run: tuple[Fixed, ...] = ()
-    for operation in operations:
-        if isinstance(operation, FixedRun):
-            run += operation.fields
-            continue
-        if run:
-            yield FixedRun(run)
-            run = ()
-        yield operation
-    if run:
-        yield FixedRun(run)

@@ -110,7 +110,7 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         apis=tables.apis(definitions),
         record_types=tables.record_types(definitions),
         logs=tables.logs(definitions),
-        error_codes=definitions.error_codes,
+        error_codes=tables.error_codes(definitions),
         open_settings=definitions.open_settings,
         secrets=definitions.secrets,
     )

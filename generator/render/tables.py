@@ -8,6 +8,7 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
+from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 
 
@@ -65,6 +66,11 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
         request_headers=header_versions(request),
         response_headers=header_versions(response) if response is not None else (),
     )
+
+
+def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:
+    """The error codes by number; where no ``errors.json`` says any, that of success: Python calls no empty enumeration."""
+    return definitions.error_codes or (ErrorCode("NONE", 0, False),)
 
 
 def record_types(definitions: Definitions) -> list[RecordType]:

@@ -46,12 +46,15 @@ def has_headers(messages: Sequence[Message]) -> bool:
     return FIELDS.keys() <= {each.name for each in messages if each.kind == HEADER and not each.is_removed}
 
 
-def check(messages: Sequence[Message], problems: Problems) -> None:
-    """Headers must have what is read and filled, in every version that stands before a message."""
+def check(messages: Sequence[Message], are_kafkas: bool, problems: Problems) -> None:
+    """Headers must have what is read and filled, in every version that stands before a message.
+
+    ``are_kafkas`` says that they came with the generator, so that nobody can be told to change them.
+    """
     for header in messages:
         if header.name in FIELDS and header.kind == HEADER and not header.is_removed:
             _fields(header, problems)
-            _versions(header, messages, problems)
+            _versions(header, messages, are_kafkas, problems)
 
 
 def _fields(header: Message, problems: Problems) -> None:
@@ -68,14 +71,19 @@ def _fields(header: Message, problems: Problems) -> None:
                 problems.error(member.location, f"{what}: it is read before the version of the header is known")
 
 
-def _versions(header: Message, messages: Sequence[Message], problems: Problems) -> None:
+def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, problems: Problems) -> None:
     kind = REQUEST if header.name == REQUEST_HEADER else RESPONSE
     seen = set()
     for message in messages:
         if message.kind != kind or problems.has_error_at(message.places.get("headerVersions")):
             continue
         for version in _used(message):
-            if version not in header.valid and version not in seen:
+            if version in header.valid:
+                continue
+            if are_kafkas:
+                what = f"Kafka's {header.name} has the versions {header.valid}, not {version}"
+                problems.error(message.at("headerVersions"), f"{what}; say another in headerVersions of {message.name}")
+            elif version not in seen:
                 seen.add(version)
                 what = f"{header.name} has no version {version}, which stands before {message.name}"
                 remedy = f"add it, or say headerVersions in {message.name}"

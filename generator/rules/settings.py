@@ -12,6 +12,7 @@ from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE, Messag
 from kafka_message_generator.spec.parts import PARTS
 from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
+from kafka_message_generator.spec.spelling import meant, or_meant
 
 HERE = "."
 """In the settings of logs: the folder of the settings itself, which has no name of its own."""
@@ -30,12 +31,20 @@ def check(
     ``unread`` are messages whose definitions could not be read, by the names of their files: of them nobody is told that
     they are missing.
     """
-    headers.check(messages, problems)
+    headers.check(messages, settings.headers == "kafka", problems)
     _one_way(settings, messages, unread, problems)
     if not unread and all(message.kind for message in messages):
         _parts(settings, messages, problems)
     _logs(settings, folders, problems)
     _version(settings, release, problems)
+
+
+def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
+    """The requests that need no response, for the settings say so or were about to."""
+    requests = [message.name for message in messages if message.kind == REQUEST]
+    if "one-way" in settings.doubtful:
+        return frozenset(requests)
+    return frozenset(name if name in requests else meant(name, requests) or name for name in settings.one_way)
 
 
 def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection[str], problems: Problems) -> None:
@@ -44,7 +53,8 @@ def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection
     for name in settings.one_way:
         if name not in requests:
             if name not in unread:
-                problems.error(settings.places["one-way"], f"one-way names {name}, but no request is called so")
+                what = f"one-way names {name}, but no request is called so"
+                problems.error(settings.places["one-way"], f"{what}; {or_meant(name, requests, 'take it out')}")
         elif (key := requests[name]) in answers:
             what = f"one-way names {name}, which has the response {answers[key]}"
             problems.error(settings.places["one-way"], f"{what}; take it out")
@@ -58,7 +68,7 @@ def _parts(settings: Settings, messages: Sequence[Message], problems: Problems) 
             what = f"the part {name} is for messages of type {', '.join(sorted(kinds))}, of which there are none"
             problems.error(settings.places["parts"], f"{what}; leave it out")
     requests = [message for message in present if message.kind in PARTS["protocol"].kinds]
-    if not requests or has_headers(messages):
+    if not requests or has_headers(messages) or "headers" in settings.doubtful:
         return
     what = f"the part protocol needs the messages {' and '.join(headers.FIELDS)}, of type {HEADER}"
     remedy = f'define them, or write headers = "kafka" below [protocol] in {FILE}'

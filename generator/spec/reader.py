@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable
 
 from kafka_message_generator.spec.model import (
     COORDINATOR_KEY,
@@ -51,7 +52,7 @@ def _message(properties: Properties) -> Message:
         kind=kind,
         valid=valid,
         flexible=_flexible(properties, valid),
-        fields=_fields(properties, "fields"),
+        fields=_fields(properties, "fields", "a field", _field),
         location=properties.node.location,
         places=properties.places,
         api_key=properties.integer("apiKey", 16),
@@ -63,7 +64,7 @@ def _message(properties: Properties) -> Message:
         about=properties.text("about") or "",
         tagged_field_format=properties.choice("taggedFieldFormat", TAGGED_FIELD_FORMATS, "sequential"),
         with_optional=properties.with_optional,
-        optional_fields=_optional_fields(properties),
+        optional_fields=_fields(properties, "optionalFields", "an optional field", _optional_field),
     )
     properties.finish()
     return message
@@ -116,11 +117,11 @@ def _common_struct(properties: Properties) -> Struct:
     struct = Struct(
         name=name,
         versions=_required_versions(properties, "versions"),
-        fields=_fields(properties, "fields"),
+        fields=_fields(properties, "fields", "a field", _field),
         location=properties.node.location,
         about=properties.text("about") or "",
         is_common=True,
-        optional_fields=_optional_fields(properties),
+        optional_fields=_fields(properties, "optionalFields", "an optional field", _optional_field),
     )
     properties.versions("deprecatedVersions")
     properties.finish()
@@ -148,11 +149,12 @@ def _header_versions(properties: Properties) -> dict[str, str] | None:
     return {key: str(value.plain()) for key, value in node.value.items()}
 
 
-def _fields(properties: Properties, key: str) -> tuple[Field, ...]:
+def _fields(properties: Properties, key: str, what: str, read: Callable[[Properties], Field]) -> tuple[Field, ...]:
+    """The fields of a list that can be read."""
     fields = []
     for node in properties.nodes(key):
         try:
-            fields.append(_field(properties.inside(node, "a field")))
+            fields.append(read(properties.inside(node, what)))
         except Missing:
             continue
     return tuple(fields)
@@ -190,10 +192,10 @@ def _field(properties: Properties) -> Field:
         zero_copy=properties.boolean("zeroCopy"),
         flexible=properties.versions("flexibleVersions"),
         about=properties.text("about") or "",
-        fields=_fields(properties, "fields"),
+        fields=_fields(properties, "fields", "a field", _field),
         encodings=_encodings(properties, "encoding", versions),
         element_encodings=_encodings(properties, "elementEncoding", versions),
-        optional_fields=_optional_fields(properties),
+        optional_fields=_fields(properties, "optionalFields", "an optional field", _optional_field),
     )
     properties.finish()
     return member
@@ -221,16 +223,6 @@ def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[En
     return tuple(encodings)
 
 
-def _optional_fields(properties: Properties) -> tuple[Field, ...]:
-    fields = []
-    for node in properties.nodes("optionalFields"):
-        try:
-            fields.append(_optional_field(properties.inside(node, "an optional field")))
-        except Missing:
-            continue
-    return tuple(fields)
-
-
 @respelt
 def _optional_field(properties: Properties) -> Field:
     """A field of an optional-field buffer, which has the versions of the buffer and a tag in hexadecimal."""
@@ -253,8 +245,8 @@ def _optional_field(properties: Properties) -> Field:
         default=properties.text("default") or "",
         ignorable=properties.boolean("ignorable"),
         about=properties.text("about") or "",
-        fields=_fields(properties, "fields"),
-        optional_fields=_optional_fields(properties),
+        fields=_fields(properties, "fields", "a field", _field),
+        optional_fields=_fields(properties, "optionalFields", "an optional field", _optional_field),
         is_optional=True,
     )
     properties.finish()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kafka_message_generator.spec import source, texts, toml
 from kafka_message_generator.spec.properties import Properties
-from kafka_message_generator.spec.source import Location, Node, Problems
+from kafka_message_generator.spec.source import Location, Node, Problem, Problems
 
 FILE = texts.SETTINGS
 HEADERS = ("own", "kafka")
@@ -56,6 +56,8 @@ class Settings:
     """The folder of definitions that has the records of each topic; ``.`` for the folder of the settings."""
     places: Mapping[str, Location] = field(default_factory=dict)
     """Where each key stands, by its name; for problems that show only beside the definitions."""
+    doubtful: frozenset[str] = frozenset()
+    """Those keys of ``[protocol]`` that were refused; what only follows from their silence need not be said."""
     named_files: tuple[str, ...] = ()
     """Files beside the definitions that are named here."""
 
@@ -64,9 +66,9 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
     """The settings beside definitions; the defaults if there is no ``package.toml``."""
     path = specs / FILE
     node = toml.load(path, path.as_posix(), problems) if path.exists() else None
-    if node is None:
-        return Settings()
-    return _read(node, specs, problems)
+    if node is not None:
+        return _read(node, specs, problems)
+    return Settings(doubtful=_OF_PROTOCOL if path.exists() else frozenset())
 
 
 def _read(node: Node, specs: Path, problems: Problems) -> Settings:
@@ -94,6 +96,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         places={**package.places, **protocol.places, **records.places, **definitions.places},
         named_files=tuple(package.named),
     )
+    settings = replace(settings, doubtful=_doubtful({**top.places, **protocol.places}, problems.found[before:]))
     tables = (top, package, protocol, records, definitions)
     for table in tables:
         if misspelt := table.misspelt():  # what follows from that is not said
@@ -107,6 +110,20 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
     return settings
 
 
+_OF_PROTOCOL = frozenset(("headers", "one-way"))
+
+
+def _doubtful(places: Mapping[str, Location], found: Iterable[Problem]) -> frozenset[str]:
+    """The keys of ``[protocol]`` of which something was refused, or their table."""
+    refused = [problem.location.path for problem in found]
+    if "protocol" in places and places["protocol"].path in refused:
+        return _OF_PROTOCOL
+    # An element of a list has the path of its key, and its number behind it.
+    return frozenset(
+        key for key in _OF_PROTOCOL & places.keys() if {places[key].path} & {path.partition("[")[0] for path in refused}
+    )
+
+
 def _with(top: Node, table: Node, corrected: Node) -> Node:
     """The settings with another table in the place of one."""
     if table is top or not isinstance(top.value, dict):
@@ -114,7 +131,7 @@ def _with(top: Node, table: Node, corrected: Node) -> Node:
     return Node({key: corrected if each is table else each for key, each in top.value.items()}, top.location)
 
 
-Problem = Callable[[str], str | None]
+Check = Callable[[str], str | None]
 """Says what is wrong with a text, if anything is."""
 
 
@@ -140,16 +157,16 @@ class _Table(Properties):
         """A text, which in TOML is written as one."""
         return self.checked(key, lambda text: None)
 
-    def checked(self, key: str, problem: Problem) -> str | None:
+    def checked(self, key: str, problem: Check) -> str | None:
         """A text in which nothing is wrong."""
         node = self.take(key)
         return None if node is None else self._text(node, problem)
 
-    def texts(self, key: str, problem: Problem) -> tuple[str, ...]:
+    def texts(self, key: str, problem: Check) -> tuple[str, ...]:
         """A list of such texts, each once."""
         return tuple(text for _, text in self._texts(key, problem))
 
-    def mapping(self, key: str, key_problem: Problem, problem: Problem) -> dict[str, str]:
+    def mapping(self, key: str, key_problem: Check, problem: Check) -> dict[str, str]:
         """A table of such texts, whose keys are checked, too."""
         found = {}
         for name, node in self.inner(key).members.items():
@@ -160,13 +177,13 @@ class _Table(Properties):
                 found[name] = text
         return found
 
-    def file(self, key: str, problem: Problem) -> str | None:
+    def file(self, key: str, problem: Check) -> str | None:
         """The text of a file beside the definitions."""
         node = self.take(key)
         name = None if node is None else self._text(node, problem)
         return None if node is None or name is None else self._load(node, name)
 
-    def files(self, key: str, problem: Problem) -> dict[str, str]:
+    def files(self, key: str, problem: Check) -> dict[str, str]:
         """Texts of files by name."""
         loaded = {name: self._load(node, name) for node, name in self._texts(key, problem)}
         return {name: text for name, text in loaded.items() if text is not None}
@@ -195,7 +212,7 @@ class _Table(Properties):
             return []
         return node.value
 
-    def _texts(self, key: str, problem: Problem) -> Iterator[tuple[Node, str]]:
+    def _texts(self, key: str, problem: Check) -> Iterator[tuple[Node, str]]:
         seen = set()
         for node in self._elements(key):
             text = self._text(node, problem)
@@ -205,7 +222,7 @@ class _Table(Properties):
                 seen.add(text)
                 yield node, text
 
-    def _text(self, node: Node, problem: Problem) -> str | None:
+    def _text(self, node: Node, problem: Check) -> str | None:
         if self.problems.has_error_at(node.location):
             return None
         if not isinstance(node.value, str):

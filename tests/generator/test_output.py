@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -306,6 +308,24 @@ def test_modules_of_removed_definitions_are_removed(generated: package.Request) 
     ]
 
 
+def test_nothing_of_a_part_that_is_gone_can_be_imported(tmp_path: Path) -> None:
+    """Python takes a folder without modules for a package, and setuptools builds what an earlier build left."""
+    request = request_of(tmp_path)
+    name = request.package
+    to = arguments(request)
+    assert cli.main(["generate", *to, "--parts", "secrets"]) == 0
+    package_folder, built = request.output / "src" / str(name), request.output / "build" / "lib" / str(name)
+    shutil.copytree(package_folder, built)
+    (package_folder / "secrets" / "__pycache__").mkdir()
+    (built / "of_others.py").touch()
+    assert cli.main(["generate", *to, "--parts", ""]) == 0
+    script = f"import sys; sys.path.insert(0, sys.argv[1]); import {name}.secrets"
+    for root in (package_folder.parent, built.parent):
+        run = subprocess.run([sys.executable, "-I", "-c", script, str(root)], capture_output=True, text=True)
+        assert run.stderr.endswith(f"ModuleNotFoundError: No module named '{name}.secrets'\n"), run.stderr
+    assert (built / "of_others.py").exists()
+
+
 def test_a_folder_that_was_not_generated_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Everything in the output folder that was not printed is deleted; a slip of the keyboard must not cost a home."""
     request = request_of(tmp_path)
@@ -379,6 +399,18 @@ def test_check_shows_a_changed_file(generated: package.Request, capsys: pytest.C
     ]
     assert printed.err.startswith(f"{generated.output} differs from what its definitions give; ")
     assert path.read_text().startswith("# By hand")
+
+
+def test_check_says_the_command_that_writes_it_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pasted into a shell it must write this package, not another: with its name and parts, and blanks in paths."""
+    request = request_of(tmp_path / "my messages")
+    to = [*arguments(request), "--parts", "secrets"]
+    assert cli.main(["check", *to]) == 1
+    said, _, command = capsys.readouterr().err.strip().partition("; write it anew: ")
+    assert said == f"{request.output} differs from what its definitions give"
+    assert shlex.split(command) == ["kafka-message-generator", "generate", *to]
+    assert cli.main(shlex.split(command)[1:]) == 0
+    assert cli.main(["check", *to]) == 0
 
 
 def test_check_shows_a_missing_and_a_stray_file(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:

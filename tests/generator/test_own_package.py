@@ -19,7 +19,7 @@ import pytest
 
 from kafka_message_generator import cli
 from tests.support import invoices
-from tests.support.building import build_package, write_specs
+from tests.support.building import build_package, import_package, unique_name, write_specs
 from tests.support.invoices import COPYING, DEFINITIONS, PRINTED, USE
 from tests.support.specs import field, message
 
@@ -126,6 +126,27 @@ def test_headers_of_ones_own(tmp_path: Path) -> None:
     answer = protocol.encode_response(package.InvoiceResponse(cents=1), 0, 5, framed=False)
     assert answer.hex() == "00000000" + "00000005" + "0000" + "0000000000000001"
     assert protocol.decode_response(answer, package.InvoiceResponse, 0).header.correlation_id == 5
+
+
+OWN_ERRORS = '[{"name": "NONE", "code": 0, "retriable": false}, {"name": "CLOSED", "code": 7, "retriable": true}]'
+
+
+@pytest.mark.parametrize(
+    ("errors", "codes", "seven"),
+    [(None, {"NONE": 0}, ("UNKNOWN_7", False)), (OWN_ERRORS, {"NONE": 0, "CLOSED": 7}, ("CLOSED", True))],
+)
+def test_error_codes(errors: str | None, codes: dict[str, int], seven: tuple[str, bool], tmp_path: Path) -> None:
+    """A protocol has its own, or only that of success: from 3.12 on Python refuses to call an enumeration without any."""
+    specs, name = write_specs(tmp_path / "specs", *DEFINITIONS[:2]), unique_name()
+    (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\n")
+    if errors is not None:
+        (specs / "errors.json").write_text(errors)
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 0
+    import_package(tmp_path / "out" / "src", name)
+    protocol = importlib.import_module(f"{name}.protocol")
+    assert {each.name: each.value for each in protocol.ErrorCode} == codes
+    assert (protocol.ErrorCode(7).name, protocol.is_retriable(7)) == seven
+    assert "Kafka" not in (protocol.ErrorCode.__doc__ or "")
 
 
 def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:

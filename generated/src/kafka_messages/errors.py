@@ -8,6 +8,20 @@ class KafkaMessageError(Exception):
     """Base of every error of this package; never raised itself."""
 
 
+class PlacedError(KafkaMessageError, ValueError):
+    """Base of errors about one place in a message; never raised itself."""
+
+    def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
+        super().__init__(reason, message, version, path)
+        self.reason = reason
+        self.message = message
+        self.version = version
+        self.path = path
+
+    def __str__(self) -> str:
+        return _place(self.message, self.version, self.path) + self.reason
+
+
 class DecodeError(KafkaMessageError, ValueError):
     """The bytes are not this message at this version.
 
@@ -27,18 +41,8 @@ class DecodeError(KafkaMessageError, ValueError):
         return _place(self.message, self.version, self.path) + self.reason
 
 
-class EncodeError(KafkaMessageError, ValueError):
+class EncodeError(PlacedError):
     """A value cannot be written at this version; ``path`` names the field and ``reason`` says why."""
-
-    def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
-        super().__init__(reason, message, version, path)
-        self.reason = reason
-        self.message = message
-        self.version = version
-        self.path = path
-
-    def __str__(self) -> str:
-        return _place(self.message, self.version, self.path) + self.reason
 
 
 class UnsupportedVersionError(KafkaMessageError, ValueError):

@@ -19,7 +19,7 @@ from uuid import UUID
 from ._base.message import Message, unsupported
 from ._core.shown import shown
 from ._core.wire import RawTaggedField
-from .errors import KafkaMessageError, _place
+from .errors import PlacedError
 from .schema.build import Builder
 from .schema.facts import FieldFacts, facts_of
 from .schema.sections import Section
@@ -39,18 +39,8 @@ RAW_KEY = "_unknownTaggedFields"
 RECORDS_FORMS = ("data", "size", "empty")
 
 
-class JsonError(KafkaMessageError, ValueError):
+class JsonError(PlacedError):
     """The JSON is not this message at this version; ``path`` names the place in it and ``reason`` says why."""
-
-    def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
-        super().__init__(reason, message, version, path)
-        self.reason = reason
-        self.message = message
-        self.version = version
-        self.path = path
-
-    def __str__(self) -> str:
-        return _place(self.message, self.version, self.path) + self.reason
 
 
 def to_json(

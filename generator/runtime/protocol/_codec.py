@@ -220,7 +220,8 @@ def decode_response(data: BytesLike, api: type[Message] | ApiKey | int | Api, ve
         data = as_bytes(data)
     which = api_of(api)
     if isinstance(api, type) and which.response_name != api.NAME:
-        raise UnknownApiError(f"{api.NAME} is a request; the response is {which.response_name}")
+        what = f"is a request; the response is {which.response_name}" if which.response_name else "has no response"
+        raise UnknownApiError(f"{api.NAME} {what}")
     message = which.response_class
     may_fall_back = which.response_name == "ApiVersionsResponse"
     if not may_fall_back and version not in which.valid_versions:

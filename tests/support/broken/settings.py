@@ -345,9 +345,53 @@ CASES = [
         "one-way",
         "[protocol]\nheaders = 'kafka'\none-way = ['AskRequest', 'Probe', 'AskRequest']\n",
         "3: $.protocol.one-way: one-way names AskRequest, which has the response AskResponse; take it out",
-        "3: $.protocol.one-way: one-way names Probe, but no request is called so",
+        "3: $.protocol.one-way: one-way names Probe, but no request is called so; take it out",
         "3: $.protocol.one-way[2]: one-way has 'AskRequest' twice; leave one out",
         files={"Ask.json": ASK, "Answer.json": ANSWER},
+    ),
+    Case(
+        "one-way misspelt: it is meant",
+        "[protocol]\none-way = ['TelRequest']\n",
+        "2: $.protocol.one-way: one-way names TelRequest, but no request is called so; did you mean TellRequest?",
+        files={"Tell.json": TELL},
+    ),
+    Case(
+        "what only follows from settings that are no TOML",
+        "[package]\nparts = ['protocol']\nname = \n[protocol]\none-way = ['TellRequest']\n",
+        "3: $: not TOML: invalid value",
+        files={"Tell.json": TELL},
+    ),
+    Case(
+        "what only follows from a table that is none",
+        "[package]\nparts = ['protocol']\n[[protocol]]\none-way = ['TellRequest']\n",
+        "3: $.protocol: expected a table, found array [{'one-way': ['TellRequest']}]",
+        files={"Tell.json": TELL},
+    ),
+    Case(
+        "what only follows from values of another type",
+        "[package]\nparts = ['protocol']\n[protocol]\nheaders = ['kafka']\none-way = 'TellRequest'\n",
+        "4: $.protocol.headers: expected a string, found array ['kafka']",
+        "5: $.protocol.one-way: expected an array, found string 'TellRequest'",
+        files={"Tell.json": TELL},
+    ),
+    Case(
+        "what only follows from an element of another type",
+        "[package]\nparts = ['protocol']\n[protocol]\nheaders = 'kafkas'\none-way = [7]\n",
+        "4: $.protocol.headers: unknown headers 'kafkas'; did you mean kafka?",
+        "5: $.protocol.one-way[0]: expected a string, found number 7",
+        files={"Tell.json": TELL},
+    ),
+    Case(
+        "versions that Kafka's headers have not",
+        "[protocol]\nheaders = 'kafka'\n",
+        "Answer.json:1: $.headerVersions: Kafka's ResponseHeader has the versions 0-1, not 5; say another in "
+        "headerVersions of AskResponse",
+        "Ask.json:1: $.headerVersions: Kafka's RequestHeader has the versions 1-2, not 0; say another in "
+        "headerVersions of AskRequest",
+        files={
+            "Ask.json": {**ASK, "headerVersions": {"0+": "0"}},
+            "Answer.json": {**ANSWER, "headerVersions": {"0+": "5"}},
+        },
     ),
     Case(
         "accepted warnings",

@@ -166,5 +166,5 @@ def _build(key: int) -> Api:
 
 
 def is_retriable(code: int) -> bool:
-    """Whether the error with this code may go away by itself, by Kafka's own judgement; false for unknown codes."""
+    """Whether the error with this code may go away by itself, as the definitions say; false for unknown codes."""
     return code in RETRIABLE
