@@ -132,6 +132,13 @@ def quick(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Damaged bytes, wrong values and plans, natively and purely, for a minute; -- --seconds 600, --sanitize, --guided."""
+    install(session, *groups("tests"), *GENERATED, "./native")
+    session.run("python", "-m", "tests.fuzz", *session.posargs)
+
+
+@nox.session
 def readme(session: nox.Session) -> None:
     """Run the shell blocks of README and docs in a fresh clone; -- --all for the slow ones too, which it lists."""
     session.run("python", "-m", "tests.support.commands", *session.posargs)

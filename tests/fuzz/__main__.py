@@ -23,7 +23,7 @@ def main() -> int:
         if arguments.guided:
             return guided.main(arguments.seconds, WORK)
         if arguments.sanitize and "FUZZ_BUILD" not in os.environ:
-            return sanitized()
+            return sanitized(arguments.tests)
     except build.NoCompiler as error:
         print(f"this needs a compiler: {error}", file=sys.stderr)
         return 2
@@ -37,22 +37,26 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--case", type=int, help="one case of the run of that seed")
     parser.add_argument("--only", choices=("read", "write", "construct", "plan"), help="one sort of cases")
     parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UndefinedBehaviorSanitizer")
+    parser.add_argument("--tests", action="store_true", help="with --sanitize: run tests/native that way instead")
     parser.add_argument("--guided", action="store_true", help="led by coverage, with clang's libFuzzer")
     return parser.parse_args()
 
 
-def sanitized() -> int:
-    """The same command again, with a core that watches itself in front of the installed one."""
+def sanitized(is_for_tests: bool) -> int:
+    """This command again, or the tests of the core, with one that watches itself in front of the installed one."""
     folder = build.build(WORK.resolve() / "sanitized", "gcc", *build.SANITIZERS)
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     more = build.environment() | {"FUZZ_BUILD": "sanitized", "PYTHONPATH": path, "LD_PRELOAD": build.preloaded()}
-    return subprocess.run([sys.executable, "-m", "tests.fuzz", *sys.argv[1:]], env=os.environ | more).returncode
+    tests = ("pytest", "-q", "-n", "2", "tests/native", "--ignore=tests/native/test_native_fuzz.py")
+    again = tests if is_for_tests else ("tests.fuzz", *sys.argv[1:])
+    return subprocess.run([sys.executable, "-m", *again], env=os.environ | more).returncode
 
 
 def fuzzed(arguments: argparse.Namespace) -> int:
-    from tests.fuzz.cases import CASES, Difference
+    from tests.fuzz.cases import CASES, Difference, samples
 
     faulthandler.enable()
+    samples()  # read before time begins
     kind = os.environ.get("FUZZ_BUILD", "plain")
     cases = [(case, share) for case, share in CASES if arguments.only in (None, case.__name__)]
     chosen, shares = zip(*cases, strict=True)

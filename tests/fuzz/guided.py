@@ -1,9 +1,62 @@
-"""stub"""
+"""Fuzzing led by coverage: clang's libFuzzer with an interpreter inside, on the reader and on the parser of plans."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import sysconfig
 from pathlib import Path
+
+from tests.fuzz import build, record
+
+HERE = Path(__file__).parent
+SANITIZERS = ("-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined")
 
 
 def main(seconds: float, work: Path) -> int:
-    return 2
+    """Build, begin with what earlier runs found interesting, and go on for a while; 0 if nothing is wrong."""
+    work = work.resolve()
+    core = build.build(work / "guided", "clang", *SANITIZERS)
+    path = os.pathsep.join([str(core), str(build.ROOT), *filter(None, sys.path)])
+    environment = os.environ | build.environment() | {"PYTHONPATH": path, "PYTHONHOME": prefixes()}
+    done = subprocess.run(
+        [str(driver(work)), *options(seconds, work)], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    print(done.stderr[-6000:])
+    executed = re.search(r"stat::number_of_executed_units:\s+([0-9]+)", done.stderr)
+    if done.returncode == 0 and executed:
+        seed = re.search(r"INFO: Seed: ([0-9]+)", done.stderr)
+        counts = {"inputs": int(executed[1]), "inputs kept": len(list((work / "corpus").iterdir()))}
+        record.keep(record.Run("guided", int(seed[1]) if seed else 0, seconds, counts))
+    return 1 if done.returncode else 0
+
+
+def prefixes() -> str:
+    """Where the embedded interpreter's own library is, which does not know of virtual environments."""
+    return f"{sys.base_prefix}:{sys.base_exec_prefix}"
+
+
+def driver(work: Path) -> Path:
+    """libFuzzer's main program around the interpreter that runs this."""
+    target, variables = work / "guided" / "fuzzer", sysconfig.get_config_vars()
+    if not variables["Py_ENABLE_SHARED"]:
+        raise build.NoCompiler("a Python with a shared library is needed")
+    flags = [f"-I{sysconfig.get_paths()['include']}", f"-L{variables['LIBDIR']}", f"-lpython{variables['LDVERSION']}"]
+    flags += [f"-Wl,-rpath,{variables['LIBDIR']}", "-Wl,--export-dynamic", "-fsanitize=fuzzer,address,undefined", "-g"]
+    subprocess.run(["clang", str(HERE / "guided.c"), "-o", str(target), *flags], check=True)
+    return target
+
+
+def options(seconds: float, work: Path) -> list[str]:
+    """libFuzzer's own, and the folder of inputs, with those to start from."""
+    from tests.fuzz.target import corpus
+
+    folder = work / "corpus"
+    folder.mkdir(parents=True, exist_ok=True)
+    for data in corpus():
+        (folder / hashlib.sha1(data).hexdigest()).write_bytes(data)
+    limits = ("-max_len=4096", "-timeout=60", "-rss_limit_mb=4096", "-detect_leaks=0", "-print_final_stats=1")
+    return [str(folder), f"-max_total_time={seconds:.0f}", f"-artifact_prefix={work}/found-", *limits]

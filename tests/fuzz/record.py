@@ -27,11 +27,16 @@ def keep(run: Run, record: Path = RECORD) -> None:
         lines.write(json.dumps(asdict(run)) + "\n")
 
 
+def runs(record: Path = RECORD) -> list[Run]:
+    """All runs so far."""
+    if not record.exists():
+        return []
+    return [Run(**json.loads(line)) for line in record.read_text(encoding="utf-8").splitlines()]
+
+
 def sums(record: Path = RECORD) -> dict[str, Counter[str]]:
     """Cases of each sort over all runs, by build."""
     found: dict[str, Counter[str]] = {}
-    if record.exists():
-        for line in record.read_text(encoding="utf-8").splitlines():
-            run = Run(**json.loads(line))
-            found.setdefault(run.build, Counter()).update(run.counts | {"runs": 1})
+    for run in runs(record):
+        found.setdefault(run.build, Counter()).update(run.counts | {"runs": 1})
     return found

@@ -188,7 +188,8 @@ def test_other_arguments() -> None:
         __slots__ = ()
 
     assert both(1).text == "MetadataResponseTopic.__init__() takes 1 positional argument but 2 were given"
-    assert both(nam="x").text == "MetadataResponseTopic.__init__() got an unexpected keyword argument 'nam'"
+    unknown = "MetadataResponseTopic.__init__() got an unexpected keyword argument 'nam'"
+    assert both(nam="x").text.removesuffix(". Did you mean 'name'?") == unknown  # newer Pythons ask
     assert both(name="x", nam="x").is_error
     assert both(self=1).is_error
     assert not both(**{Name("name"): "x"}).is_error

@@ -1,0 +1,79 @@
+"""What libFuzzer calls: an input is a message to read, or a plan and a message to read by it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tests.fuzz.cases import LEFT, Sample, bare_calls, differ, hidden, samples, structs_in_slots
+from tests.support.renderings import outcome
+
+PLANS = 24
+"""Messages whose plans are fuzzed: the input's first byte says which."""
+READ, PLAN = 0, 1
+
+
+@cache
+def layouts() -> list[Sample]:
+    """One sample of each version of each message, for the input's first two bytes to choose from."""
+    found = {(sample.cls, sample.version): sample for sample in samples()}
+    return list(found.values())
+
+
+@cache
+def planned() -> list[Sample]:
+    """Messages whose plans have the most of the grammar in them, those of proposals among them."""
+    by_class = {sample.cls: sample for sample in samples()}
+    return sorted(by_class.values(), key=lambda sample: -len(set(sample.owner._plan.split())))[:PLANS]
+
+
+def corpus() -> list[bytes]:
+    """Inputs to start from."""
+    places = {(sample.cls, sample.version): place for place, sample in enumerate(layouts())}
+    reads = [
+        bytes([READ]) + places[sample.cls, sample.version].to_bytes(2, "big") + sample.data
+        for sample in samples()
+        if len(sample.data) < 1000
+    ]
+    plans = [
+        bytes([PLAN, place]) + sample.owner._plan.encode() + b"\xff" + bytes([sample.version]) + sample.data
+        for place, sample in enumerate(planned())
+    ]
+    return reads + plans
+
+
+def one(data: bytes) -> None:
+    """Any bytes at all; raises a Difference, or the process ends with a report, where something is wrong."""
+    if data[:1] == bytes([READ]) and len(data) > 2:
+        sample = layouts()[int.from_bytes(data[1:3], "big") % len(layouts())]
+        read(sample, data[3:])
+    elif data[:1] == bytes([PLAN]) and len(data) > 1:
+        text, _, message = data[2:].partition(b"\xff")
+        plan(planned()[data[1] % PLANS], text.decode(errors="replace"), message)
+
+
+def read(sample: Sample, data: bytes) -> None:
+    got = outcome(sample.bare["read"], data, sample.version)
+    if got.value is LEFT:
+        return
+    wanted = outcome(sample.calls["read"].__wrapped__, data, sample.version)
+    if got != wanted:
+        raise differ(f"{sample}: read of {data.hex()}", got, wanted)
+    for name in ("write", "size"):
+        got = outcome(sample.bare[name], wanted.value, sample.version)
+        pure = outcome(sample.calls[name].__wrapped__, wanted.value, sample.version)
+        if got.value is not LEFT and got != pure:
+            raise differ(f"{sample}: {name} of what was read from {data.hex()}", got, pure)
+
+
+def plan(sample: Sample, text: str, data: bytes) -> None:
+    try:
+        calls = bare_calls(sample.cls, sample.plan_of(text))
+    except (ValueError, TypeError):
+        return
+    version = data[0] if data else 0
+    message = calls["read"](data[1:], version)
+    calls["read_from"](data, 1, version)
+    if message is not LEFT:
+        repr(list(map(hidden, structs_in_slots(message))))
+        calls["write"](message, version)
+        calls["size"](message, version)

@@ -1,0 +1,84 @@
+"""The fuzzing itself: that it finds a difference, says how to repeat it, and keeps what it did."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fuzz import build, record
+
+cases: Any = pytest.importorskip("tests.fuzz.cases", exc_type=ImportError)
+
+
+def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, with its record in a folder of the test."""
+    path = os.pathsep.join([str(build.ROOT), *filter(None, sys.path)])
+    command = [sys.executable, "-m", "tests.fuzz", *arguments]
+    environment = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500)
+
+
+def test_the_same_seed_is_the_same_run() -> None:
+    """What was found is found again."""
+
+    def counts() -> Counter[str]:
+        found: Counter[str] = Counter()
+        for number in range(200):
+            for case, _ in cases.CASES:
+                case(random.Random(f"7 {number}"), found)
+        return found
+
+    first = counts()
+    assert first == counts()
+    assert {"read", "write", "size", "construct", "plan", "read left to the pure code"} <= first.keys()
+    assert first["read"] + first["read_from"] == 200 > first["read left to the pure code"]
+
+
+def test_differences_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A core that goes by a slightly wrong plan, in reading and in writing: fuzzing that never fails would prove nothing."""
+    some = [sample for sample in cases.samples() if sample.cls.NAME == "HeartbeatRequest"]
+    text = some[0].owner._plan
+    for right, wrong in (("group_instance_id/s?=~", "group_instance_id/s?=x"), ("generation_id/i", "generation_id/I")):
+        assert right in text
+        bare = cases.bare_calls(some[0].cls, some[0].plan_of(text.replace(right, wrong)))
+        with monkeypatch.context() as patched:
+            patched.setattr(cases, "samples", lambda: some)
+            patched.setattr(cases, "printed_calls", lambda sample, bare=bare: bare)
+            with pytest.raises(cases.Difference, match=r"(?s)^HeartbeatRequest v\d+: \w+ of .*native: .*pure: "):
+                read_and_write(5000)
+
+
+def read_and_write(count: int) -> None:
+    for number in range(count):
+        cases.read(random.Random(number), Counter())
+        cases.write(random.Random(number), Counter())
+
+
+@pytest.mark.parametrize("kind", ["plain", "sanitized"])
+def test_the_command(kind: str, tmp_path: Path) -> None:
+    """A few seconds of it, also with sanitizers where there is a compiler; two runs are summed."""
+    options = ["--sanitize"] if kind == "sanitized" else []
+    for seed in ("1", "2"):
+        done = run(tmp_path, "--seconds", "3", "--seed", seed, *options)
+        if done.returncode == 2 and "this needs a compiler" in done.stderr:
+            pytest.skip(f"{done.stderr.strip()}; CI has one")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.startswith(f"seed {seed}, {kind} build, 3 s\nthis run: ")
+    sums = record.sums(tmp_path / record.RECORD)
+    assert sums.keys() == {kind}
+    assert (sums[kind]["runs"], sums[kind]["read"] > 0, sums[kind]["write"] > 0) == (2, True, True)
+    assert [run.seed for run in record.runs(tmp_path / record.RECORD)] == [1, 2]
+
+
+def test_one_case_again(tmp_path: Path) -> None:
+    """A case that was named is done alone and not counted."""
+    done = run(tmp_path, "--seed", "1", "--case", "5")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (tmp_path / record.RECORD).exists()
