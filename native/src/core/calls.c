@@ -17,26 +17,30 @@ typedef struct {
 
 static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObject *names)
 {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* Ctrl-C in a buffer's own code */
     PyErr_Clear();
     self->declined++;
     return PyObject_Vectorcall(self->pure, args, flags, names);
 }
 
-/* A message from the bytes of any buffer; `end` stays below 0 where it is declined. */
-static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *end)
+/* A message from the bytes of any buffer, how many it took, and how many are behind it. */
+static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *taken, Py_ssize_t *left)
 {
     const Layout *layout = layout_at(self->plan, version);
     if (UNLIKELY(layout == NULL)) return NULL;
     if (LIKELY(PyBytes_CheckExact(data))) {
         Py_ssize_t size = PyBytes_GET_SIZE(data) - offset;
         if (UNLIKELY(size < 0)) return NULL;
-        return read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(data) + offset, size, end);
+        PyObject *message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(data) + offset, size, taken);
+        *left = size - *taken;
+        return message;
     }
     Py_buffer buffer;
     if (PyBytes_Check(data) || PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE) < 0) return NULL;
     PyObject *message = NULL;
     if (offset <= buffer.len) {
-        message = read_message(self->plan, layout, (const uint8_t *)buffer.buf + offset, buffer.len - offset, end);
+        message = read_message(self->plan, layout, (const uint8_t *)buffer.buf + offset, buffer.len - offset, taken);
+        *left = buffer.len - offset - *taken;            /* in bytes, whatever the length of the object counts */
     }
     PyBuffer_Release(&buffer);
     return message;
@@ -75,11 +79,10 @@ static PyObject *call_read(PyObject *callable, PyObject *const *args, size_t fla
 {
     ARGUMENTS(2, "data", "version")
     if (LIKELY(values != NULL)) {
-        Py_ssize_t end = -1;
-        PyObject *message = read_at(self, values[0], 0, values[1], &end);
+        Py_ssize_t taken, left;
+        PyObject *message = read_at(self, values[0], 0, values[1], &taken, &left);
         if (LIKELY(message != NULL)) {
-            Py_ssize_t size = PyBytes_CheckExact(values[0]) ? PyBytes_GET_SIZE(values[0]) : PyObject_Size(values[0]);
-            if (LIKELY(end == size)) return message;
+            if (LIKELY(left == 0)) return message;
             Py_DECREF(message);
         }
     }
@@ -91,8 +94,8 @@ static PyObject *call_read_from(PyObject *callable, PyObject *const *args, size_
     ARGUMENTS(3, "data", "offset", "version")
     int64_t offset;
     if (LIKELY(values != NULL && int_of(values[1], &offset) == 0 && offset >= 0 && offset <= PY_SSIZE_T_MAX)) {
-        Py_ssize_t taken = -1;
-        PyObject *message = read_at(self, values[0], (Py_ssize_t)offset, values[2], &taken);
+        Py_ssize_t taken, left;
+        PyObject *message = read_at(self, values[0], (Py_ssize_t)offset, values[2], &taken, &left);
         if (LIKELY(message != NULL)) {
             PyObject *end = PyLong_FromSsize_t((Py_ssize_t)offset + taken);
             PyObject *result = end == NULL ? NULL : PyTuple_Pack(2, message, end);
