@@ -127,7 +127,8 @@ def encode_request(
         correlation_id=correlation_id,
         client_id=client_id,
     )
-    return Request(filled, api, version, message).encode(framed=framed)
+    body = message.write(version)
+    return _join(filled.write(api.request_header_version(version)), body, framed)
 
 
 def encode_response(message: Message, version: int, correlation_id: int, *, framed: bool = True) -> bytes:
@@ -138,7 +139,8 @@ def encode_response(message: Message, version: int, correlation_id: int, *, fram
     """
     api = _api_of_side(message, "response")
     header: Any = class_of("ResponseHeader")
-    return Response(header(correlation_id=correlation_id), api, version, message).encode(framed=framed)
+    body = message.write(version)
+    return _join(header(correlation_id=correlation_id).write(api.response_header_version(version)), body, framed)
 
 
 def read_request_header(data: BytesLike) -> tuple[RequestHeader, int]:
@@ -186,13 +188,16 @@ def decode_request(data: BytesLike) -> Request:
         data = as_bytes(data)
     header, body = read_request_header(data)
     api, version = api_of(header.request_api_key), header.request_api_version
-    if api.is_removed:
-        reason = f"{api.request_name} has no version {version}: the API was removed"
-        raise UnsupportedRequestError(reason, api, header)
     if version not in api.valid_versions:
-        raise UnsupportedRequestError(str(unsupported(api.request_class, version)), api, header)
-    message, end = api.request_class.read_from(data, body, version)
+        raise _unsupported_request(header, api, version)
+    message, end = class_of(api.request_name).read_from(data, body, version)
     return Request(header, api, version, message, data[end:])
+
+
+def _unsupported_request(header: RequestHeader, api: Api, version: int) -> UnsupportedRequestError:
+    if api.is_removed:
+        return UnsupportedRequestError(f"{api.request_name} has no version {version}: the API was removed", api, header)
+    return UnsupportedRequestError(str(unsupported(api.request_class, version)), api, header)
 
 
 if TYPE_CHECKING:

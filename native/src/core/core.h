@@ -79,6 +79,7 @@ typedef struct {
     PyObject *value;             /* GIVEN: the default itself */
     struct Struct *structure;    /* STRUCT */
     PyTypeObject *list;          /* arrays: the class of the list */
+    uint8_t is_leaf_list;        /* a plain list of values or leaves: the collector need not see it */
 } Field;
 
 typedef struct Struct {
@@ -93,12 +94,13 @@ typedef struct Struct {
 /* One value on the wire. */
 typedef struct {
     const Field *field;
+    uint32_t slot;               /* of the field */
+    uint32_t tag;
     struct Layout *layout;       /* STRUCT, or elements that are */
     uint8_t kind;                /* a Kind; of arrays: ARRAY, and the kind of the elements beside it */
     uint8_t element;
     uint8_t is_compact, is_nullable, is_tagged;
     uint8_t bits, is_signed;     /* VARINT */
-    uint32_t tag;
     uint32_t least;              /* bytes that an element takes at least; 0 where it may take none */
     PyObject *memo;              /* the last text that was read here */
 } Op;

@@ -116,7 +116,7 @@ INLINE int finalized(PyObject *self, PyTypeObject *cls)
     return PyObject_CallFinalizerFromDealloc(self);
 }
 
-static _Thread_local int depth = 0;                      /* of objects that are being released inside each other */
+static int depth = 0;            /* of objects that are being released inside each other; a bound, so it may be too high */
 
 static void release_at_depth(PyObject *self, PyTypeObject *cls)
 {
@@ -197,7 +197,7 @@ PyObject *new_default(const Package *package, const Field *field)
     switch (field->by_default) {
     case NEW_LIST: {
         PyObject *list = new_list(field->list, 0);
-        if (list != NULL && field->kind == STRUCT) PyObject_GC_Track(list);
+        if (list != NULL && !field->is_leaf_list) PyObject_GC_Track(list);
         return list;
     }
     case NEW_STRUCT: return new_default_struct(package, field->structure);

@@ -186,6 +186,7 @@ static int field_type(Text *text, Struct *structure, Field *field)
         EXPECT(kind >= 0, "a letter that is no type");
         field->kind = (uint8_t)kind;
         if (field->is_array) field->list = (PyTypeObject *)Py_NewRef((PyObject *)&PyList_Type);
+        field->is_leaf_list = field->is_array;
         return 0;
     }
     const char *start = text->p;
@@ -208,6 +209,7 @@ static int field_type(Text *text, Struct *structure, Field *field)
         EXPECT(is_list_class(list) && list != &PyList_Type, "a collection is no list with an index");
     }
     field->list = (PyTypeObject *)Py_NewRef((PyObject *)list);
+    field->is_leaf_list = list == &PyList_Type && field->structure->is_leaf;
     return 0;
 }
 
@@ -318,6 +320,7 @@ static int read_wire_type(Text *text, Op *op, int *kind)
 static int read_op(Text *text, const Struct *structure, uint64_t *seen, Op *op)
 {
     if (read_place(text, structure, seen, &op->field) < 0) return -1;
+    op->slot = op->field->slot;
     int kind = op->field->kind, is_array = op->field->is_array;
     if (read_wire_type(text, op, &kind) < 0) return -1;
     EXPECT((kind == STRUCT) == (op->layout != NULL), "a struct without its layout");

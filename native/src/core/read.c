@@ -168,7 +168,7 @@ static PyObject *read_array(Op *op, In *in)
     PyObject *list = new_list(op->field->list, count);
     if (UNLIKELY(list == NULL)) return NULL;
     int failed = read_elements(op, ((PyListObject *)list)->ob_item, count, in) < 0;
-    if (UNLIKELY(failed || op->element == STRUCT)) PyObject_GC_Track(list);
+    if (UNLIKELY(failed) || !op->field->is_leaf_list) PyObject_GC_Track(list);
     if (LIKELY(!failed)) return list;
     Py_DECREF(list);
     return NULL;
@@ -227,7 +227,7 @@ static int read_tagged(Op *op, PyObject *object, uint32_t size, const In *in)
     PyObject *value = read_value(op, &inner);
     if (value == NULL) return -1;
     if (inner.p != inner.end) { Py_DECREF(value); return -1; }
-    SLOT(object, op->field->slot) = value;
+    SLOT(object, op->slot) = value;
     return 0;
 }
 
@@ -261,7 +261,7 @@ static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t coun
 static int tags_by_default(const Layout *layout, PyObject *object, const Package *package)
 {
     for (const Op *op = layout->tags; op < layout->tags + layout->tag_count; op++) {
-        PyObject **slot = &SLOT(object, op->field->slot);
+        PyObject **slot = &SLOT(object, op->slot);
         if (*slot == NULL && (*slot = new_default(package, op->field)) == NULL) return -1;
     }
     return 0;
@@ -306,7 +306,7 @@ static PyObject *read_struct(const Layout *layout, In *in)
     for (Op *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
         PyObject *value = read_value(op, in);
         if (UNLIKELY(value == NULL)) goto declined;
-        SLOT(object, op->field->slot) = value;
+        SLOT(object, op->slot) = value;
     }
     for (const Absent *absent = layout->absent, *last = absent + layout->absent_count; absent < last; absent++) {
         PyObject *value = new_default(in->package, absent->field);

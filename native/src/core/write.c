@@ -358,7 +358,7 @@ static int write_tags(const Layout *layout, PyObject *object, PyObject *fields, 
         for (; next < unknown.count && unknown.tags[next] < op->tag; next++) {
             if (write_unknown(unknown.tags[next], unknown.data[next], out) < 0) return -1;
         }
-        if (write_tagged(op, SLOT(object, op->field->slot), out) < 0) return -1;
+        if (write_tagged(op, SLOT(object, op->slot), out) < 0) return -1;
     }
     for (; next < unknown.count; next++) {
         if (write_unknown(unknown.tags[next], unknown.data[next], out) < 0) return -1;
@@ -375,7 +375,7 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
         if (UNLIKELY(is_default(out->package, absent->field, SLOT(object, absent->field->slot)) != 1)) return -1;
     }
     for (const Op *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
-        if (UNLIKELY(write_value(op, SLOT(object, op->field->slot), out) < 0)) return -1;
+        if (UNLIKELY(write_value(op, SLOT(object, op->slot), out) < 0)) return -1;
     }
     PyObject *fields = SLOT(object, structure->unknown);
     if (UNLIKELY(fields == NULL || !PyTuple_CheckExact(fields))) return -1;

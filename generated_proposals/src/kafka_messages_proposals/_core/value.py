@@ -10,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
-    _set = object.__setattr__
 
     class _Value:
         """What the values share; their fields are their slots."""
@@ -18,10 +17,11 @@ else:
         __slots__ = ()
 
         def __init__(self, *values, **named):
-            if named or len(values) != len(self.__slots__):
+            puts = self._puts
+            if named or len(values) != len(puts):
                 values = self._in_order(values, named)
-            for name, value in zip(self.__slots__, values, strict=True):
-                _set(self, name, value)
+            for put, value in zip(puts, values):  # noqa: B905  # as many as there are fields
+                put(self, value)
 
         def _in_order(self, values, named):
             """All values, those that were not given by their defaults."""
@@ -76,4 +76,6 @@ else:
         namespace["_defaults"] = {name: namespace.pop(name) for name in names if name in namespace}
         namespace |= {"__slots__": names, "__match_args__": names, "__dataclass_fields__": _Fields()}
         bases = tuple(base for base in cls.__bases__ if base is not object)
-        return type(cls.__name__, (*bases, _Value), namespace)
+        made = type(cls.__name__, (*bases, _Value), namespace)
+        made._puts = tuple([vars(made)[name].__set__ for name in names])
+        return made
