@@ -17,6 +17,7 @@ typedef struct {
 
 static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObject *names)
 {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* Ctrl-C in a buffer's own code */
     PyErr_Clear();
     self->declined++;
     return PyObject_Vectorcall(self->pure, args, flags, names);

@@ -65,9 +65,13 @@ int is_list_class(PyTypeObject *type)
 
 static void release_list_object(PyObject *self);
 
-/* An exact list whose last reference goes: what list itself would do, without the detour. */
+/* An exact list whose last reference goes: what list itself would do, without the detour. Where somebody may listen to
+ * what dies (tracers of references since 3.13, builds that list all objects), the detour is taken. */
 INLINE void drop_list(PyObject *self)
 {
+#if PY_VERSION_HEX >= 0x030D0000 || defined(Py_REF_DEBUG)
+    Py_DECREF(self);
+#else
     PyListObject *list = (PyListObject *)self;
     PyObject_GC_UnTrack(self);
     PyObject **items = list->ob_item;
@@ -77,6 +81,7 @@ INLINE void drop_list(PyObject *self)
         PyMem_Free(items);
     }
     PyObject_GC_Del(self);
+#endif
 }
 
 /* Let go of what the slots hold; `cls` is the class whose slots they are, its subclasses have let go of theirs. */
@@ -99,7 +104,7 @@ static void release_object(PyObject *self);
 INLINE PyTypeObject *released_class(PyObject *self, destructor release)
 {
     PyTypeObject *cls = Py_TYPE(self);
-    while (cls->tp_dealloc != release) cls = cls->tp_base;   /* ends: `release` was called for one of them */
+    while (cls->tp_dealloc != release && cls->tp_base != NULL) cls = cls->tp_base;   /* NULL: its bases were changed */
     return cls;
 }
 

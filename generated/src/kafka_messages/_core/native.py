@@ -16,7 +16,7 @@ from .wire import UNSET, ZERO_UUID, RawTaggedField
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
     from typing import Any, Literal
 
@@ -50,7 +50,7 @@ def set_rendering(wanted: Rendering) -> None:
 
 def refused() -> dict[str, Exception]:
     """Messages that the core did not take as a whole, and why; they stay pure. None of a package as it was printed."""
-    return {name: use for name, use in _door.messages.items() if isinstance(use, Exception)}
+    return {name: use for name, use in list(_door.messages.items()) if isinstance(use, Exception)}
 
 
 class _Native:
@@ -63,15 +63,16 @@ class _Native:
         self.owner = owner
         self.calls = {name: core.Reader(plan, message, name, pure[name].__get__(None, message)) for name in READERS}
         self.calls |= {name: core.Writer(plan, message, name, pure[name]) for name in WRITERS}
-        names = [line[1:].split(" ", 1)[0] for line in owner._plan.split("\n") if line[:1] == ":"]
-        self.structs = [namespace[name] for name in names if _has_its_constructor(namespace[name], namespace)]
+        self.structs = [namespace[line[1:].split(" ", 1)[0]] for line in owner._plan.split("\n") if line[:1] == ":"]
         self.set_constructor = core.set_constructor
+        self.structs = [struct for struct in self.structs if _is_printed(struct, namespace)]
         for struct in self.structs:
             struct._maker = core.Maker(plan, struct)
 
-    def switch(self, is_on: bool) -> None:
+    def switch(self, names: Iterable[str], is_on: bool) -> None:
+        """Put the core's calls in the class, those of ``names``, or take all of them out of it."""
         for name, call in self.calls.items():
-            if is_on:
+            if is_on and name in names:
                 setattr(self.owner, name, call)
             elif name in vars(self.owner):
                 delattr(self.owner, name)
@@ -79,9 +80,12 @@ class _Native:
             self.set_constructor(struct, is_on)
 
 
-def _has_its_constructor(struct: type, namespace: dict[str, Any]) -> bool:
-    """Whether a class still has the constructor that was printed; one of somebody else, wrapped around it say, is kept."""
-    return getattr(vars(struct).get("__init__"), "__globals__", None) is namespace
+def _is_printed(struct: type, namespace: dict[str, Any]) -> bool:
+    """Whether a class still has the constructor that the core can stand for, and nobody wrapped it."""
+    init: Any = vars(struct).get("__init__")
+    code = getattr(init, "__code__", None)
+    is_here = getattr(init, "__globals__", None) is namespace
+    return code is not None and is_here and code.co_qualname == f"{struct.__qualname__}.__init__"
 
 
 class _Door:
@@ -91,25 +95,27 @@ class _Door:
         self.is_wanted = os.environ.get(SWITCH) != "0"
         self.messages: dict[str, _Native | Exception] = {}
         self.pure: dict[str, Any] = {}
+        self.first: dict[str, Any] = {}
+        self.lock = RLock()  # who comes while another thread asks has to wait for the answer
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.unlock)
         self.reason = ""
         self._core: ModuleType | None = None
         self._package: Any = None
         self._is_asked = False
-        self._lock = RLock()  # threads may come at once, and finalizers of other objects in between
-        if hasattr(os, "register_at_fork"):  # a thread that holds it is not in the child
-            os.register_at_fork(after_in_child=self._lock._at_fork_reinit)  # type: ignore[attr-defined]
 
     def core(self) -> ModuleType | None:
         """The core, if it is installed and reads these plans."""
-        with self._lock:
-            if not self._is_asked:
-                from importlib import import_module
+        if not self._is_asked:
+            from importlib import import_module
 
-                self._is_asked = True
-                try:
-                    self._take(import_module("kafka_messages_native"))
-                except ImportError as error:
-                    self.reason = str(error)
+            with self.lock:
+                if not self._is_asked:
+                    try:
+                        self._take(import_module("kafka_messages_native"))
+                    except Exception as error:  # whatever is wrong with it, the pure code needs none
+                        self.reason = str(error)
+                    self._is_asked = True
         return self._core
 
     def _take(self, found: ModuleType) -> None:
@@ -123,28 +129,34 @@ class _Door:
         """Put the door before the methods of the base of all messages."""
         self.base = base
         self.pure = {name: vars(base)[name] for name in READERS + WRITERS}
+        self.first = {name: _first_use(name, pure) for name, pure in self.pure.items()}
         if self.is_wanted:
-            self.wait()
+            self.switch(True)
 
-    def wait(self) -> None:
-        """Let the first use of a message ask for the core."""
-        for name, pure in self.pure.items():
-            setattr(self.base, name, _first_use(name, pure))
+    def unlock(self) -> None:
+        """In a new process: the thread that held the lock may not be there."""
+        self.lock = RLock()
+
+    def own_names(self) -> list[str]:
+        """Those methods of the base of all messages that nobody wrapped: a wrapper goes on to see every call."""
+        there = vars(self.base)
+        return [name for name in self.pure if there.get(name) is self.pure[name] or there.get(name) is self.first[name]]
 
     def switch(self, is_on: bool) -> None:
-        with self._lock:
+        with self.lock:
             self.is_wanted = is_on
-            for name, pure in self.pure.items():
-                setattr(self.base, name, _first_use(name, pure) if is_on else pure)
+            names = self.own_names()
+            for name in names:
+                setattr(self.base, name, (self.first if is_on else self.pure)[name])
             for use in list(self.messages.values()):
-                self._settle(use)
+                self.settle(use, names)
 
-    def _settle(self, use: _Native | Exception) -> None:
+    def settle(self, use: _Native | Exception, names: Iterable[str]) -> None:
         """Switch a message as is wanted, and again if a finalizer changed that meanwhile."""
         is_on = None
         while isinstance(use, _Native) and is_on is not self.is_wanted:
             is_on = self.is_wanted
-            use.switch(is_on)
+            use.switch(names, is_on)
 
     def open(self, owner: Any) -> None:
         """The core for one message, or the pure code for all if there is no core."""
@@ -152,18 +164,28 @@ class _Door:
         if core is None:
             self.switch(False)
             return
-        with self._lock:
-            if owner.NAME not in self.messages:  # else another thread was first
-                self.messages[owner.NAME] = self._opened(core, owner)
-                self._settle(self.messages[owner.NAME])
-
-    def _opened(self, core: ModuleType, owner: Any) -> _Native | Exception:
+        names = self.own_names()
         try:
-            return _Native(core, self._package, owner, self.pure)
+            use = self.messages[owner.NAME] = _Native(core, self._package, owner, self.pure)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            for name, pure in self.pure.items():
-                setattr(owner, name, pure)
-            return error
+            self.messages[owner.NAME] = error
+            for name in names:
+                setattr(owner, name, self.pure[name])
+            return
+        self.settle(use, names)
+
+    def call(self, owner: Any, name: str) -> Any:
+        """What reads or writes a message now: the core's call, or the pure method."""
+        with self.lock:
+            use = self.messages.get(owner.NAME)
+            if self.is_wanted and (use is None or (isinstance(use, _Native) and use.owner is not owner)):
+                self.open(owner)  # for the first time, or for a class that a reload put in its place
+                use = self.messages.get(owner.NAME)
+            if not self.is_wanted or not isinstance(use, _Native):
+                return self.pure[name]
+            if name not in vars(owner) and name in (names := self.own_names()):
+                use.switch(names, True)  # a wrapper is gone
+            return use.calls[name]
 
 
 _door = _Door()
@@ -176,19 +198,14 @@ def _first_use(name: str, pure: Any) -> Any:
     def first(receiver: Any, /, *args: object, **named: object) -> object:
         cls = receiver if name in READERS else type(receiver)
         owner = next((base for base in cls.__mro__ if "_plan" in vars(base)), None)
-        if owner is not None:
-            if name not in vars(owner):
-                _door.open(owner)
-            found = vars(owner).get(name, pure)
-            if name in READERS and found is not pure:
-                return found(*args, **named)
-        else:
-            found = pure
-        method: Callable[..., object] = found.__get__(None, cls) if name in READERS else found
-        return method(*args, **named) if name in READERS else method(receiver, *args, **named)
+        found = pure if owner is None else _door.call(owner, name)
+        if name in WRITERS:
+            return found(receiver, *args, **named)
+        method: Callable[..., object] = pure.__get__(None, cls) if found is pure else found
+        return method(*args, **named)
 
     inner = pure.__func__ if name in READERS else pure
-    for attribute in ("__doc__", "__name__", "__qualname__", "__module__"):
+    for attribute in ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__"):
         setattr(first, attribute, getattr(inner, attribute))
     first.__wrapped__ = inner  # type: ignore[attr-defined]  # for inspect
     return classmethod(first) if name in READERS else first

@@ -1,0 +1,230 @@
+"""Lifetimes and patches: what a review of the core and its door found, each as the program that went wrong."""
+
+from __future__ import annotations
+
+import array
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import pytest
+from kafka_messages import DecodeError
+from kafka_messages.messages.api_versions_request import ApiVersionsRequest
+from kafka_messages.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+
+pytest.importorskip("kafka_messages_native")
+
+
+def in_a_process(program: str) -> str:
+    """What a program prints in an interpreter of its own, where nothing was read or written before."""
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_bytes_left_over_are_counted_in_bytes() -> None:
+    """A buffer's length is in elements, which may be fewer than its bytes: those left over were not seen."""
+    whole = FetchRequest().write(4)
+    data = array.array("i", bytes(len(whole) * 4))
+    memoryview(data).cast("B")[: len(whole)] = whole
+    with pytest.raises(DecodeError) as error:
+        FetchRequest.read(data, 4)  # type: ignore[arg-type]
+    with pytest.raises(DecodeError) as expected:
+        FetchRequest.read(bytes(data), 4)
+    assert str(error.value) == str(expected.value)
+
+
+def test_a_buffer_of_wide_elements_is_read_natively() -> None:
+    """The other side: where all its bytes are the message, nothing is declined."""
+    whole = FetchRequest(max_wait_ms=7).write(3 + 1)
+    message = b"\0" + whole  # one byte before it, for a length that shorts divide
+    assert len(message) % 2 == 0
+    data = memoryview(array.array("h", message))
+    before = FetchRequest.read_from.declined  # type: ignore[attr-defined]
+    assert FetchRequest.read_from(data, 1, 4) == (FetchRequest(max_wait_ms=7), len(message))
+    topic = FetchTopic(topic="a", partitions=[FetchPartition(partition=1)])
+    even = FetchRequest(topics=[topic]).write(4)
+    assert len(even) % 2 == 0
+    reader = FetchRequest.read
+    declined = reader.declined  # type: ignore[attr-defined]
+    assert FetchRequest.read(memoryview(array.array("h", even)), 4) == FetchRequest(topics=[topic])
+    assert reader.declined == declined  # type: ignore[attr-defined]
+    assert FetchRequest.read_from.declined == before  # type: ignore[attr-defined]
+
+
+def test_a_list_that_shrinks_while_it_is_copied() -> None:
+    """The new list may start the collector (up to Python 3.11), and a finalizer empty the one that is copied."""
+    program = """
+        import gc
+        from kafka_messages.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+
+        class Circle:
+            def __init__(self):
+                self.itself = self
+            def __del__(self):
+                topics.clear()
+
+        CreateTopicsRequest().write(7)
+        gc.disable()
+        for allocations in range(12):
+            topics = [CreatableTopic(name=str(i)) for i in range(100)]
+            gc.collect()
+            Circle()
+            gc.set_threshold(gc.get_count()[0] + allocations)
+            gc.enable()
+            found = CreateTopicsRequest(topics=topics)
+            gc.disable()
+            assert len(found.topics) in (0, 100), len(found.topics)
+        print("done")
+    """
+    assert in_a_process(program) == "done\n"
+
+
+def test_a_finalizer_that_changes_the_class() -> None:
+    """The reference to the class that an object gives back is to the one it has at its end."""
+
+    class Other(ReplicaState):
+        __slots__ = ()
+
+    FetchRequest().write(4)
+
+    def change(self: Any) -> None:
+        self.__class__ = Other
+
+    ReplicaState.__del__ = change  # type: ignore[attr-defined]
+    try:
+        before = sys.getrefcount(ReplicaState), sys.getrefcount(Other)
+        for _ in range(100):
+            ReplicaState()
+        assert (sys.getrefcount(ReplicaState), sys.getrefcount(Other)) == before
+    finally:
+        del ReplicaState.__del__  # type: ignore[attr-defined]
+
+
+def test_a_finalizer_sees_no_object_that_was_given_up() -> None:
+    """A constructor that the core begins and the printed one ends makes one object, not two."""
+    FetchRequest().write(4)
+    seen: list[int] = []
+    FetchTopic.__del__ = lambda self: seen.append(len(self.partitions))  # type: ignore[attr-defined]
+    try:
+        FetchTopic(topic="a", partitions=iter([FetchPartition()]))
+    finally:
+        del FetchTopic.__del__  # type: ignore[attr-defined]
+    assert seen == [1]
+
+
+def test_a_constructor_that_was_replaced_before_the_first_use() -> None:
+    """A wrapped constructor is called as long as it is there, also if the core comes later."""
+    program = """
+        import sys
+        from kafka_messages.messages.fetch_request import FetchTopic, FetchRequest
+        calls = []
+        printed = FetchTopic.__init__
+        def wrapped(self, **given):
+            calls.append(given)
+            printed(self, **given)
+        FetchTopic.__init__ = wrapped
+        FetchTopic(topic="a")
+        FetchRequest().write(4)
+        assert FetchTopic(topic="b").topic == "b"
+        print(len(calls))
+        FetchTopic.__init__ = printed
+        assert FetchTopic(topic="b").topic == "b"
+        print(len(calls))
+        frames = set()
+        sys.setprofile(lambda frame, event, argument: frames.add(frame.f_code.co_qualname))
+        FetchRequest(), FetchTopic()
+        sys.setprofile(None)
+        print("FetchRequest.__init__" in frames, "FetchTopic.__init__" in frames)
+    """
+    assert in_a_process(program) == "2\n2\nFalse True\n"
+
+
+def test_threads_that_are_the_first() -> None:
+    """While one thread imports the core, others find no core yet: none of them may switch it off."""
+    program = """
+        import sys, threading, time
+        from importlib.abc import MetaPathFinder
+        from kafka_messages import rendering
+        from kafka_messages.messages.fetch_request import FetchRequest
+        from kafka_messages.messages.api_versions_request import ApiVersionsRequest
+
+        class Slow(MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == "kafka_messages_native":
+                    time.sleep(0.3)
+        sys.meta_path.insert(0, Slow())
+        threads = [threading.Thread(target=cls().write, args=(4,)) for cls in (FetchRequest, ApiVersionsRequest) * 4]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        print(rendering(), type(FetchRequest.write).__name__, type(ApiVersionsRequest.write).__name__)
+    """
+    assert in_a_process(program) == "native Writer Writer\n"
+
+
+@pytest.mark.parametrize("failure", ["SystemError", "AttributeError", "OSError"])
+def test_a_core_that_cannot_be_loaded(failure: str) -> None:
+    """Whatever the import of the core raises, messages are read and written by the pure code; the reason is kept."""
+    program = f"""
+        import sys
+        from importlib.abc import MetaPathFinder
+        from kafka_messages import rendering, set_rendering
+        from kafka_messages.messages.fetch_request import FetchRequest
+
+        class Broken(MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == "kafka_messages_native":
+                    raise {failure}("broken")
+        sys.meta_path.insert(0, Broken())
+        print(len(FetchRequest().write(4)), rendering())
+        try:
+            set_rendering("native")
+        except ImportError as error:
+            print(error)
+    """
+    assert in_a_process(program) == "21 pure\nthe native core is not there: broken\n"
+
+
+@pytest.mark.parametrize(("core", "after"), [("1", "Writer"), ("0", "function")])
+def test_a_wrapper_of_all_messages(core: str, after: str) -> None:
+    """A wrapper put on the base class before the first use sees every call, with a core and without."""
+    program = f"""
+        import sys
+        if {core} == 0:
+            sys.modules["kafka_messages_native"] = None
+        from kafka_messages._base.message import Message
+        from kafka_messages.messages.fetch_request import FetchRequest
+        calls = []
+        inner = Message.write
+        def wrapped(self, version):
+            calls.append(version)
+            return inner(self, version)
+        Message.write = wrapped
+        for _ in range(3):
+            FetchRequest().write(4)
+        print(calls, len(FetchRequest().write(5)))
+        Message.write = inner
+        FetchRequest().write(4)
+        print(type(FetchRequest.write).__name__)
+    """
+    assert in_a_process(program) == f"[4, 4, 4, 5] 21\n{after}\n"
+
+
+def test_what_is_not_an_exception_is_not_swallowed() -> None:
+    """Ctrl-C in a buffer's own code ends the call, as it does in the pure code."""
+    if sys.version_info < (3, 12):
+        pytest.skip("buffers have code of their own from Python 3.12 on")
+    asked = []
+
+    class Data:
+        def __buffer__(self, flags: int) -> memoryview:
+            asked.append(flags)
+            if len(asked) == 1:
+                raise KeyboardInterrupt
+            return memoryview(b"")
+
+    ApiVersionsRequest().write(0)
+    with pytest.raises(KeyboardInterrupt):
+        ApiVersionsRequest.read(Data(), 0)  # type: ignore[arg-type]
