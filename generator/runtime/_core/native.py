@@ -92,6 +92,7 @@ class _Door:
 
     def __init__(self) -> None:
         self.is_wanted = os.environ.get(SWITCH) != "0"
+        self.base: type | None = None
         self.messages: dict[str, _Native | Exception] = {}
         self.pure: dict[str, Any] = {}
         self.first: dict[str, Any] = {}
@@ -138,7 +139,7 @@ class _Door:
 
     def own_names(self) -> list[str]:
         """Those methods of the base of all messages that nobody wrapped: a wrapper goes on to see every call."""
-        there = vars(self.base)
+        there = {} if self.base is None else vars(self.base)
         return [name for name in self.pure if there.get(name) is self.pure[name] or there.get(name) is self.first[name]]
 
     def switch(self, is_on: bool) -> None:
