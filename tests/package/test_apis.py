@@ -20,22 +20,9 @@ from kafka_messages import (
     PartitionRecord,
     RequestHeader,
 )
-from kafka_messages.protocol import (
-    Api,
-    ApiKey,
-    ErrorCode,
-    Request,
-    UnknownApiError,
-    Versions,
-    api,
-    apis,
-    is_retriable,
-)
+from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis, is_retriable
 
-from tests.support.kafka_protocol import (
-    kafka_errors,
-    oracle,
-)
+from tests.support.kafka_protocol import kafka_errors, oracle
 
 
 def test_api_keys_are_kafkas() -> None:

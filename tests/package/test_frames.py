@@ -8,16 +8,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka_messages import (
-    DecodeError,
-    EncodeError,
-)
-from kafka_messages.protocol import (
-    FrameReader,
-    FramingError,
-    frame,
-    split_frames,
-)
+from kafka_messages import DecodeError, EncodeError
+from kafka_messages.protocol import FrameReader, FramingError, frame, split_frames
 
 
 def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kafka_messages import (
-    ApiVersionsResponse,
-    MetadataRequest,
-    MetadataResponse,
-    UnsupportedVersionError,
-)
+from kafka_messages import ApiVersionsResponse, MetadataRequest, MetadataResponse, UnsupportedVersionError
 from kafka_messages.messages.api_versions_response import (
     ApiVersion,
     ApiVersionCollection,
@@ -17,19 +12,9 @@ from kafka_messages.messages.api_versions_response import (
     SupportedFeatureKey,
     SupportedFeatureKeyCollection,
 )
-from kafka_messages.protocol import (
-    ApiKey,
-    BrokerVersions,
-    UnknownApiError,
-    Versions,
-    api,
-    negotiate,
-)
+from kafka_messages.protocol import ApiKey, BrokerVersions, UnknownApiError, Versions, api, negotiate
 
-from tests.support.kafka_protocol import (
-    FEATURES_BODY,
-    kafka_api,
-)
+from tests.support.kafka_protocol import FEATURES_BODY, kafka_api
 
 
 def announced(*ranges: tuple[int, int, int]) -> ApiVersionsResponse:

@@ -23,10 +23,7 @@ from kafka_messages import (
     RequestHeader,
     UnsupportedVersionError,
 )
-from kafka_messages.messages.api_versions_response import (
-    ApiVersion,
-    ApiVersionCollection,
-)
+from kafka_messages.messages.api_versions_response import ApiVersion, ApiVersionCollection
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.protocol import (
     Api,

@@ -15,10 +15,7 @@ from kafka_messages import (
     RawTaggedField,
     UnsupportedVersionError,
 )
-from kafka_messages.messages.api_versions_response import (
-    ApiVersion,
-    ApiVersionCollection,
-)
+from kafka_messages.messages.api_versions_response import ApiVersion, ApiVersionCollection
 from kafka_messages.protocol import (
     ApiKey,
     ErrorCode,
