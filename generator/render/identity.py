@@ -35,6 +35,11 @@ class Identity:
     license_files: dict[str, str]
 
     @property
+    def summary(self) -> str:
+        """The description as the beginning of a sentence, which may have been written as a whole one."""
+        return self.description.rstrip(" .") or self.description
+
+    @property
     def extra(self) -> tuple[str, ...]:
         """What the extra ``arrow`` installs; nothing if no part needs it."""
         return tuple(dict.fromkeys(each for name in self.parts for each in PARTS[name].extra))

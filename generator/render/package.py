@@ -103,7 +103,7 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
     return template.render(
         header=prose.header("the definitions"),
         package=identity,
-        summary=prose.sentence(identity.description),
+        summary=prose.sentence(identity.summary),
         about={part.name: part.about for part in PARTS.values() if part.name in identity.parts},
         sample=sample(identity, plans),
         plans=plans,

@@ -90,6 +90,19 @@ def test_a_strangers_package(tmp_path: Path) -> None:
     assert said.get_all("Requires-Dist") is None
 
 
+def test_a_description_may_end_with_a_full_stop(tmp_path: Path) -> None:
+    """People write whole sentences; README and module go on with words of their own, the metadata keeps theirs."""
+    specs = write_specs(tmp_path / "specs", message(field("A")))
+    (specs / "package.toml").write_text('[package]\nimport-name = "own"\ndescription = "Says all."\n')
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 0
+    module, readme, project = (
+        (tmp_path / "out" / name).read_text() for name in ("src/own/__init__.py", "README.md", "pyproject.toml")
+    )
+    assert '"""Says all: read and write any message' in module
+    assert "\nSays all. 1 message, " in readme
+    assert 'description = "Says all."' in project
+
+
 def test_nothing_of_kafkas_logs_is_in_it(tmp_path: Path) -> None:
     """Thousands of lines about Kafka's files, and the names of its topics, are of no use to another protocol."""
     package = generate(tmp_path)

@@ -1,0 +1,225 @@
+"""The table of APIs and the error codes, against what Kafka 4.4.0 itself says."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, assert_type
+
+import kafka_messages
+import pytest
+from kafka_messages import (
+    ApiVersionsResponse,
+    KafkaMessageError,
+    MetadataRequest,
+    MetadataResponse,
+    PartitionRecord,
+    RequestHeader,
+)
+from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis, is_retriable
+
+from tests.support.kafka_protocol import kafka_errors, oracle
+
+
+def test_api_keys_are_kafkas() -> None:
+    """The enum is printed from the definitions; names and numbers must be those that Kafka's ApiKeys has."""
+    assert {key.name: int(key) for key in ApiKey} == {row["name"]: row["id"] for row in oracle()}
+
+
+def test_apis_come_by_ascending_key_with_removed_ones() -> None:
+    """Callers print and compare the whole table; an API that is left out would look like an unknown key."""
+    assert [each.key for each in apis()] == [row["id"] for row in oracle()]
+
+
+@pytest.mark.parametrize("row", oracle(), ids=lambda row: row["name"])
+def test_api_agrees_with_kafka(row: dict[str, Any]) -> None:
+    """Each fact of each API is checked against ApiMessageType: a wrong version here is a connection that fails."""
+    each = api(row["id"])
+    assert (each.key, each.key.name, each.name, str(each)) == (row["id"], row["name"], row["title"], row["title"])
+    assert each.is_removed is not row["hasValidVersion"]
+    assert each.valid_versions == Versions(row["oldestVersion"], row["latestVersion"])
+    assert each.stable_versions.highest == row["latestStableVersion"]
+    assert each.latest_version_unstable == row["latestVersionUnstable"]
+    assert each.deprecated_versions == Versions(row["oldestDeprecatedVersion"], row["latestDeprecatedVersion"])
+    assert sorted(each.listeners) == sorted(listener.lower() for listener in row["listeners"])
+
+
+@pytest.mark.parametrize("row", oracle(), ids=lambda row: row["name"])
+def test_header_versions_agree_with_kafka_for_every_version(row: dict[str, Any]) -> None:
+    """A header of the wrong version shifts every byte behind it; ApiVersions and ControlledShutdown are special."""
+    each = api(row["id"])
+    request = {str(version): each.request_header_version(version) for version in each.valid_versions}
+    response = {str(version): each.response_header_version(version) for version in each.valid_versions}
+    assert request == row["requestHeaderVersions"]
+    assert response == row["responseHeaderVersions"]
+
+
+def test_header_versions_outside_the_valid_ones() -> None:
+    """A broker must read the header of a request that it does not support; the numbers are what ApiKeys gives."""
+    metadata = api(ApiKey.METADATA)
+    assert [metadata.request_header_version(version) for version in (-1, 99)] == [1, 2]
+    assert metadata.response_header_version(99) == 1
+    assert api(ApiKey.API_VERSIONS).response_header_version(99) == 0
+    assert [api(ApiKey.CONTROLLED_SHUTDOWN).request_header_version(version) for version in (0, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
+def test_classes_of_an_api_are_its_messages(each: Api) -> None:
+    """Classes are found by name on first use; a name that does not fit its key would answer the wrong request."""
+    request, response = each.request_class, each.response_class
+    assert f"{each.name}Request" == request.NAME
+    assert f"{each.name}Response" == response.NAME
+    assert request.API_KEY == response.API_KEY == each.key
+    assert each.valid_versions == Versions(request.LOWEST_SUPPORTED_VERSION, request.HIGHEST_SUPPORTED_VERSION)
+    assert set(response._codecs) == set(request._codecs) == set(each.valid_versions)
+
+
+def test_api_is_found_by_everything_that_names_it() -> None:
+    """Callers have a number from the wire, an enum member, or a class; all lead to the same object."""
+    found = [api(which) for which in (3, ApiKey.METADATA, MetadataRequest, MetadataResponse, api(3))]
+    assert all(each is found[0] for each in found)
+
+
+def test_removed_api_has_no_classes() -> None:
+    """Its key stays taken and can be named, but asking for its classes must say why there are none."""
+    removed = api(ApiKey.LEADER_AND_ISR)
+    assert (removed.is_removed, list(removed.valid_versions), str(removed.valid_versions)) == (True, [], "no version")
+    with pytest.raises(UnknownApiError) as caught:
+        _ = removed.request_class
+    assert str(caught.value) == "LeaderAndIsrRequest has no class: the API LeaderAndIsr was removed"
+    with pytest.raises(UnknownApiError) as caught:
+        _ = removed.response_class
+    assert str(caught.value) == "LeaderAndIsrResponse has no class: the API LeaderAndIsr was removed"
+
+
+@pytest.mark.parametrize("key", [999, -1])
+def test_unknown_key(key: int) -> None:
+    """Numbers from the wire may be anything; the error is ours and says what is known."""
+    with pytest.raises(UnknownApiError) as caught:
+        api(key)
+    assert str(caught.value) == f"no API has the key {key}; the known keys are 0 to 94"
+    assert isinstance(caught.value, KafkaMessageError)
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.header is None
+
+
+def test_class_that_is_no_request_or_response() -> None:
+    """PartitionRecord has record type 3, which is also the key of Metadata: going by the number would be wrong."""
+    assert PartitionRecord.API_KEY == ApiKey.METADATA
+    with pytest.raises(UnknownApiError) as caught:
+        api(PartitionRecord)
+    assert str(caught.value) == "PartitionRecord is neither the request nor the response of an API"
+    with pytest.raises(TypeError) as wrong:
+        api("Metadata")  # type: ignore[arg-type]
+    assert str(wrong.value) == "an API key or a message class is needed, not 'Metadata'"
+
+
+def test_versions_are_a_range() -> None:
+    """Both ends belong to it, and membership is by range: as a plain pair ``5 in (3, 13)`` would be false."""
+    assert 5 in Versions(3, 13)
+    assert 2 not in Versions(3, 13)
+    assert "5" not in Versions(3, 13)
+    assert (list(Versions(3, 5)), len(Versions(3, 5)), len(Versions(0, -1))) == ([3, 4, 5], 3, 0)
+    assert [str(each) for each in (Versions(3, 13), Versions(4, 4), Versions(0, -1))] == [
+        "versions 3 to 13",
+        "version 4",
+        "no version",
+    ]
+
+
+def test_values_are_dataclasses_for_those_who_ask() -> None:
+    """They avoid the import of dataclasses, but users may expect its functions, immutability, hashing and pickling."""
+    versions = Versions(3, highest=13)
+    assert repr(versions) == "Versions(lowest=3, highest=13)"
+    assert [field.name for field in dataclasses.fields(versions)] == ["lowest", "highest"]
+    assert dataclasses.replace(versions, lowest=4) == Versions(4, 13)
+    pair: object = (3, 13)
+    assert versions != pair
+    assert {versions, Versions(3, 13)} == {versions}
+    assert pickle.loads(pickle.dumps(api(3))) == copy.deepcopy(api(3)) == api(3)
+    with pytest.raises(AttributeError, match=r"^cannot assign to field 'lowest'$"):
+        versions.lowest = 4  # type: ignore[misc]
+    with pytest.raises(AttributeError, match=r"^cannot delete field 'lowest'$"):
+        versions.__delattr__("lowest")
+    for arguments, named in (((3,), {}), ((1, 2, 3), {}), ((1, 2), {"other": 3})):
+        with pytest.raises(TypeError, match=r"^Versions\(\) takes the arguments lowest, highest$"):
+            Versions(*arguments, **named)
+    with pytest.raises(TypeError, match=r"^Versions\(\) got multiple values for argument 'lowest'$"):
+        Versions(3, lowest=3)  # type: ignore[call-arg,misc]
+
+
+def test_values_may_have_a_default() -> None:
+    """``Request.trailing`` came later: requests made without it stay what they were, in every function of dataclasses."""
+    header = RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77)
+    plain = Request(header, api(3), 12, MetadataRequest())
+    assert plain == Request(header=header, api=api(3), version=12, message=MetadataRequest(), trailing=b"")
+    assert [(field.name, field.default) for field in dataclasses.fields(plain)][3:] == [
+        ("message", dataclasses.MISSING),
+        ("trailing", b""),
+    ]
+    longer = dataclasses.replace(plain, trailing=b"\1")
+    assert (longer.trailing, longer == plain, dataclasses.replace(longer, trailing=b"") == plain) == (
+        b"\1",
+        False,
+        True,
+    )
+    assert pickle.loads(pickle.dumps(longer)) == copy.deepcopy(longer) == longer
+    assert repr(longer) == repr(plain).replace("trailing=b''", "trailing=b'\\x01'")
+    for arguments in ((header, api(3), 12), (header, api(3), 12, MetadataRequest(), b"", None)):
+        with pytest.raises(
+            TypeError, match=r"^Request\(\) takes the arguments header, api, version, message, trailing$"
+        ):
+            Request(*arguments)  # type: ignore[arg-type, call-arg]
+    match longer:
+        case Request(_, _, _, _, trailing):
+            assert_type(trailing, bytes)
+            assert trailing == b"\1"
+
+
+def test_error_codes_are_kafkas() -> None:
+    """Every code, its name, and whether its Java exception is a RetriableException."""
+    assert {error.name: int(error) for error in ErrorCode} == {row["name"]: row["code"] for row in kafka_errors()}
+    assert [is_retriable(row["code"]) for row in kafka_errors()] == [row["retriable"] for row in kafka_errors()]
+
+
+def test_unknown_error_codes_stay_usable() -> None:
+    """A newer broker sends codes that do not exist yet; a client must be able to log, compare and pass them on."""
+    code = ErrorCode(9999)
+    assert (code, code.name, int(code), is_retriable(code)) == (9999, "UNKNOWN_9999", 9999, False)
+    assert code == ErrorCode(9999)
+    assert hash(code) == hash(9999)
+    assert pickle.loads(pickle.dumps(code)) == code
+    assert copy.deepcopy(code) == code
+    assert ErrorCode(-7).name == "UNKNOWN_MINUS_7"
+    assert 9999 not in {int(known) for known in ErrorCode}
+    with pytest.raises(ValueError, match=r"^'x' is not a valid ErrorCode$"):
+        ErrorCode("x")  # type: ignore[arg-type]
+
+
+def test_error_codes_of_messages_are_plain_numbers_and_compare() -> None:
+    """Messages hold int, so that reading never fails on a new code; the enum must compare with it."""
+    response = ApiVersionsResponse(error_code=35)
+    assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert is_retriable(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    assert not is_retriable(ErrorCode.NONE)
+
+
+def test_importing_the_protocol_imports_no_message() -> None:
+    """Importing one module must stay cheap: messages load when they are used, typing and dataclasses never."""
+    code = (
+        "import sys, kafka_messages.protocol, kafka_messages.records;"
+        "print(sorted(m for m in sys.modules if m.startswith('kafka_messages.messages')"
+        " or m in ('typing', 'dataclasses', 'asyncio', 'json', 'socket')))"
+    )
+    package = str(Path(kafka_messages.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {package!r}); {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[]\n"

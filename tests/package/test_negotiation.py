@@ -1,0 +1,134 @@
+"""Which version to speak with a broker, by what it announces."""
+
+from __future__ import annotations
+
+import pytest
+from kafka_messages import ApiVersionsResponse, MetadataRequest, MetadataResponse, UnsupportedVersionError
+from kafka_messages.messages.api_versions_response import (
+    ApiVersion,
+    ApiVersionCollection,
+    FinalizedFeatureKey,
+    FinalizedFeatureKeyCollection,
+    SupportedFeatureKey,
+    SupportedFeatureKeyCollection,
+)
+from kafka_messages.protocol import ApiKey, BrokerVersions, UnknownApiError, Versions, api, negotiate
+
+from tests.support.kafka_protocol import FEATURES_BODY, kafka_api
+
+
+def announced(*ranges: tuple[int, int, int]) -> ApiVersionsResponse:
+    """A response with these entries: API key, lowest and highest version."""
+    entries = [ApiVersion(api_key=key, min_version=low, max_version=high) for key, low, high in ranges]
+    return ApiVersionsResponse(api_keys=ApiVersionCollection(entries))
+
+
+@pytest.mark.parametrize(("low", "high", "expected"), [(0, 99, 13), (0, 7, 7), (13, 20, 13), (0, 0, 0), (12, 12, 12)])
+def test_highest_common_version(low: int, high: int, expected: int) -> None:
+    """The usual cases: older broker, newer broker, just touching ranges; by key, enum, class or Api."""
+    response = announced((3, low, high))
+    for which in (3, ApiKey.METADATA, MetadataRequest, MetadataResponse, api(3)):
+        assert negotiate(response, which) == expected
+        assert BrokerVersions.from_response(response).highest_common(which) == expected
+
+
+def test_unstable_latest_version_is_opt_in() -> None:
+    """Brokers announce it only when configured to; using it by accident breaks with the next release."""
+    row = kafka_api("INIT_PRODUCER_ID")
+    assert row["latestVersionUnstable"]
+    broker = BrokerVersions.from_response(announced((22, 0, row["latestVersion"])))
+    assert broker.highest_common(ApiKey.INIT_PRODUCER_ID) == row["latestStableVersion"]
+    assert broker.highest_common(ApiKey.INIT_PRODUCER_ID, allow_unstable=True) == row["latestVersion"]
+    assert negotiate(announced((22, 6, 6)), ApiKey.INIT_PRODUCER_ID, allow_unstable=True) == 6
+
+
+@pytest.mark.parametrize(
+    ("response", "key", "text"),
+    [
+        (
+            announced((1, 0, 3)),
+            1,
+            "Fetch: no common version: the broker has versions 0 to 3, this package has versions 4 to 18",
+        ),
+        (
+            announced((1, 19, 19)),
+            1,
+            "Fetch: no common version: the broker has version 19, this package has versions 4 to 18",
+        ),
+        (
+            announced((3, 0, 9)),
+            1,
+            "Fetch: no common version: the broker does not offer this API, this package has versions 4 to 18",
+        ),
+        (
+            announced((22, 6, 6)),
+            22,
+            "InitProducerId: no common version: the broker has version 6, this package has versions 0 to 5"
+            " (and version 6, which is unstable)",
+        ),
+        (
+            announced((4, 0, 7)),
+            4,
+            "LeaderAndIsr: no common version: the broker has versions 0 to 7, this package has none since the API was"
+            " removed",
+        ),
+        (
+            announced((3, 9, 5)),
+            3,
+            "Metadata: no common version: the broker has no version, this package has versions 0 to 13",
+        ),
+    ],
+)
+def test_no_common_version(response: ApiVersionsResponse, key: int, text: str) -> None:
+    """The text has both ranges: it is all that an operator sees of a client that is too old or too new."""
+    with pytest.raises(UnsupportedVersionError) as caught:
+        negotiate(response, key)
+    assert str(caught.value) == text
+
+
+def test_negotiating_an_api_that_the_package_does_not_know() -> None:
+    """There is no range to compare with; the broker's answer about it can still be looked at."""
+    broker = BrokerVersions.from_response(announced((999, 1, 2)))
+    assert [broker.supports(999, version) for version in range(4)] == [False, True, True, False]
+    with pytest.raises(UnknownApiError) as caught:
+        broker.highest_common(999)
+    assert str(caught.value) == "no API has the key 999; the known keys are 0 to 94"
+
+
+def test_supports() -> None:
+    """Asked before a feature is used that needs a certain version; an API that is not offered has none."""
+    broker = BrokerVersions.from_response(announced((3, 4, 9)))
+    assert [broker.supports(MetadataRequest, version) for version in (3, 4, 9, 10)] == [False, True, True, False]
+    assert not broker.supports(ApiKey.FETCH, 4)
+
+
+def test_of_repeated_keys_the_last_counts() -> None:
+    """Collections keep duplicates; Kafka's NodeApiVersions (4.4.0) lets the last one win, and so do we."""
+    assert negotiate(announced((3, 0, 3), (3, 0, 6)), ApiKey.METADATA) == 6
+
+
+def test_features_of_the_broker() -> None:
+    """Bytes of Kafka 4.4.0 with a supported and a finalized feature: levels by name, and their epoch."""
+    response = ApiVersionsResponse(
+        supported_features=SupportedFeatureKeyCollection(
+            [SupportedFeatureKey(name="metadata.version", min_version=7, max_version=27)]
+        ),
+        finalized_features=FinalizedFeatureKeyCollection(
+            [FinalizedFeatureKey(name="metadata.version", min_version_level=25, max_version_level=25)]
+        ),
+        finalized_features_epoch=9,
+    )
+    broker = BrokerVersions.from_response(ApiVersionsResponse.read(bytes.fromhex(FEATURES_BODY), 4))
+    assert broker == BrokerVersions(
+        {3: Versions(0, 12)},
+        {"metadata.version": Versions(7, 27)},
+        {"metadata.version": Versions(25, 25)},
+        9,
+    )
+    assert BrokerVersions.from_response(response).finalized_features == broker.finalized_features
+
+
+def test_features_that_are_not_known() -> None:
+    """Before version 3 there are none, and -1 as the epoch means that finalized features say nothing."""
+    broker = BrokerVersions.from_response(ApiVersionsResponse.read(announced((3, 0, 9)).write(2), 2))
+    assert (broker.supported_features, broker.finalized_features, broker.finalized_features_epoch) == ({}, {}, None)

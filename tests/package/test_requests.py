@@ -1,0 +1,303 @@
+"""Requests behind their headers, against bytes that Kafka's own classes wrote."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    DecodeError,
+    EncodeError,
+    HeartbeatRequest,
+    KafkaMessageError,
+    MetadataRequest,
+    MetadataResponse,
+    PartitionRecord,
+    RawTaggedField,
+    RequestHeader,
+    UnsupportedVersionError,
+)
+from kafka_messages.messages.api_versions_response import ApiVersion, ApiVersionCollection
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.protocol import (
+    Api,
+    ApiKey,
+    ErrorCode,
+    Request,
+    UnknownApiError,
+    UnsupportedRequestError,
+    api,
+    apis,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+    frame,
+    read_request_header,
+)
+
+from tests.support.kafka_protocol import (
+    API_VERSIONS_REQUEST_3,
+    METADATA_REQUEST_1,
+    METADATA_REQUEST_12,
+    METADATA_REQUEST_12_TAGS,
+    METADATA_REQUEST_13_TRAILING,
+    UNSUPPORTED_VERSION_BODY,
+)
+
+
+def metadata_request() -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequestTopic(name="orders")], allow_auto_topic_creation=True)
+
+
+def test_encode_request_gives_kafkas_bytes() -> None:
+    """Header v2 (flexible) with a client id that is never compact, and header v1, byte for byte."""
+    assert encode_request(metadata_request(), 12, 77, "cli", framed=False).hex() == METADATA_REQUEST_12
+    assert encode_request(metadata_request(), 1, 78, "cli", framed=False).hex() == METADATA_REQUEST_1
+    request = ApiVersionsRequest(client_software_name="lib", client_software_version="1")
+    assert encode_request(request, 3, 79, "cli", framed=False).hex() == API_VERSIONS_REQUEST_3
+
+
+def test_requests_are_framed_unless_told_otherwise() -> None:
+    """What goes to a socket begins with its length; Kafka's AbstractRequest.toSend writes the same."""
+    assert encode_request(metadata_request(), 12, 77, "cli").hex() == "0000002a" + METADATA_REQUEST_12
+
+
+def test_decode_request_reads_kafkas_bytes() -> None:
+    """The version of the header comes from the API key and version in its first four bytes."""
+    request = decode_request(bytes.fromhex(METADATA_REQUEST_12))
+    assert request == Request(
+        RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77, client_id="cli"),
+        api(ApiKey.METADATA),
+        12,
+        metadata_request(),
+    )
+    old = decode_request(bytes.fromhex(METADATA_REQUEST_1))
+    assert (old.version, old.header.correlation_id, old.message) == (1, 78, metadata_request())
+
+
+def test_bytes_behind_a_request_are_kept() -> None:
+    """Brokers ignore them and librdkafka sends them: they must neither refuse the request nor be lost in a proxy."""
+    data = bytes.fromhex(METADATA_REQUEST_13_TRAILING)
+    request = decode_request(data)
+    wanted = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+    assert (request.version, request.header.client_id, request.message) == (13, "rdkafka", wanted)
+    assert request.trailing.hex() == "010000"
+    assert request.encode(framed=False) == data
+    assert request.encode() == frame(data)
+    assert decode_request(data[:-3]) == dataclasses.replace(request, trailing=b"")
+    assert decode_request(data[:-3]).trailing == b""
+
+
+@pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
+def test_bytes_behind_any_request(each: Api) -> None:
+    """Kafka ignores them after requests of every API and version; a response with them stays an error."""
+    for version in each.valid_versions:
+        data = encode_request(each.request_class(), version, 7, "c", framed=False)
+        request = decode_request(data + b"\1\0\0")
+        assert (request.message, request.trailing) == (each.request_class(), b"\1\0\0")
+        assert request.encode(framed=False) == data + b"\1\0\0"
+        answer = encode_response(each.response_class(), version, 7, framed=False)
+        with pytest.raises(DecodeError) as caught:
+            decode_response(answer + b"\1\0\0", each.key, version)
+        end = f"the message ends at offset {len(answer)}, but 3 more byte(s) follow"
+        assert str(caught.value) == f"{each.response_name} v{version}: {end}"
+
+
+def test_null_client_id_and_unknown_tags_of_the_header_are_kept() -> None:
+    """A proxy must pass on what it does not understand; the same bytes come out again."""
+    data = bytes.fromhex(METADATA_REQUEST_12_TAGS)
+    request = decode_request(data)
+    assert request.header.client_id is None
+    assert request.header.unknown_tagged_fields == (RawTaggedField(5, b"\1\2"),)
+    assert request.encode(framed=False) == data
+    assert request.encode() == frame(data)
+
+
+def test_bytearray_and_memoryview_are_requests_too() -> None:
+    """Buffers of sockets are seldom bytes."""
+    data = bytes.fromhex(METADATA_REQUEST_12)
+    assert decode_request(bytearray(data)) == decode_request(memoryview(data)) == decode_request(data)
+
+
+@pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
+def test_every_version_of_every_api_makes_the_round_trip(each: Api) -> None:
+    """Encoding and decoding must agree on both header versions everywhere, not only where examples exist."""
+    for version in each.valid_versions:
+        request = each.request_class()
+        sent = decode_request(encode_request(request, version, 7, "c", framed=False))
+        assert (sent.api, sent.version, sent.message) == (each, version, request)
+        response = each.response_class()
+        got = decode_response(encode_response(response, version, 7, framed=False), each.key, version)
+        assert (got.api, got.version, got.message, got.header.correlation_id) == (each, version, response, 7)
+
+
+def test_unsupported_version_keeps_the_header() -> None:
+    """A broker has to answer UNSUPPORTED_VERSION with the correlation id; the body is not touched."""
+    with pytest.raises(UnsupportedRequestError) as caught:
+        decode_request(bytes.fromhex("0003001400000009" + "0003636c6900" + "ffffffff"))
+    error = caught.value
+    assert str(error) == "MetadataRequest has no version 20, only versions 0 to 13"
+    assert isinstance(error, UnsupportedVersionError)
+    assert error.api is api(ApiKey.METADATA)
+    assert error.header == RequestHeader(request_api_key=3, request_api_version=20, correlation_id=9, client_id="cli")
+
+
+def test_broker_can_answer_an_unsupported_api_versions_request() -> None:
+    """KIP-511 from both ends: a client that is too new gets the range at version 0 and can ask again."""
+    sent = bytes.fromhex("0012006300000009" + "0003636c6900" + "ffffffff")
+    with pytest.raises(UnsupportedRequestError) as caught:
+        decode_request(sent)
+    error = caught.value
+    assert str(error) == "ApiVersionsRequest has no version 99, only versions 0 to 5"
+    valid = error.api.valid_versions
+    answer = ApiVersionsResponse(
+        error_code=ErrorCode.UNSUPPORTED_VERSION,
+        api_keys=ApiVersionCollection([ApiVersion(api_key=18, min_version=valid.lowest, max_version=valid.highest)]),
+    )
+    payload = encode_response(answer, 0, error.header.correlation_id, framed=False)
+    assert payload.hex() == "00000009" + UNSUPPORTED_VERSION_BODY
+    response = decode_response(payload, ApiKey.API_VERSIONS, 99)
+    assert (response.version, response.header.correlation_id, response.message) == (0, 9, answer)
+
+
+def test_unknown_api_keeps_what_is_certain_of_the_header() -> None:
+    """The table cannot tell the header version of an unknown API; the first eight bytes are the same in all."""
+    with pytest.raises(UnknownApiError) as caught:
+        decode_request(bytes.fromhex("03e7000200000009" + "0003636c69"))
+    assert str(caught.value) == "no API has the key 999; the known keys are 0 to 94"
+    assert caught.value.header == RequestHeader(
+        request_api_key=999, request_api_version=2, correlation_id=9, client_id=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("000400010000000900016300", "LeaderAndIsrRequest has no version 1: the API was removed"),
+        ("0007000000000009", "ControlledShutdownRequest has no version 0: the API was removed"),
+    ],
+)
+def test_removed_apis_keep_the_header(data: str, text: str) -> None:
+    """ControlledShutdown v0 has header version 0, without a client id, which RequestHeader itself lost long ago."""
+    with pytest.raises(UnsupportedRequestError) as caught:
+        decode_request(bytes.fromhex(data))
+    assert str(caught.value) == text
+    assert caught.value.header.correlation_id == 9
+
+
+def test_header_alone() -> None:
+    """Who only routes requests reads the header and passes the body on unread, whatever its version."""
+    data = bytes.fromhex(METADATA_REQUEST_12)
+    header, body = read_request_header(data)
+    assert header == RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77, client_id="cli")
+    assert MetadataRequest.read(data[body:], 12) == metadata_request()
+    header, body = read_request_header(bytes.fromhex("0003001400000009" + "ffff00" + "aa"))
+    assert (header.request_api_version, header.client_id, body) == (20, None, 11)
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "offset"),
+    [
+        ("", "RequestHeader v1: request_api_key: INT16: 2 bytes needed at offset 0, 0 left", 0),
+        ("000300", "RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 1 left", 2),
+        ("0003000c0000", "RequestHeader v1: correlation_id: INT32: 4 bytes needed at offset 4, 2 left", 4),
+        ("03e70000", "RequestHeader v1: correlation_id: INT32: 4 bytes needed at offset 4, 0 left", 4),
+        ("0003000c00000001", "RequestHeader v2: client_id: INT16: 2 bytes needed at offset 8, 0 left", 8),
+        ("0003000c00000001ffff", "RequestHeader v2: UNSIGNED_VARINT: 1 byte needed at offset 10, 0 left", 10),
+        (
+            METADATA_REQUEST_12[:-6],
+            "MetadataRequest v12: allow_auto_topic_creation: BOOLEAN: 1 byte needed at offset 39, 0 left",
+            39,
+        ),
+    ],
+)
+def test_bad_requests(data: str, text: str, offset: int) -> None:
+    """Bytes of a peer are never trusted: a DecodeError with field and offset, offsets counted from the header on."""
+    with pytest.raises(DecodeError) as caught:
+        decode_request(bytes.fromhex(data))
+    assert (str(caught.value), caught.value.offset) == (text, offset)
+
+
+@given(st.binary(max_size=64))
+def test_any_bytes_give_a_request_or_our_errors(data: bytes) -> None:
+    """Whatever arrives, servers catch KafkaMessageError and nothing else; a request that is read is written again."""
+    try:
+        request = decode_request(data)
+    except KafkaMessageError:
+        return
+    written = request.encode(framed=False)  # not always the same bytes: tags are written in ascending order
+    assert decode_request(written).encode(framed=False) == written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((MetadataResponse(), 12, 1), EncodeError, "MetadataResponse: this message is not a request"),
+        (
+            (PartitionRecord(), 0, 1),
+            UnknownApiError,
+            "PartitionRecord is neither the request nor the response of an API",
+        ),
+        (
+            (MetadataRequest(), 14, 1),
+            UnsupportedVersionError,
+            "MetadataRequest has no version 14, only versions 0 to 13",
+        ),
+        (
+            (MetadataRequest(), 12, 2**31),
+            EncodeError,
+            "RequestHeader v2: correlation_id: 2147483648 is out of range for INT32, -2147483648 to 2147483647",
+        ),
+    ],
+)
+def test_requests_that_cannot_be_encoded(arguments: tuple[Any, int, int], error: type[Exception], text: str) -> None:
+    """Mistakes of the caller are named before anything is sent."""
+    with pytest.raises(error) as caught:
+        encode_request(*arguments)
+    assert str(caught.value) == text
+
+
+def test_errors_with_a_header_can_be_pickled() -> None:
+    """Errors cross process boundaries in test runners and workers; what they carry must come along."""
+    for data in ("0003001400000009ffff00", "03e7000200000009"):
+        with pytest.raises(KafkaMessageError) as caught:
+            decode_request(bytes.fromhex(data))
+        error: Any = pickle.loads(pickle.dumps(caught.value))
+        assert (type(error), str(error)) == (type(caught.value), str(caught.value))
+        assert error.header.correlation_id == 9
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"version": 8}, "RequestHeader: request_api_version: is 13, but the request has 8"),
+        (
+            {"message": HeartbeatRequest()},
+            "HeartbeatRequest: is not the request of the API Metadata, which is MetadataRequest",
+        ),
+        (
+            {"header": RequestHeader(request_api_key=12, request_api_version=13)},
+            "RequestHeader: request_api_key: is 12, but the API Metadata has 3",
+        ),
+    ],
+)
+def test_requests_that_contradict_themselves(changes: dict[str, Any], reason: str) -> None:
+    """A proxy that edits a request would have the broker read it as another one, of which no error need tell."""
+    request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
+    with pytest.raises(EncodeError) as caught:
+        dataclasses.replace(request, **changes).encode()
+    assert str(caught.value) == reason
+
+
+def test_trailing_that_is_no_bytes() -> None:
+    """As for all other data, the error says what is wrong with it."""
+    request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
+    with pytest.raises(TypeError, match=r"^trailing must be bytes-like, not str$"):
+        dataclasses.replace(request, trailing="x").encode()  # type: ignore[arg-type]

@@ -1,0 +1,160 @@
+"""Responses behind their headers, against bytes that Kafka's own classes wrote."""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+import pytest
+from kafka_messages import (
+    ApiVersionsResponse,
+    DecodeError,
+    EncodeError,
+    KafkaMessageError,
+    MetadataRequest,
+    MetadataResponse,
+    RawTaggedField,
+    UnsupportedVersionError,
+)
+from kafka_messages.messages.api_versions_response import ApiVersion, ApiVersionCollection
+from kafka_messages.protocol import (
+    ApiKey,
+    ErrorCode,
+    Response,
+    UnknownApiError,
+    api,
+    decode_response,
+    encode_response,
+    negotiate,
+    split_frames,
+)
+
+from tests.support.kafka_protocol import (
+    API_VERSIONS_RESPONSE_4,
+    METADATA_RESPONSE_1,
+    METADATA_RESPONSE_12,
+    UNSUPPORTED_VERSION_BODY,
+)
+
+
+def test_encode_response_gives_kafkas_bytes() -> None:
+    """Header v1 (with tags), header v0, and ApiVersions, whose header has no tags although its body is flexible."""
+    new = MetadataResponse(cluster_id="c", controller_id=1)
+    assert encode_response(new, 12, 77).hex() == METADATA_RESPONSE_12
+    assert encode_response(MetadataResponse(controller_id=1), 1, 78).hex() == METADATA_RESPONSE_1
+    keys = ApiVersionCollection([ApiVersion(api_key=3, min_version=0, max_version=12)])
+    assert encode_response(ApiVersionsResponse(api_keys=keys), 4, 79).hex() == API_VERSIONS_RESPONSE_4
+
+
+def test_decode_response_reads_kafkas_bytes() -> None:
+    """Only the caller knows API and version of a response; the rest is in the bytes."""
+    (payload,) = split_frames(bytes.fromhex(METADATA_RESPONSE_12))
+    response = decode_response(payload, ApiKey.METADATA, 12)
+    assert (response.header.correlation_id, response.api, response.version) == (77, api(3), 12)
+    assert response.message == MetadataResponse(cluster_id="c", controller_id=1)
+    assert response.encode().hex() == METADATA_RESPONSE_12
+
+
+def test_response_is_typed_by_its_class() -> None:
+    """With the class of the response, a type checker knows the message; mypy reads this test."""
+    (payload,) = split_frames(bytes.fromhex(METADATA_RESPONSE_12))
+    response = decode_response(payload, MetadataResponse, 12)
+    assert_type(response, Response[MetadataResponse])
+    assert response.message.cluster_id == "c"
+    assert response == decode_response(payload, 3, 12)
+
+
+def test_unknown_tags_of_the_response_header_are_kept() -> None:
+    """Like those of a request: a proxy must not lose them."""
+    body = MetadataResponse().write(12)
+    data = bytes.fromhex("0000004d" + "0105020102") + body
+    response = decode_response(data, ApiKey.METADATA, 12)
+    assert response.header.unknown_tagged_fields == (RawTaggedField(5, b"\1\2"),)
+    assert response.encode(framed=False) == data
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_api_versions_falls_back_to_version_0(version: int) -> None:
+    """KIP-511: Kafka's own answer to a version it does not know, read whatever version was asked for."""
+    data = bytes.fromhex("0000004f" + UNSUPPORTED_VERSION_BODY)
+    response = decode_response(data, ApiVersionsResponse, version)
+    assert (response.version, response.message.error_code) == (0, ErrorCode.UNSUPPORTED_VERSION)
+    assert negotiate(response.message, ApiKey.API_VERSIONS) == 5
+    assert response.encode(framed=False) == data
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_api_versions_error_in_the_version_asked_for_is_read_too(version: int) -> None:
+    """Not every server falls back; the same error at the version of the request cannot be taken for version 0."""
+    keys = ApiVersionCollection([ApiVersion(api_key=18, min_version=0, max_version=4)])
+    message = ApiVersionsResponse(error_code=35, api_keys=keys)
+    response = decode_response(encode_response(message, version, 1, framed=False), ApiVersionsResponse, version)
+    assert (response.version, response.message) == (version, message)
+
+
+@pytest.mark.parametrize(
+    ("data", "version", "text"),
+    [
+        (
+            "00000001" + "0023" + "00000002" + "0012",
+            0,
+            "ApiVersionsResponse v0: api_keys[0].min_version: INT16: 2 bytes needed at offset 12, 0 left",
+        ),
+        (
+            "00000001" + "0023" + "ff",
+            3,
+            "ApiVersionsResponse v3: api_keys: UNSIGNED_VARINT: 1 byte needed at offset 7, 0 left",
+        ),
+        ("00000001" + "0023" + "ff", 99, "ApiVersionsResponse has no version 99, only versions 0 to 5"),
+        ("00000001" + "0000" + "00000000", 99, "ApiVersionsResponse has no version 99, only versions 0 to 5"),
+    ],
+)
+def test_bad_api_versions_responses(data: str, version: int, text: str) -> None:
+    """When neither reading fits, the error is about the version that was asked for."""
+    with pytest.raises(KafkaMessageError) as caught:
+        decode_response(bytes.fromhex(data), ApiKey.API_VERSIONS, version)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "which", "version", "error", "text"),
+    [
+        ("0000", 3, 12, DecodeError, "ResponseHeader v1: correlation_id: INT32: 4 bytes needed at offset 0, 2 left"),
+        ("00000001", 3, 12, DecodeError, "ResponseHeader v1: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left"),
+        (
+            "0000000100",
+            3,
+            12,
+            DecodeError,
+            "MetadataResponse v12: throttle_time_ms: INT32: 4 bytes needed at offset 5, 0 left",
+        ),
+        (
+            METADATA_RESPONSE_12[8:] + "00",
+            3,
+            12,
+            DecodeError,
+            "MetadataResponse v12: the message ends at offset 18, but 1 more byte(s) follow",
+        ),
+        ("0000000100", 3, 14, UnsupportedVersionError, "MetadataResponse has no version 14, only versions 0 to 13"),
+        ("0000000100", 999, 0, UnknownApiError, "no API has the key 999; the known keys are 0 to 94"),
+        ("0000000100", 4, 0, UnknownApiError, "LeaderAndIsrResponse has no class: the API LeaderAndIsr was removed"),
+        (
+            "0000000100",
+            MetadataRequest,
+            12,
+            UnknownApiError,
+            "MetadataRequest is a request; the response is MetadataResponse",
+        ),
+    ],
+)
+def test_bad_responses(data: str, which: Any, version: int, error: type[Exception], text: str) -> None:
+    """Bytes of a broker are not trusted either, and mistakes of the caller are told apart from them."""
+    with pytest.raises(error) as caught:
+        decode_response(bytes.fromhex(data), which, version)
+    assert str(caught.value) == text
+
+
+def test_a_request_is_not_a_response() -> None:
+    """The two sides of an API have the same key; the mistake must not reach the wire."""
+    with pytest.raises(EncodeError) as caught:
+        encode_response(MetadataRequest(), 12, 1)
+    assert str(caught.value) == "MetadataRequest: this message is not a response"

@@ -1,0 +1,50 @@
+"""What Kafka 4.4.0 itself says of its protocol: its table of APIs, its error codes, and requests and responses as bytes.
+
+Bytes marked "Kafka 4.4.0" were printed by the named class of the released jars.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from tests.support.pages import ROOT
+
+# Kafka 4.4.0, AbstractRequest.serializeWithHeader, client id "cli", topic "orders".
+METADATA_REQUEST_12 = "0003000c0000004d0003636c69000200000000000000000000000000000000076f726465727300010000"
+# What librdkafka 2.16.0 sends for the metadata of all topics: three bytes more than the request has.
+METADATA_REQUEST_13_TRAILING = "0003000d00000004000772646b61666b610000000000010000"
+METADATA_REQUEST_1 = "000300010000004e0003636c690000000100066f7264657273"
+API_VERSIONS_REQUEST_3 = "001200030000004f0003636c6900046c6962023100"
+# The same with a null client id, and a tagged field 5 in a RequestHeaderData that Kafka does not know.
+METADATA_REQUEST_12_TAGS = "0003000c00000050ffff01050201020200000000000000000000000000000000076f726465727300010000"
+# Kafka 4.4.0, AbstractResponse.toSend, which writes the length too: Metadata v12 and v1, ApiVersions v4.
+METADATA_RESPONSE_12 = "000000120000004d0000000000010263000000010100"
+METADATA_RESPONSE_1 = "000000100000004e000000000000000100000000"
+API_VERSIONS_RESPONSE_4 = "000000130000004f00000200030000000c000000000000"
+# Kafka 4.4.0, ApiVersionsRequest.getErrorResponse(UnsupportedVersionException) at version 0, without a header.
+UNSUPPORTED_VERSION_BODY = "002300000001001200000005"
+# Kafka 4.4.0, MessageUtil.toByteBufferAccessor of an ApiVersionsResponseData with features, version 4.
+FEATURES_BODY = (
+    "00000200030000000c000000000103001702116d657461646174612e76657273696f6e0007001b0001080000000000000009"
+    "021702116d657461646174612e76657273696f6e0019001900"
+)
+
+
+@cache
+def oracle() -> list[dict[str, Any]]:
+    """Kafka's own table of APIs."""
+    (path,) = ROOT.glob("tests/vectors/kafka-*/apis.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def kafka_errors() -> list[dict[str, Any]]:
+    """Kafka's own error codes."""
+    errors: list[dict[str, Any]] = json.loads((ROOT / "specs/kafka/errors.json").read_text(encoding="utf-8"))
+    return errors
+
+
+def kafka_api(name: str) -> dict[str, Any]:
+    """One row of Kafka's table."""
+    return next(row for row in oracle() if row["name"] == name)
