@@ -153,9 +153,11 @@ class _Door:
             self.switch(False)
             return
         with self._lock:
-            if owner.NAME not in self.messages:  # else another thread was first
-                self.messages[owner.NAME] = self._opened(core, owner)
-                self._settle(self.messages[owner.NAME])
+            known = self.messages.get(owner.NAME)
+            if isinstance(known, _Native) and known.owner is owner:  # another thread was first
+                return
+            self.messages[owner.NAME] = self._opened(core, owner)
+            self._settle(self.messages[owner.NAME])
 
     def _opened(self, core: ModuleType, owner: Any) -> _Native | Exception:
         try:
