@@ -83,7 +83,7 @@ def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
     install(session, *GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
     benchmarks = [f"benchmarks/{name}.py" for name in ("compare", "imports", "encodings", "plots", "samples")]
-    session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support")
+    session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
     session.run("mypy", "generated/src/kafka_messages")
