@@ -99,7 +99,7 @@ def types(session: nox.Session) -> None:
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
     scripts = ("compare", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
     benchmarks = [f"benchmarks/{name}.py" for name in scripts]
-    session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support")
+    session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     session.run("mypy", "-p", "kafka_messages_spark")
     session.run("mypy", "native/src/kafka_messages_native")

@@ -63,17 +63,19 @@ def fuzzed(arguments: argparse.Namespace) -> int:
     counts: Counter[str] = Counter()
     start, number, seed = time.monotonic(), arguments.case or 0, arguments.seed
     print(f"seed {seed}, {kind} build, {arguments.seconds:g} s", flush=True)
-    while time.monotonic() < start + arguments.seconds:
-        rnd = random.Random(f"{seed} {number}")
-        (case,) = rnd.choices(chosen, shares)
-        try:
+    try:
+        while time.monotonic() < start + arguments.seconds:
+            rnd = random.Random(f"{seed} {number}")
+            (case,) = rnd.choices(chosen, shares)
             case(rnd, counts)
-        except Difference as difference:
-            print(f"{difference}\nagain: --seed {seed} --case {number}")
-            return 1
-        if arguments.case is not None:
-            return 0
-        number += 1
+            if arguments.case is not None:
+                return 0
+            number += 1
+    except Difference as difference:
+        print(f"{difference}\nagain: --seed {seed} --case {number}")
+        return 1
+    except KeyboardInterrupt:
+        print("stopped early")
     record.keep(record.Run(kind, seed, round(time.monotonic() - start, 1), dict(counts)))
     print("this run:", ", ".join(f"{count:,} {sort}" for sort, count in counts.items()))
     for each, sum_of in record.sums().items():

@@ -258,6 +258,23 @@ def test_a_stranger_patches_the_base() -> None:
     assert Elsewhere.read(data, 4) == Elsewhere().read(data, 4) == HeartbeatRequest(group_id="g")
 
 
+def test_a_module_imported_again() -> None:
+    """The classes of a module that was dropped and imported anew are opened natively too; the old ones go on."""
+    text = """
+import sys
+from kafka_messages._core import native
+from kafka_messages.messages.heartbeat_request import HeartbeatRequest as Old
+data = Old(group_id="g").write(4)
+del sys.modules["kafka_messages.messages.heartbeat_request"]
+from kafka_messages.messages.heartbeat_request import HeartbeatRequest as New
+assert Old is not New
+assert Old.read(data, 4).write(4) == New.read(data, 4).write(4) == data
+assert (type(Old.read(data, 4)), type(New.read(data, 4))) == (Old, New)
+print(type(Old.read).__name__, type(New.read).__name__)
+"""
+    assert script(text) == "Reader Reader\n"
+
+
 def test_pickled_methods() -> None:
     """Bound methods and readers are sent to other processes by name."""
     calls_of(HeartbeatRequest)

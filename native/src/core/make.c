@@ -51,6 +51,7 @@ static int is_as_printed(PyTypeObject *cls, Maker *maker)
 {
     if (LIKELY(maker->version != 0 && cls->tp_version_tag == maker->version)) return 1;
     if (cls->tp_new != PyBaseObject_Type.tp_new || cls->tp_setattro != PyObject_GenericSetAttr) return 0;
+    if (cls->tp_finalize != NULL) return 0;              /* it would meet the object that fill() gave up */
     if (_PyType_Lookup(cls, init_name) != maker->init) return 0;
     if (cls->tp_finalize != NULL) return 0;              /* it would see objects that were begun and given up */
     maker->version = cls->tp_version_tag;
