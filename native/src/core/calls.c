@@ -23,8 +23,9 @@ static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObjec
     return PyObject_Vectorcall(self->pure, args, flags, names);
 }
 
-/* A message from the bytes of any buffer, how many it took, and how many are behind it. */
-static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *taken, Py_ssize_t *left)
+/* A message from the bytes of any buffer, and how many of them it took and left; NULL where it is declined. */
+static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *taken,
+                         Py_ssize_t *left)
 {
     const Layout *layout = layout_at(self->plan, version);
     if (UNLIKELY(layout == NULL)) return NULL;
@@ -40,7 +41,7 @@ static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject
     PyObject *message = NULL;
     if (offset <= buffer.len) {
         message = read_message(self->plan, layout, (const uint8_t *)buffer.buf + offset, buffer.len - offset, taken);
-        *left = buffer.len - offset - *taken;            /* in bytes, whatever the length of the object counts */
+        *left = buffer.len - offset - *taken;            /* of bytes, whatever the items of the buffer are */
     }
     PyBuffer_Release(&buffer);
     return message;

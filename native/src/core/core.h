@@ -193,7 +193,7 @@ INLINE PyObject *new_list(PyTypeObject *cls, Py_ssize_t count)
 
 INLINE PyObject *new_int(const Package *package, int64_t value)
 {
-    if (LIKELY((uint64_t)(value - LOWEST_INT) <= HIGHEST_INT - LOWEST_INT)) {
+    if (LIKELY((uint64_t)value - (uint64_t)LOWEST_INT <= HIGHEST_INT - LOWEST_INT)) {
         return Py_NewRef(package->small[value - LOWEST_INT]);
     }
     return PyLong_FromLongLong(value);

@@ -50,23 +50,21 @@ done:
 static int is_as_printed(PyTypeObject *cls, Maker *maker)
 {
     if (LIKELY(maker->version != 0 && cls->tp_version_tag == maker->version)) return 1;
-    if (cls->tp_new != PyBaseObject_Type.tp_new || _PyType_Lookup(cls, init_name) != maker->init) return 0;
+    if (cls->tp_new != PyBaseObject_Type.tp_new || cls->tp_setattro != PyObject_GenericSetAttr) return 0;
+    if (_PyType_Lookup(cls, init_name) != maker->init) return 0;
     if (cls->tp_finalize != NULL) return 0;              /* it would see objects that were begun and given up */
     maker->version = cls->tp_version_tag;
     return 1;
 }
 
-/* A list of the elements of a list or tuple, of the class that the field has. */
+/* A list of the elements of a list or tuple, of the class that the field has; NULL without an exception if the new list
+ * made the collector run, which may run code of others, and that changed `values`. */
 static PyObject *list_of(PyTypeObject *cls, PyObject *values)
 {
     Py_ssize_t count = PySequence_Fast_GET_SIZE(values);
     PyObject *list = new_list(cls, count);
     if (list == NULL) return NULL;
-    if (UNLIKELY(PySequence_Fast_GET_SIZE(values) != count)) {   /* a finalizer ran, which allocations may start */
-        PyObject_GC_Track(list);
-        Py_DECREF(list);
-        return NULL;
-    }
+    if (UNLIKELY(PySequence_Fast_GET_SIZE(values) != count)) { PyObject_GC_Track(list); Py_DECREF(list); return NULL; }
     PyObject **from = PySequence_Fast_ITEMS(values), **to = ((PyListObject *)list)->ob_item;
     for (Py_ssize_t i = 0; i < count; i++) to[i] = Py_NewRef(from[i]);
     PyObject_GC_Track(list);

@@ -133,7 +133,7 @@ static void release_object(PyObject *self)
 {
     PyTypeObject *cls = released_class(self, release_object);
     if (finalized(self, cls) < 0) return;
-    PyTypeObject *type = Py_TYPE(self);                  /* as the finalizer left it */
+    PyTypeObject *type = Py_TYPE(self);                  /* only now: a finalizer may have set its __class__ */
     PyObject_GC_UnTrack(self);
     if (UNLIKELY(depth > 50)) { release_at_depth(self, cls); return; }   /* the trashcan unwinds chains of thousands */
     depth++;
@@ -148,7 +148,7 @@ static void release_list_object(PyObject *self)
 {
     PyTypeObject *cls = released_class(self, release_list_object);
     if (finalized(self, cls) < 0) return;
-    PyTypeObject *type = Py_TYPE(self);                  /* as the finalizer left it */
+    PyTypeObject *type = Py_TYPE(self);                  /* only now: a finalizer may have set its __class__ */
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, release_list_object)
     PyListObject *list = (PyListObject *)self;

@@ -261,12 +261,12 @@ static int read_struct_line(Text *text)
     if (cls != NULL) structure->cls = (PyTypeObject *)Py_NewRef((PyObject *)cls);
     if (cls == NULL) { plan->struct_count++; return -1; }
     int count = count_words(text), failed = !is_plain_class(cls) || count > MAX_FIELDS;
-    structure->fields = failed ? NULL : PyMem_Calloc(count + 1, sizeof(Field));
-    if (structure->fields != NULL) structure->count = count;
+    if (!failed && (structure->fields = PyMem_Calloc(count + 1, sizeof(Field))) == NULL) { PyErr_NoMemory(); failed = 1; }
+    structure->count = failed ? 0 : count;
     for (int i = 0; !failed && i < structure->count; i++) {
         failed = !take(text, ' ') || read_field(text, structure, &structure->fields[i]) < 0;
     }
-    failed = failed || structure->fields == NULL || slot_called(cls, "unknown_tagged_fields", &structure->unknown) < 0 ||
+    failed = failed || slot_called(cls, "unknown_tagged_fields", &structure->unknown) < 0 ||
              !slots_are_distinct(structure);
     plan->struct_count++;        /* only now: a struct does not contain itself */
     text->range_count = 0;

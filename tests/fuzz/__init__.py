@@ -1,0 +1,1 @@
+"""Differential fuzzing of the native core against the pure code: python -m tests.fuzz, which nox -s fuzz runs."""

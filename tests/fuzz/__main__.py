@@ -1,0 +1,80 @@
+"""python -m tests.fuzz: bounded by time, says what it did, and ends with 1 and the case where the renderings disagree."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.fuzz import build, guided, record
+
+WORK = Path(".work/fuzz")
+
+
+def main() -> int:
+    arguments = parsed()
+    try:
+        if arguments.guided:
+            return guided.main(arguments.seconds, WORK)
+        if arguments.sanitize and "FUZZ_BUILD" not in os.environ:
+            return sanitized()
+    except build.NoCompiler as error:
+        print(f"this needs a compiler: {error}", file=sys.stderr)
+        return 2
+    return fuzzed(arguments)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60, help="how long to go on (60)")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="repeats a run")
+    parser.add_argument("--case", type=int, help="one case of the run of that seed")
+    parser.add_argument("--only", choices=("read", "write", "construct", "plan"), help="one sort of cases")
+    parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UndefinedBehaviorSanitizer")
+    parser.add_argument("--guided", action="store_true", help="led by coverage, with clang's libFuzzer")
+    return parser.parse_args()
+
+
+def sanitized() -> int:
+    """The same command again, with a core that watches itself in front of the installed one."""
+    folder = build.build(WORK.resolve() / "sanitized", "gcc", *build.SANITIZERS)
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    more = build.environment() | {"FUZZ_BUILD": "sanitized", "PYTHONPATH": path, "LD_PRELOAD": build.preloaded()}
+    return subprocess.run([sys.executable, "-m", "tests.fuzz", *sys.argv[1:]], env=os.environ | more).returncode
+
+
+def fuzzed(arguments: argparse.Namespace) -> int:
+    from tests.fuzz.cases import CASES, Difference
+
+    faulthandler.enable()
+    kind = os.environ.get("FUZZ_BUILD", "plain")
+    cases = [(case, share) for case, share in CASES if arguments.only in (None, case.__name__)]
+    chosen, shares = zip(*cases, strict=True)
+    counts: Counter[str] = Counter()
+    start, number, seed = time.monotonic(), arguments.case or 0, arguments.seed
+    print(f"seed {seed}, {kind} build, {arguments.seconds:g} s", flush=True)
+    while time.monotonic() < start + arguments.seconds:
+        rnd = random.Random(f"{seed} {number}")
+        (case,) = rnd.choices(chosen, shares)
+        try:
+            case(rnd, counts)
+        except Difference as difference:
+            print(f"{difference}\nagain: --seed {seed} --case {number}")
+            return 1
+        if arguments.case is not None:
+            return 0
+        number += 1
+    record.keep(record.Run(kind, seed, round(time.monotonic() - start, 1), dict(counts)))
+    print("this run:", ", ".join(f"{count:,} {sort}" for sort, count in counts.items()))
+    for each, sum_of in record.sums().items():
+        print(f"all runs, {each}:", ", ".join(f"{count:,} {sort}" for sort, count in sum_of.items()))
+    return 0
+
+
+sys.exit(main())

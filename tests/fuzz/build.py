@@ -1,0 +1,51 @@
+"""Builds of the core that watch themselves: with AddressSanitizer and UndefinedBehaviorSanitizer, and for libFuzzer."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "native" / "src"
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+
+
+class NoCompiler(Exception):
+    """A compiler, or a library of it, is not on this machine."""
+
+
+def build(target: Path, compiler: str, *flags: str) -> Path:
+    """Put the core into a folder for PYTHONPATH; returns the folder."""
+    if shutil.which(compiler) is None:
+        raise NoCompiler(f"{compiler} is not installed")
+    package = target / "kafka_messages_native"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(SOURCES / "kafka_messages_native", package)
+    sources = sorted(map(str, (SOURCES / "core").glob("*.c")))
+    include = f"-I{sysconfig.get_paths()['include']}"
+    output = ("-o", str(package / f"_core{sysconfig.get_config_var('EXT_SUFFIX')}"))
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-g", include, *flags, *sources, *output], check=True)
+    return target
+
+
+def preloaded(compiler: str = "gcc") -> str:
+    """The libraries that a Python without sanitizers needs before the core, for LD_PRELOAD."""
+    found = []
+    for library in ("libasan.so", "libubsan.so"):
+        printed = subprocess.run([compiler, f"-print-file-name={library}"], check=True, capture_output=True, text=True)
+        path = Path(printed.stdout.strip())
+        if not path.is_absolute():
+            raise NoCompiler(f"{library} is not installed")
+        found.append(str(path))
+    return ":".join(found)
+
+
+def environment() -> dict[str, str]:
+    """For a process with sanitizers: Python's own memory at exit is no leak, and each object is a block of its own."""
+    return {
+        "PYTHONMALLOC": "malloc",
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:abort_on_error=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }

@@ -1,0 +1,244 @@
+"""What is done to good input: damaged bytes, values of wrong types, plan texts that nobody printed."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+from uuid import UUID
+
+FORGED = (
+    *(b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\x80\x00\x00\x00", b"\xff\xff", b"\x7f\xff", b"\x80\x00"),
+    *(
+        b"\xff\xff\xff\xff\x0f",
+        b"\xff\xff\xff\xff\x10",
+        b"\x80\x80\x80\x80\x00",
+        b"\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+    ),
+    *(
+        b"\x00",
+        b"\x01",
+        b"\x02",
+        b"\x80\x01",
+        b"\x81\x00",
+        b"\x00\x01\x00\x00",
+        b"\xc3\xa9",
+        b"\xed\xa0\x80",
+        b"\xf0\x9f",
+    ),
+    *(b"\x01\x00\x00", b"\x01\x05\x00", b"\x02\x05\x00\x05\x00", b"\x01\x00\x01\x00", b"\x01\x63\x04abcd"),
+    b"\x28" + bytes(byte for tag in range(40) for byte in (60 + tag, 0)),
+)
+"""Lengths, counts, varints and tag sections as a hostile sender would write them."""
+
+
+class Other:
+    """Of no type that any field has."""
+
+    def __repr__(self) -> str:
+        return "Other()"
+
+
+WRONG: tuple[Any, ...] = (
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        127,
+        128,
+        -129,
+        1 << 15,
+        1 << 16,
+        1 << 31,
+        1 << 32,
+        1 << 63,
+        -(1 << 63),
+        1 << 64,
+        1 << 200,
+    ),
+    *(
+        0.0,
+        -0.0,
+        1.5,
+        float("nan"),
+        float("inf"),
+        "",
+        "text",
+        "x" * 300,
+        "x" * 32767,
+        "x" * 32768,
+        "é",
+        "é" * 16384,
+        "\ud800",
+        "\0",
+    ),
+    *(b"", b"bytes", bytes(200), bytearray(b"a"), memoryview(b"q"), UUID(int=0), UUID(int=7), UUID(int=(1 << 128) - 1)),
+    *(
+        (),
+        (1,),
+        (None,),
+        {},
+        {1: 2},
+        {1},
+        range(2),
+        Other(),
+        Other,
+        object,
+        type("Int", (int,), {})(5),
+        type("Str", (str,), {})("s"),
+    ),
+)
+"""To be put where something else is expected; lists are made anew, for the objects that get them keep them."""
+
+
+def bytes_of(rnd: random.Random, data: bytes) -> bytes:
+    """Bytes with one to six things wrong with them."""
+    out = bytearray(data)
+    for _ in range(rnd.choice((1, 1, 1, 2, 3, 6))):
+        at = rnd.randrange(len(out) + 1)
+        match rnd.randrange(7):
+            case 0 if out:
+                out[at % len(out)] = rnd.randrange(256)
+            case 1 if out:
+                out[at % len(out)] ^= 1 << rnd.randrange(8)
+            case 2:
+                out[at:at] = rnd.choice(FORGED)
+            case 3:
+                del out[at : at + rnd.randrange(1, 9)]
+            case 4:
+                del out[at:]
+            case 5:
+                start = rnd.randrange(len(out) + 1)
+                out[at:at] = out[start : start + rnd.randrange(1, 30)]
+            case _:
+                forged = rnd.choice(FORGED)
+                out[at : at + len(forged)] = forged
+    return bytes(out)
+
+
+def buffer_of(rnd: random.Random, data: bytes) -> Any:
+    """The same bytes as what else may hold them."""
+    return rnd.choice((bytes, bytes, bytes, bytes, bytearray, memoryview))(data)
+
+
+def value(rnd: random.Random, others: list[Any]) -> Any:
+    """Something wrong, or something right from another place: ``others`` are values of the same message."""
+    match rnd.randrange(8):
+        case 0 | 1:
+            return rnd.choice(others)
+        case 2:
+            return [rnd.choice(WRONG) for _ in range(rnd.randrange(3))]
+        case 3:
+            return [rnd.choice(others) for _ in range(rnd.randrange(3))]
+        case _:
+            return rnd.choice(WRONG)
+
+
+def unknown_fields(rnd: random.Random, raw: Any) -> Any:
+    """Unknown tagged fields: too many, twice the same, out of order, of wrong types."""
+    tags = [
+        rnd.choice((rnd.randrange(50), rnd.getrandbits(32), rnd.choice((-1, 1 << 32, "5", None, True))))
+        for _ in range(40)
+    ]
+    count = rnd.choice((1, 1, 2, 3, 31, 32, 33, 40))
+    fields = [
+        raw(tag, rnd.choice((b"", b"x", bytes(200), None) if rnd.random() < 0.1 else (b"", b"xy")))
+        for tag in tags[:count]
+    ]
+    if rnd.random() < 0.05:
+        fields.append(rnd.choice(WRONG))
+    return rnd.choice((tuple, tuple, tuple, list))(fields)
+
+
+WORDS = (
+    *(
+        "c",
+        "n",
+        "e",
+        "?",
+        "~",
+        "[",
+        "{",
+        "@",
+        ":",
+        "=",
+        "!",
+        "-",
+        "^",
+        ";",
+        ";;",
+        "&",
+        " ",
+        "\n",
+        "\n:",
+        ",",
+        "+",
+        "/",
+        "%",
+        "0",
+        "1",
+    ),
+    *(
+        "9",
+        "99999999999999999999",
+        "2147483647",
+        "4294967295",
+        "32767",
+        "t",
+        "i",
+        "q",
+        "u",
+        "s",
+        "y",
+        "v16",
+        "z64",
+        "v32",
+        ":q",
+        ":b",
+    ),
+    *("=~", "=-1", "=1", "=x%00y", "=\u00e9", "\u00e9", "\0", "@0", "@1", "@2"),
+)
+
+
+def plan_text(rnd: random.Random, text: str) -> str:
+    """A plan with some of it changed, mostly so that the grammar may still hold."""
+    for _ in range(rnd.choice((1, 1, 1, 2, 4))):
+        lines = text.split("\n")
+        line = rnd.randrange(len(lines))
+        words = lines[line].split(" ")
+        word = rnd.randrange(len(words))
+        match rnd.randrange(10):
+            case 0:
+                lines[line], other = lines[rnd.randrange(len(lines))], line
+                if rnd.random() < 0.3:
+                    del lines[other]
+            case 1:
+                rnd.shuffle(words)
+                lines[line] = " ".join(words)
+            case 2:
+                del words[word]
+                lines[line] = " ".join(words)
+            case 3:
+                words.insert(word, rnd.choice(rnd.choice(lines).split(" ")))
+                lines[line] = " ".join(words)
+            case 4:
+                words[word] += rnd.choice(WORDS)
+                lines[line] = " ".join(words)
+            case 5:
+                words[word] = rnd.choice(WORDS)
+                lines[line] = " ".join(words)
+            case 6 if any(map(str.isdigit, words[word])):
+                places = [at for at, letter in enumerate(words[word]) if letter.isdigit()]
+                at = rnd.choice(places)
+                words[word] = words[word][:at] + str(rnd.randrange(12)) + words[word][at + 1 :]
+                lines[line] = " ".join(words)
+            case 7 if ";" not in lines[line] and lines[line][:1] != ":":
+                lines[line] += rnd.choice((" ;", " ; 7=0", " ;;", " &"))
+            case _:
+                whole = lines[line]
+                at = rnd.randrange(len(whole) + 1)
+                lines[line] = whole[:at] + rnd.choice(WORDS) + whole[at + rnd.randrange(3) :]
+        text = "\n".join(lines)
+    return text

@@ -1,0 +1,157 @@
+"""Memory that is not there: each allocation of a call fails once; a result, MemoryError or the pure code's error comes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages import FetchRequest, MetadataResponse, ProduceRequest
+from kafka_messages._core import native
+from kafka_messages._core.wire import RawTaggedField
+
+from tests.support import vectors
+from tests.support.renderings import calls_of, pure, structs_in
+
+testcapi: Any = pytest.importorskip("_testcapi")
+
+
+def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | None]]:
+    """What a call gives when its first allocation fails, then its second, until none does."""
+    results: list[tuple[Any, BaseException | None]] = []
+    result: Any = None
+    for number in range(20_000):
+        caught: BaseException | None = None
+        testcapi.set_nomemory(number, number + 1)
+        try:
+            result = call()
+        except BaseException as error:
+            caught = error
+        finally:
+            testcapi.remove_mem_hooks()
+        results.append((result if caught is None else None, caught))
+        # Many in a row that did not fail: there were no more.
+        if number > 40 and all(each[1] is None for each in results[-40:]):
+            break
+    return results
+
+
+def samples() -> list[Any]:
+    """Messages with every shape of field: the longest vector of each of some messages, and others with unknown tags."""
+    names = [
+        *(
+            "MetadataResponse",
+            "FetchRequest",
+            "FetchResponse",
+            "ProduceRequest",
+            "JoinGroupResponse",
+            "ApiVersionsResponse",
+        ),
+        *("AlterClientQuotasRequest", "BrokerHeartbeatRequest", "DescribeClusterResponse", "UpdateFeaturesRequest"),
+    ]
+    found = []
+    for name in names:
+        group = sorted(vectors.committed()[name], key=lambda vector: len(vector.data))
+        found += [
+            max((each for each in group if len(each.data) < 1500), key=lambda each: (each.version, len(each.data)))
+        ]
+    return found
+
+
+@pytest.mark.parametrize("vector", samples(), ids=str)
+def test_reading_and_writing(vector: Any) -> None:
+    """Reading, writing, measuring and building, with an allocation failing at each place."""
+    calls = calls_of(vector.cls)
+    message = calls["read"](vector.data, vector.version)
+    for struct in structs_in(message):
+        if "unknown_tagged_fields" in struct._names and vector.version >= vector.cls.LOWEST_FLEXIBLE_VERSION:
+            struct.unknown_tagged_fields = (RawTaggedField(1000, b"abc"), RawTaggedField(100_000, b"d"))
+    data = message.write(vector.version)
+    buffer, framed = bytearray(data), b"x" + data
+    values = {name: getattr(message, name) for name in message._names}
+    values |= {name: tuple(value) for name, value in values.items() if type(value) is list}
+    tries: list[tuple[Callable[[], Any], Any]] = [
+        (lambda: vector.cls.read(data, vector.version), message),
+        (lambda: vector.cls.read(buffer, vector.version), message),
+        (lambda: vector.cls.read_from(framed, 1, vector.version), (message, len(framed))),
+        (lambda: message.write(vector.version), data),
+        (lambda: message.size(vector.version), len(data)),
+        (lambda: vector.cls(**values), message),
+        (lambda: vector.cls(), type.__call__(vector.cls)),
+    ]
+    for call, wanted in tries:
+        results = each_failing(call)
+        assert results[-1] == (wanted, None)
+        for result, error in results:
+            if error is None:
+                assert result == wanted
+            else:
+                assert isinstance(error, MemoryError), error
+
+
+def test_errors() -> None:
+    """What is refused anyway: the error of the pure code, or that there is no memory for it."""
+    data = MetadataResponse(topics=[]).write(12)
+    message: Any = MetadataResponse()
+    message.topics = ["x", "é", "\ud800"]
+    for call in (lambda: MetadataResponse.read(data[:-1], 12), lambda: message.write(12), lambda: message.size(99)):
+        with pure():  # where a frame is what there is no memory for, Python itself may say SystemError
+            wanted = each_failing(call)
+        results = each_failing(call)
+        assert str(results[-1][1]) == str(wanted[-1][1])
+        assert {said(error) for _, error in results} <= {said(error) for _, error in wanted} | {(MemoryError, "")}
+
+
+def said(error: BaseException | None) -> tuple[type, str]:
+    """An error to compare; Python's own names the function, which the core calls where Python calls it else."""
+    return type(error), "" if isinstance(error, SystemError) else str(error)
+
+
+def test_texts_of_many_bytes() -> None:
+    """Texts that are not ASCII need bytes of their own to be written; long messages need room more than once."""
+    message = ProduceRequest(transactional_id="é" * 400, unknown_tagged_fields=(RawTaggedField(9, bytes(4000)),))
+    data = message.write(9)
+    for call, wanted in ((lambda: message.write(9), data), (lambda: ProduceRequest.read(data, 9), message)):
+        for result, error in each_failing(call):
+            assert isinstance(error, MemoryError) or (result == wanted and error is None)
+
+
+def test_the_first_use() -> None:
+    """Opening a message: where memory is short that is said, and the next use opens it; it is never refused for good."""
+    door = native._door
+    owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
+    message = FetchRequest(max_wait_ms=5)
+    data = message.write(17)
+
+    def opened() -> Any:
+        door.messages.pop("FetchRequest", None)
+        for name in ("read", "read_from", "write", "size"):
+            if name in vars(owner):
+                delattr(owner, name)
+        return FetchRequest.read(data, 17)
+
+    results = each_failing(opened)
+    assert results[-1] == (message, None)
+    for result, error in results:
+        if error is None:
+            assert result == message
+        else:
+            assert isinstance(error, MemoryError), error
+    assert opened() == message
+    assert native.refused() == {}
+    assert type(kafka_messages.FetchRequest.read).__name__ == "Reader"
+
+
+def test_a_plan() -> None:
+    """Parsing a plan: MemoryError, and nothing half made is left behind."""
+    core = pytest.importorskip("kafka_messages_native")
+    calls_of(FetchRequest)
+    owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
+    namespace = vars(sys.modules[FetchRequest.__module__])
+    package = native._door._package
+    results = each_failing(lambda: type(core.Plan(package, owner._plan, namespace)))
+    assert results[-1] == (core.Plan, None)
+    for _, error in results:
+        assert error is None or isinstance(error, MemoryError), error

@@ -1,0 +1,279 @@
+"""Constructors that the core stands in for: the same objects, signatures and errors as of the printed ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import random
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+from uuid import UUID
+
+import pytest
+from kafka_messages import FetchRequest, MetadataRequest, MetadataResponse
+from kafka_messages._core.wire import UNSET
+from kafka_messages.messages.metadata_response import (
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+    MetadataResponseTopicCollection,
+)
+
+from tests.support import vectors
+from tests.support.renderings import Outcome, calls_of, outcome, purely, script, structs_in
+
+MESSAGES = vectors.message_names()
+WRONG = (
+    None,
+    0,
+    -1,
+    1 << 70,
+    True,
+    1.5,
+    "",
+    "text",
+    b"",
+    b"bytes",
+    [],
+    [None],
+    (),
+    (1,),
+    {},
+    {1: 2},
+    UNSET,
+    UUID(int=1),
+)
+
+
+def printed(cls: Any, *args: Any, **named: Any) -> Any:
+    """An object by the class's own ``__init__``: ``type.__call__`` does not know the core."""
+    return type.__call__(cls, *args, **named)
+
+
+def classes_of(name: str) -> list[Any]:
+    """The classes of a message and of the structs in it, opened natively."""
+    calls_of(vectors.message_class(name))
+    found: dict[Any, None] = {}
+    for vector in vectors.committed()[name]:
+        found |= dict.fromkeys(map(type, structs_in(vector.cls.read(vector.data, vector.version))))
+    return list(found)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_objects_are_equal(name: str) -> None:
+    """Every object of every vector is built again by keyword, natively and by ``__init__``: with all its slots the same."""
+    calls_of(vectors.message_class(name))
+    for vector in vectors.committed()[name]:
+        for struct in structs_in(vector.cls.read(vector.data, vector.version)):
+            cls, values = type(struct), {each: getattr(struct, each) for each in struct._names}
+            made, wanted = cls(**values), printed(cls, **values)
+            assert made == wanted == struct, vector
+            assert repr(made) == repr(wanted), vector
+            assert slots_of(made) == slots_of(wanted), vector
+
+
+def slots_of(struct: Any) -> list[tuple[str, type, str]]:
+    """What the slots hold, also those behind properties."""
+    names = [name for base in type(struct).__mro__ for name in getattr(base, "__slots__", ())]
+    return [(name, type(getattr(struct, name)), repr(getattr(struct, name))) for name in names]
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_anything_for_any_field(name: str) -> None:
+    """Whatever a parameter is given, in every class: the same object or the same words."""
+    for cls in classes_of(name):
+        for parameter in inspect.signature(cls).parameters:
+            for value in WRONG:
+                got, wanted = outcome(cls, **{parameter: value}), outcome(printed, cls, **{parameter: value})
+                assert got == wanted, (cls, parameter, value)
+                if not got.is_error:
+                    assert slots_of(got.value) == slots_of(wanted.value), (cls, parameter, value)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_signatures(name: str) -> None:
+    """``inspect``, dataclass functions and help see what the printed class says."""
+    for cls in classes_of(name):
+        parameters = list(inspect.signature(cls.__init__).parameters.values())
+        assert list(inspect.signature(cls).parameters.values()) == parameters[1:]
+        assert [field.name for field in dataclasses.fields(cls)] == list(cls._names)
+        made = cls()
+        assert dataclasses.replace(made) == made == printed(cls)
+    for call in ("read", "read_from", "write", "size"):
+        cls = vectors.message_class(name)
+        wanted = calls_of(cls)[call].__wrapped__
+        assert inspect.signature(getattr(cls, call)) == inspect.signature(wanted)
+        assert (getattr(cls, call).__doc__, getattr(cls, call).__name__) == (wanted.__doc__, call)
+
+
+def both(*args: Any, **named: Any) -> Outcome:
+    """A topic by either constructor: the same."""
+    got = outcome(MetadataResponseTopic, *args, **named)
+    assert got == outcome(printed, MetadataResponseTopic, *args, **named)
+    return got
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ("text", "partitions: expected a list of MetadataResponsePartition, not the str 'text'"),
+        (b"bytes", "partitions: expected a list of MetadataResponsePartition, not the bytes b'bytes'"),
+        (None, "partitions: expected a list of MetadataResponsePartition, not None"),
+        (7, "partitions: expected a list of MetadataResponsePartition, not 7"),
+        ({1: 2}, "partitions: expected a list of MetadataResponsePartition, not the dict {1: 2}"),
+    ],
+)
+def test_what_is_no_list(values: Any, text: str) -> None:
+    """A text is an iterable of texts, and None no empty list: refused with the words of ``__init__``."""
+    calls_of(MetadataResponse)
+    got = both(partitions=values)
+    assert (got.is_error, got.kind, got.text) == (True, TypeError, text)
+
+
+def test_every_iterable() -> None:
+    """Lists are kept, everything else becomes one; a collection is made of any of them."""
+    calls_of(MetadataResponse)
+    ones = [MetadataResponsePartition(partition_index=n) for n in range(3)]
+
+    class Mine(list[Any]):
+        pass
+
+    mine = Mine(ones)
+    for values in (
+        tuple(ones),
+        iter(ones),
+        (one for one in ones),
+        dict.fromkeys(range(3)).keys(),
+        {1},
+        range(3),
+        mine,
+        ones,
+    ):
+        made = MetadataResponseTopic(partitions=values)  # type: ignore[arg-type]  # some are of numbers
+        assert type(made.partitions) is (Mine if values is mine else list)
+        assert len(made.partitions) in (1, 3)
+    assert MetadataResponseTopic(partitions=ones).partitions is ones
+    assert MetadataResponseTopic(partitions=mine).partitions is mine
+
+    topics = [MetadataResponseTopic(name="a"), MetadataResponseTopic(name="b")]
+    for several in (topics, tuple(topics), iter(topics), MetadataResponseTopicCollection(topics)):
+        made_of = MetadataResponse(topics=several).topics
+        assert type(made_of) is MetadataResponseTopicCollection
+        assert list(made_of) == topics
+        assert made_of.find("b") is topics[1]
+    kept = MetadataResponseTopicCollection(topics)
+    assert MetadataResponse(topics=kept).topics is kept
+    copied = MetadataResponse(topics=topics).topics
+    topics.clear()
+    assert len(copied) == 2
+
+
+def test_an_iterable_that_fails() -> None:
+    """Its error comes through as it is, and nothing is left of the object."""
+    calls_of(MetadataResponse)
+
+    def failing() -> Iterator[MetadataResponsePartition]:
+        yield MetadataResponsePartition()
+        raise LookupError("halfway")
+
+    with pytest.raises(LookupError, match=r"^halfway$"):
+        MetadataResponseTopic(partitions=failing())
+
+
+def test_other_arguments() -> None:
+    """Positional ones, unknown ones, names that are no plain texts: the words of Python for the printed constructor."""
+    calls_of(MetadataResponse)
+
+    class Name(str):
+        __slots__ = ()
+
+    assert both(1).text == "MetadataResponseTopic.__init__() takes 1 positional argument but 2 were given"
+    assert both(nam="x").text == "MetadataResponseTopic.__init__() got an unexpected keyword argument 'nam'"
+    assert both(name="x", nam="x").is_error
+    assert both(self=1).is_error
+    assert not both(**{Name("name"): "x"}).is_error
+    assert not both(**{"".join(["na", "me"]): "x"}).is_error
+    assert not both(is_internal=True, name="x", error_code=4).is_error
+    assert both(**{"": 1}).is_error
+    assert both(*(1, 2), name="x").is_error
+    with pytest.raises(TypeError, match="keywords must be strings"):
+        MetadataResponseTopic(**{1: 2})  # type: ignore[misc]
+
+
+def test_every_order_of_keywords() -> None:
+    """Names in any order, any of them left out."""
+    calls_of(FetchRequest)
+    rnd = random.Random(1)
+    values: dict[str, Any] = {"max_wait_ms": 5, "rack_id": "r", "session_id": 7, "topics": [], "cluster_id": None}
+    values |= {"replica_state": None, "min_bytes": -1, "unknown_tagged_fields": (1,)}
+    for _ in range(300):
+        some = dict(rnd.sample(sorted(values.items()), rnd.randrange(len(values) + 1)))
+        assert slots_of(FetchRequest(**some)) == slots_of(printed(FetchRequest, **some))
+
+
+# --- what others do to a class ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_opened", [True, False])
+@pytest.mark.parametrize("name", ["__init__", "__new__", "__setattr__"])
+def test_patched_classes(is_opened: bool, name: str) -> None:
+    """A constructor that somebody wrapped is called, whether that was before or after the core came to the class."""
+    text = f"""
+from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponsePartition as Partition
+if {is_opened}:
+    MetadataResponse().write(0)
+    Partition(partition_index=1)
+calls = []
+old = getattr(Partition, {name!r})
+def patched(first, *args, **named):
+    calls.append(first)
+    return old(first) if {name!r} == "__new__" else old(first, *args, **named)
+setattr(Partition, {name!r}, patched)
+MetadataResponse().write(0)
+assert Partition(partition_index=1).partition_index == 1
+assert len(calls) == (len(Partition._names) if {name!r} == "__setattr__" else 1), calls
+if {name!r} != "__new__":  # which Python itself does not take back
+    setattr(Partition, {name!r}, old)
+    calls.clear()
+    assert Partition(partition_index=1).partition_index == 1
+    assert calls == []
+"""
+    assert script(text) == ""
+
+
+def test_a_mocked_constructor() -> None:
+    """``mock.patch`` as tests do it, and back."""
+    calls_of(MetadataResponse)
+    with mock.patch.object(MetadataResponsePartition, "__init__", return_value=None) as patched:
+        MetadataResponsePartition(partition_index=3)
+    patched.assert_called_once_with(partition_index=3)
+    assert MetadataResponsePartition(partition_index=3).partition_index == 3
+
+
+def test_subclasses() -> None:
+    """A subclass has its own constructor, or the printed one; the core's is for the class itself alone."""
+    calls_of(MetadataResponse)
+
+    class Mine(MetadataResponsePartition):
+        pass
+
+    class Own(MetadataResponsePartition):
+        def __init__(self, index: int) -> None:
+            super().__init__(partition_index=index)
+            self.more = index
+
+    assert type(Mine(partition_index=2)) is Mine
+    assert vars(Mine(partition_index=2)) == {}
+    assert (Own(2).partition_index, Own(2).more) == (2, 2)
+    assert Own(2) == MetadataResponsePartition(partition_index=2)
+
+
+def test_class_calls_in_other_ways() -> None:
+    """Through ``type``, ``map``, ``functools``, ``__new__`` alone: the ways that do not lead to the core."""
+    calls_of(MetadataRequest)
+    assert type.__call__(MetadataRequest) == MetadataRequest()
+    assert MetadataRequest.__new__(MetadataRequest).write is not None
+    message = MetadataRequest.__new__(MetadataRequest)
+    assert outcome(message.write, 4) == purely(message.write, 4)
+    message.__init__(topics=None)  # type: ignore[misc]  # again, on a new object
+    assert message == MetadataRequest(topics=None)

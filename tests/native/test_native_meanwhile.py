@@ -1,0 +1,203 @@
+"""Code of others while the core is at work: threads, what the collector calls, and interpreters that end or are many."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+from kafka_messages import MetadataResponse
+from kafka_messages._core.native import rendering, set_rendering
+from kafka_messages.messages.metadata_response import MetadataResponseTopic
+
+from tests.support.renderings import script
+from tests.support.topics import VERSION, read, response
+
+
+@pytest.fixture
+def data() -> bytes:
+    """A message as bytes; it is opened natively from here on."""
+    return response().write(VERSION)
+
+
+def test_threads_at_once(data: bytes) -> None:
+    """What a field's last text is shared with belongs to all threads: eight of them read and write other texts."""
+
+    def work(number: int) -> None:
+        message = read(data)
+        for k in range(200):
+            message.topics[0].name = f"topic-{number}-{k}" if k % 3 else "é" * k
+            again = read(message.write(VERSION))
+            assert again == message
+            assert MetadataResponse(topics=message.topics, brokers=message.brokers) == message
+
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(work, number) for number in range(8)]:
+            done.result()
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    """Callbacks and thresholds of the collector are as they were afterwards."""
+    threshold = gc.get_threshold()
+    yield
+    gc.callbacks.clear()
+    gc.set_threshold(*threshold)
+
+
+def test_the_collector_changes_everything(data: bytes, quiet: None) -> None:
+    """Code that the collector calls in the middle of reading: it switches the rendering, reads, and looks at all objects."""
+    calls = [0]
+    wanted = repr(response())
+
+    def changed(phase: str, info: object) -> None:
+        calls[0] += 1
+        if calls[0] % 2:
+            set_rendering("pure" if rendering() == "native" else "native")
+        if calls[0] % 7 == 0:
+            assert repr(MetadataResponse.read(data, VERSION)) == wanted
+        if calls[0] % 50 == 0:
+            for each in [each for each in gc.get_objects() if isinstance(each, MetadataResponseTopic)]:
+                with suppress(AttributeError):  # one that the pure code has not finished
+                    repr(each)
+
+    gc.callbacks.append(changed)
+    for threshold in (1, 2, 3, 5, 7, 20):
+        gc.set_threshold(threshold)
+        for _ in range(60):
+            message = MetadataResponse.read(data, VERSION)
+            assert repr(message) == wanted
+            assert message.write(VERSION) == data
+    assert calls[0] > 100
+
+
+def test_the_collector_deletes_what_is_in_use() -> None:
+    """The methods, the plan and the constructors of a class that is being read go away in the middle of it."""
+    text = """
+import gc
+from kafka_messages.messages import metadata_response as module
+from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponseTopic, MetadataResponsePartition
+from kafka_messages._core import native
+topics = [MetadataResponseTopic(name=str(n), partitions=[MetadataResponsePartition()] * 3) for n in range(50)]
+wanted = MetadataResponse(topics=topics)
+data = wanted.write(12)
+text = repr(wanted)
+owner = next(base for base in MetadataResponse.__mro__ if "_plan" in vars(base))
+left = [5]
+def gone(phase, info):
+    left[0] -= 1
+    if left[0] == 0:
+        for name in ("read", "read_from", "write", "size", "_plan"):
+            delattr(owner, name)
+        native._door.messages.clear()
+        for name in ("MetadataResponse", "MetadataResponseTopic", "MetadataResponsePartition"):
+            cls = getattr(module, name)
+            if "_maker" in vars(cls):
+                del cls._maker
+gc.collect()
+gc.callbacks.append(gone)
+gc.set_threshold(3)
+assert repr(MetadataResponse.read(data, 12)) == text
+gc.collect()
+assert left[0] < 0
+gc.callbacks.clear()
+assert repr(MetadataResponse.read(data, 12)) == text
+assert MetadataResponse(topics=topics).write(12) == data
+print("done")
+"""
+    assert script(text) == "done\n"
+
+
+def test_the_collector_empties_a_list_that_is_copied() -> None:
+    """Code that the collector runs while a collection is made from a list: it once left the core behind the end of that."""
+    text = """
+import gc
+from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+MetadataResponse().write(0)
+for threshold in range(1, 8):
+    for skipped in range(3):
+        for extra in range(8):
+            topics = [MetadataResponseTopic() for _ in range(300)]
+            left = [skipped]
+            def emptied(phase, info):
+                if phase == "start":
+                    if left[0] == 0:
+                        topics.clear()
+                    left[0] -= 1
+            gc.collect()
+            gc.callbacks.append(emptied)
+            gc.set_threshold(threshold)
+            kept = [object.__new__(MetadataResponseTopic) for _ in range(extra)]
+            message = MetadataResponse(topics=topics)
+            gc.set_threshold(700)
+            gc.callbacks.clear()
+            assert len(message.topics) in (0, 300)
+            repr(message)
+print("done")
+"""
+    assert script(text) == "done\n"
+
+
+# --- interpreters -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", ["module", "class", "circle", "atexit", "finalizer", "thread"])
+def test_the_end_of_the_interpreter(kept: str) -> None:
+    """Messages that are alive when the interpreter goes, wherever they are kept."""
+    text = f"""
+import atexit, sys, threading, time
+from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponseTopic, MetadataResponsePartition
+partition = MetadataResponsePartition(replica_nodes=[1, 2])
+data = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])]).write(12)
+message = MetadataResponse.read(data, 12)
+kept = {kept!r}
+class Last:
+    def __del__(self):
+        MetadataResponse.read(data, 12).write(12)
+if kept == "class":
+    MetadataResponse.last = message
+elif kept == "circle":
+    message.topics[0].name = message
+    message.topics[0].partitions[0].error_code = message
+    sys.message = message
+elif kept == "atexit":
+    atexit.register(lambda: print(len(MetadataResponse.read(data, 12).write(12)) > 0))
+elif kept == "finalizer":
+    sys.last = Last()
+    sys.more = message
+elif kept == "thread":
+    def work():
+        while True:
+            MetadataResponse.read(data, 12).write(12)
+    threading.Thread(target=work, daemon=True).start()
+    time.sleep(0.1)
+if kept != "atexit":
+    print(True)
+"""
+    assert script(text) == "True\n"
+
+
+def test_another_interpreter_is_pure() -> None:
+    """The core is for one interpreter: a second one in the process reads purely, and both go on."""
+    pytest.importorskip("_testcapi")
+    text = '''
+import _testcapi
+program = """
+import kafka_messages
+from kafka_messages._core import native
+message = kafka_messages.HeartbeatRequest(group_id="g")
+data = message.write(4)
+assert kafka_messages.HeartbeatRequest.read(data, 4) == message
+assert native.rendering() == "pure"
+print(native._door.reason)
+"""
+import kafka_messages
+from kafka_messages._core import native
+kafka_messages.HeartbeatRequest().write(4)
+assert _testcapi.run_in_subinterp(program) == 0
+kafka_messages.HeartbeatRequest().write(4)
+assert native.rendering() == "native"
+'''
+    assert script(text) == "the native core is for the main interpreter; others use the pure code\n"

@@ -1,0 +1,332 @@
+"""Plan texts that are damaged or of other classes: refused with the line and what is wrong, or harmless."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from kafka_messages import HeartbeatRequest
+from kafka_messages._core.collection import KeyedCollection
+from kafka_messages._core.structs import NULLED
+from kafka_messages._core.wire import UNSET, ZERO_UUID, RawTaggedField
+
+core: Any = pytest.importorskip("kafka_messages_native")
+
+
+class Inner:
+    __slots__ = ("a", "b", "unknown_tagged_fields")
+
+
+class Outer:
+    __slots__ = ("_late", "flag", "inner", "name", "number", "numbers", "unknown_tagged_fields")
+
+
+class InnerCollection(KeyedCollection[Inner]):
+    __slots__ = ()
+
+
+class OuterCollection(list[Outer]):
+    """No slot for an index."""
+
+    __slots__ = ()
+
+
+class Nothing:
+    __slots__ = ("unknown_tagged_fields",)
+
+
+class WithDict:
+    pass
+
+
+class WithoutTags:
+    __slots__ = ("a",)
+
+
+class Weak:
+    __slots__ = ("__weakref__", "a", "unknown_tagged_fields")
+
+
+CLASSES = {
+    each.__name__: each
+    for each in (Inner, Outer, InnerCollection, OuterCollection, Nothing, WithDict, WithoutTags, Weak)
+}
+CLASSES |= {"int": int, "NoClass": 5}
+PACKAGE = core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET)
+GOOD = """1
+:Inner a/i b/s?
+0 0 1
+1-2 0 1c ; ^3
+:Outer number/q name/s=x%20y flag/t=1 inner/@Inner numbers/[i late/~@Inner
+0 0 1 2 3@0 4 -5
+1 0 1c 2 3@1 4c ; 0=5@1
+2 0:i 1cn 2 3@1n 4nc ; 1=5@1n ^0
+"""
+INNER = "1\n:Inner a/i b/s\n0 0 1\n"
+
+
+def plan(text: str) -> Any:
+    return core.Plan(PACKAGE, text, CLASSES)
+
+
+def left(*args: object) -> None:
+    """Stands for the pure methods."""
+
+
+def calls(taken: Any, cls: Any) -> list[Any]:
+    readers = [core.Reader(taken, cls, name, left) for name in ("read", "read_from")]
+    return readers + [core.Writer(taken, cls, name, left) for name in ("write", "size")]
+
+
+def test_a_good_plan() -> None:
+    """The plan that the damaged ones are made of is taken, reads and writes."""
+    read, _, write, _ = calls(plan(GOOD.replace("4nc", "4cn")), Outer)
+    for version in range(3):
+        message = object.__new__(Outer)
+        inner = object.__new__(Inner)
+        inner.a, inner.b, inner.unknown_tagged_fields = 5, "b", ()
+        message.number, message.name, message.flag, message.numbers = 7, "n", False, [1, 2]
+        message.inner, message._late, message.unknown_tagged_fields = inner, None, ()
+        again = read(write(message, version), version)
+        assert (again.number, again.name, again.flag, again.numbers) == (7, "n", False, [1, 2])
+        assert (again.inner.a, again.inner.b, again._late) == (5, "b", None)
+
+
+DAMAGED = [
+    ("", "line 1 of the plan: a number is expected"),
+    ("x\n", "line 1 of the plan: a number is expected"),
+    ("2\n", "line 1 of the plan: another format"),
+    ("99999999999999999999\n", "line 1 of the plan: a number is too large"),
+    ("1", "line 1 of the plan: the line does not end where it should"),
+    ("1\n", "line 2 of the plan: a message without versions"),
+    ("1 \n", "line 1 of the plan: the line does not end where it should"),
+    ("1\n0 0\n", "line 2 of the plan: a layout without a struct"),
+    ("1\n:\n", "line 2 of the plan: a name is expected"),
+    (f"1\n:{'x' * 1001}\n", "line 2 of the plan: a name is expected"),
+    ("1\n:Gone a/i\n", "line 2 of the plan: no class 'Gone'"),
+    ("1\n:NoClass a/i\n", "line 2 of the plan: no class 'NoClass'"),
+    ("1\n:int a/i\n", "line 2 of the plan: a struct is not as its class"),
+    ("1\n:WithDict a/i\n", "line 2 of the plan: a struct is not as its class"),
+    ("1\n:Weak a/i\n", "line 2 of the plan: a struct is not as its class"),
+    ("1\n:InnerCollection a/i\n", "line 2 of the plan: a struct is not as its class"),
+    ("1\n:Inner " + "a/i " * 600 + "\n", "line 2 of the plan: a struct is not as its class"),
+    ("1\n:Inner a/i b/s unknown_tagged_fields/s\n", "line 2 of the plan: a struct is not as its class"),
+    ("1\n:Inner a/i a/i\n", "line 2 of the plan: a struct is not as its class"),
+    ("1\n:Inner a/i  b/s\n", "line 2 of the plan: a name is expected"),
+    ("1\n:Inner a\n", "line 2 of the plan: a slash is expected behind a field's name"),
+    ("1\n:Inner a/\n", "line 2 of the plan: a letter that is no type"),
+    ("1\n:Inner a/x\n", "line 2 of the plan: a letter that is no type"),
+    ("1\n:Inner a/\0\n", "line 2 of the plan: a letter that is no type"),
+    ("1\n:Inner a/{i\n", "line 2 of the plan: a type is expected"),
+    ("1\n:Inner a/", "line 2 of the plan: a type is expected"),
+    ("1\n:Inner a/@\n", "line 2 of the plan: a name is expected"),
+    ("1\n:Inner a/@Inner\n", "line 2 of the plan: a struct is used that does not stand before"),
+    ("1\n:Inner a/@Gone\n", "line 2 of the plan: no class 'Gone'"),
+    ("1\n:Inner a/ix\n", "line 2 of the plan: a field is not understood"),
+    ("1\n:Inner a/~i\n", "line 2 of the plan: only a default that is a struct is made late"),
+    ("1\n:Inner a/i=9223372036854775808\n", "line 2 of the plan: a default is not one of its type"),
+    ("1\n:Inner a/t=2\n", "line 2 of the plan: a default is not one of its type"),
+    ("1\n:Inner a/y=x\n", "line 2 of the plan: a default is not one of its type"),
+    ("1\n:Inner a/[i=1\n", "line 2 of the plan: arrays and structs have no default but null"),
+    (INNER + ":Outer inner/@Inner=1\n", "line 4 of the plan: arrays and structs have no default but null"),
+    (INNER + ":Outer late/~@Inner=~\n", "line 4 of the plan: only a default that is a struct is made late"),
+    (INNER + ":Outer inner/{@Outer\n", "line 4 of the plan: a struct is used that does not stand before"),
+    ("1\n:Outer\n:Outer inner/{@Outer\n", "line 3 of the plan: a collection is no list with an index"),
+    ("1\n:Nothing\n:Outer inner/{@Nothing\n", "line 3 of the plan: no class 'NothingCollection'"),
+    (INNER.replace("0 0 1", "0 0"), "line 3 of the plan: a layout leaves out a field"),
+    (INNER.replace("0 0 1", "0"), "line 3 of the plan: a layout leaves out a field"),
+    (INNER.replace("0 0 1", "0 0 0"), "line 3 of the plan: a field stands twice in a layout"),
+    (INNER.replace("0 0 1", "0 0 2"), "line 3 of the plan: a field that the struct does not have"),
+    (INNER.replace("0 0 1", "0 0 513"), "line 3 of the plan: a number is too large"),
+    (INNER.replace("0 0 1", "0 0 x"), "line 3 of the plan: a number is expected"),
+    (INNER.replace("0 0 1", "0 0 "), "line 3 of the plan: a number is expected"),
+    (INNER.replace("0 0 1", "0 0@0 1"), "line 3 of the plan: a layout for a field that is no struct"),
+    (INNER.replace("0 0 1", "0 0:s 1"), "line 3 of the plan: a wire type that the field cannot have"),
+    (INNER.replace("0 0 1", "0 0: 1"), "line 3 of the plan: a wire type that the field cannot have"),
+    (INNER.replace("0 0 1", "0 0 1:i"), "line 3 of the plan: a wire type that the field cannot have"),
+    (INNER.replace("0 0 1", "0 0 1v32"), "line 3 of the plan: a varint for a field that is no integer"),
+    (INNER.replace("0 0 1", "0 0v8 1"), "line 3 of the plan: a varint is of 16, 32 or 64 bits"),
+    (INNER.replace("0 0 1", "0 0z65 1"), "line 3 of the plan: a number is too large"),
+    (INNER.replace("0 0 1", "0 0c 1"), "line 3 of the plan: a flag that the field cannot have"),
+    (INNER.replace("0 0 1", "0 0n 1"), "line 3 of the plan: a flag that the field cannot have"),
+    (INNER.replace("0 0 1", "0 0 1e"), "line 3 of the plan: empty elements where there are none"),
+    (INNER.replace("0 0 1", "0 0 1nc"), "line 3 of the plan: an operation is not understood"),
+    (INNER.replace("0 0 1", "0 0 -1x"), "line 3 of the plan: an absent field is not understood"),
+    (INNER.replace("0 0 1", "0 0 1 ;x"), "line 3 of the plan: a section is not understood"),
+    (INNER.replace("0 0 1", "0 0 ; 0"), "line 3 of the plan: a tag without its field"),
+    (INNER.replace("0 0 1", "0 ; 1=0 1=1"), "line 3 of the plan: tags are not in order"),
+    (INNER.replace("0 0 1", "0 ; 2=0 1=1"), "line 3 of the plan: tags are not in order"),
+    (INNER.replace("0 0 1", "0 0 ; 1=1 ^1"), "line 3 of the plan: a tag is known and foreign"),
+    (INNER.replace("0 0 1", "0 0 1 ; ^1x"), "line 3 of the plan: a tag is not understood"),
+    (INNER.replace("0 0 1", "0 0 1 ; ^4294967296"), "line 3 of the plan: a number is too large"),
+    (INNER.replace("0 0 1", "2-1 0 1"), "line 3 of the plan: a range of versions runs backwards"),
+    (INNER.replace("0 0 1", "0x 0 1"), "line 3 of the plan: versions are not understood"),
+    (INNER.replace("0 0 1", "0, 0 1"), "line 3 of the plan: a number is expected"),
+    (INNER.replace("0 0 1", "32768 0 1"), "line 3 of the plan: a number is too large"),
+    (INNER.replace("0 0 1", "0-2,1 0 1"), "line 4 of the plan: a version stands twice"),
+    (INNER + "0 0 1\n", "line 5 of the plan: a version stands twice"),
+    (INNER + ":Outer", "line 4 of the plan: the line does not end where it should"),
+    (INNER + ":Outer inner/@Inner\n0 0@1\n", "line 5 of the plan: a layout that does not stand before"),
+    (INNER + ":Outer inner/@Inner\n0 0\n", "line 5 of the plan: a struct without its layout"),
+    (INNER + ":Outer inner/@Inner numbers/[i\n0 0@0 1\n1 0@1 1\n", "line 6 of the plan: a layout of another struct"),
+    ("1\n:Nothing\n0\n:Outer inner/[@Nothing\n0 0@0\n", "line 5 of the plan: empty elements where there are none"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), DAMAGED, ids=[message[5:] for _, message in DAMAGED])
+def test_damage(text: str, message: str) -> None:
+    """Each kind of damage is seen when the text is parsed, never later, and said with its line."""
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        plan(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("1\n:Inner c/i\n", TypeError, "Inner.c is no slot"),
+        ("1\n:Inner __doc__/i\n", TypeError, "Inner.__doc__ is no slot"),
+        ("1\n:WithoutTags a/i\n", TypeError, "WithoutTags.unknown_tagged_fields is no slot"),
+        ("1\n:Inner a/u=x\n", ValueError, "badly formed hexadecimal UUID string"),
+        ("1\n:Inner a/d=x\n", ValueError, "could not convert string to float: 'x'"),
+        ("1\n:Inner a/i=\n", ValueError, "invalid literal for int() with base 10: ''"),
+        ("1\n:Inner a/i=x\n", ValueError, "invalid literal for int() with base 10: 'x'"),
+        (
+            "1\n:Inner a/s=%FF\n",
+            UnicodeDecodeError,
+            "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+        ),
+        (
+            "\ud800",
+            UnicodeEncodeError,
+            "'utf-8' codec can't encode character '\\ud800' in position 0: surrogates not allowed",
+        ),
+    ],
+)
+def test_damage_in_the_words_of_python(text: str, kind: type[Exception], message: str) -> None:
+    """Classes that lack a slot, and defaults that are none: what Python says of them."""
+    with pytest.raises(kind) as caught:
+        plan(text)
+    assert str(caught.value) == message
+
+
+def test_arguments() -> None:
+    """The core's own types take what they are for and nothing else."""
+    for arguments in (
+        (),
+        (PACKAGE,),
+        (PACKAGE, GOOD),
+        (None, GOOD, {}),
+        (PACKAGE, b"", {}),
+        (PACKAGE, GOOD, []),
+        (PACKAGE, GOOD, None),
+    ):
+        with pytest.raises(TypeError):
+            core.Plan(*arguments)
+    taken = plan(INNER)
+    for arguments in (
+        (),
+        (taken,),
+        (None, Inner, "read", left),
+        (taken, 5, "read", left),
+        (taken, Inner, b"read", left),
+    ):
+        with pytest.raises(TypeError):
+            core.Reader(*arguments)
+    for make, name in ((core.Reader, "write"), (core.Writer, "read"), (core.Reader, ""), (core.Writer, "reads")):
+        with pytest.raises(ValueError, match=f"^no such call: {name!r}$"):
+            make(taken, Inner, name, left)
+    for arguments in ((), (taken,), (taken, 5), (taken, Outer), (None, Inner)):
+        with pytest.raises(TypeError):
+            core.Maker(*arguments)
+    for arguments in ((), (Inner, True), (5, True), (int, True)):
+        with pytest.raises(TypeError):
+            core.set_constructor(*arguments)
+    for arguments in (
+        (),
+        (1, 2, 3, 4),
+        (WithDict, ZERO_UUID, 1, 2),
+        (RawTaggedField, 5, 1, 2),
+        (RawTaggedField, object.__new__(UUID), 1, 2),
+    ):
+        with pytest.raises(TypeError):
+            core.Package(*arguments)
+
+
+def test_structs_too_deep() -> None:
+    """Reader and writer go as deep as structs are inside each other, which a text bounds."""
+    classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "unknown_tagged_fields")}) for n in range(120)}
+
+    def nested(count: int) -> str:
+        lines = ["1", ":S0 a/i", "0 0"]
+        for n in range(1, count):
+            lines += [f":S{n} a/@S{n - 1}", f"0 0@{n - 1}"]
+        return "\n".join([*lines, ""])
+
+    taken = core.Plan(PACKAGE, nested(100), classes)
+    read = core.Reader(taken, classes["S99"], "read", left)
+    message = read(b"\0\0\0\5", 0)
+    assert core.Writer(taken, classes["S99"], "write", left)(message, 0) == b"\0\0\0\5"
+    with pytest.raises(ValueError, match=r"^line 202 of the plan: structs are too deep inside each other$"):
+        core.Plan(PACKAGE, nested(101), classes)
+
+
+def test_a_struct_too_large() -> None:
+    """What a struct takes at least is counted; a text that doubles it line by line is refused, not wrapped around."""
+    classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "b", "unknown_tagged_fields")}) for n in range(40)}
+    lines = ["1", ":S0 a/q b/q", "0 0 1"]
+    for n in range(1, 40):
+        lines += [f":S{n} a/@S{n - 1} b/@S{n - 1}", f"0 0@{n - 1} 1@{n - 1}"]
+    with pytest.raises(ValueError, match=r"^line 55 of the plan: a struct is too large$"):
+        core.Plan(PACKAGE, "\n".join([*lines, ""]), classes)
+
+
+def test_empty_elements_are_bounded() -> None:
+    """Elements that take no bytes are not bounded by the input: 65,535 are taken, as by the pure code, and no more."""
+
+    class Single:
+        __slots__ = ("inner", "unknown_tagged_fields")
+
+    taken = core.Plan(PACKAGE, "1\n:Nothing\n0\n:Single inner/[@Nothing\n0 0@0e\n", CLASSES | {"Single": Single})
+    read = core.Reader(taken, Single, "read", left)
+    assert len(read(b"\0\0\xff\xff", 0).inner) == 65535
+    assert read(b"\0\1\0\0", 0) is None
+    assert read(b"\x7f\xff\xff\xff", 0) is None
+
+
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+@given(st.data())
+def test_any_text(data: st.DataObject) -> None:
+    """Pieces of plans in any order: a text is refused with ValueError or TypeError, or it is one to read and write by."""
+    pieces = sorted(set(GOOD.replace("\n", " \n ").split(" ")) | set("cnew?~[{@:=!-^;&,+/% \n0123456789tiqsyud"))
+    words = data.draw(st.lists(st.sampled_from(pieces), max_size=12))
+    at, end = sorted((data.draw(st.integers(0, len(GOOD))), data.draw(st.integers(0, len(GOOD)))))
+    text = GOOD[:at] + data.draw(st.sampled_from(("", " "))).join(words) + GOOD[min(end, at + 20) :]
+    try:
+        taken = plan(text)
+    except (ValueError, TypeError):
+        return
+    read, read_from, write, size = calls(taken, Outer)
+    for version in range(3):
+        for given_bytes in (bytes(40), data.draw(st.binary(max_size=40))):
+            message = read(given_bytes, version)
+            if message is not None:
+                write(message, version)
+                size(message, version)
+            read_from(given_bytes, 0, version)
+
+
+def test_printed_plans_with_damage() -> None:
+    """The packages' own plans, changed a little, with their own classes: what ``nox -s fuzz`` does longer."""
+    cases = pytest.importorskip("tests.fuzz.cases")
+    counts: Counter[str] = Counter()
+    for number in range(400):
+        cases.plan(random.Random(number), counts)
+    assert counts["plan"] == 400
+    assert 100 < counts["plan refused"] < 400
+    assert HeartbeatRequest.read(HeartbeatRequest().write(4), 4) == HeartbeatRequest()

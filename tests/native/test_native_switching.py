@@ -1,0 +1,280 @@
+"""Which rendering is on: by itself, by environment, by call, without the core or with another one, and from many threads."""
+
+from __future__ import annotations
+
+import pickle
+from unittest import mock
+
+import kafka_messages_proposals._core.native as other
+import pytest
+from kafka_messages import HeartbeatRequest, MetadataResponse
+from kafka_messages._core import native
+from kafka_messages._core.native import rendering, set_rendering
+
+from tests.support.renderings import calls_of, declined, script
+
+USED = """
+import kafka_messages
+from kafka_messages._core import native
+assert kafka_messages.HeartbeatRequest.read(kafka_messages.HeartbeatRequest(group_id="g").write(4), 4).group_id == "g"
+kind = type(vars(kafka_messages.HeartbeatRequest.__mro__[1]).get("read")).__name__
+print(native.rendering(), kind, native._door.reason)
+"""
+
+
+def absent(name: str = "kafka_messages_native") -> str:
+    """A program's start that makes a module as if it were not installed."""
+    return f"import sys; sys.modules[{name!r}] = None\n"
+
+
+def test_set_rendering() -> None:
+    """Both ways and back: what is on is what runs, and every message of the package follows."""
+    calls_of(HeartbeatRequest)
+    calls_of(MetadataResponse)
+    for wanted in ("pure", "native", "native", "pure", "pure", "native"):
+        set_rendering(wanted)  # type: ignore[arg-type]
+        assert rendering() == wanted
+        for cls in (HeartbeatRequest, MetadataResponse):
+            before = declined(cls)
+            assert cls.read(cls().write(1), 1) == cls()
+            assert cls().size(1) == len(cls().write(1))
+            assert (type(cls.read).__name__ == "Reader") == (wanted == "native")
+            assert declined(cls) == before
+
+
+def test_an_unknown_rendering() -> None:
+    """Another word is refused, and nothing is switched."""
+    with pytest.raises(ValueError, match=r"^rendering must be 'native' or 'pure', not 'fast'$"):
+        set_rendering("fast")  # type: ignore[arg-type]
+    assert rendering() == "native"
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"), [("0", "pure NoneType \n"), ("1", "native Reader \n"), ("", "native Reader \n")]
+)
+def test_environment(value: str, wanted: str) -> None:
+    """The variable is read when the package is imported; only 0 switches off."""
+    assert script(USED, KAFKA_MESSAGES_NATIVE=value) == wanted
+
+
+def test_environment_and_then_switched_on() -> None:
+    """A program may still ask for the core where the variable switched it off."""
+    text = "from kafka_messages._core import native; native.set_rendering('native')\n" + USED
+    assert script(text, KAFKA_MESSAGES_NATIVE="0") == "native Reader \n"
+
+
+def test_without_the_core() -> None:
+    """Everything works, purely; asking for the core says what is missing."""
+    text = f"{absent()}{USED}\ntry:\n    native.set_rendering('native')\nexcept ImportError as error:\n    print(error)"
+    reason = "import of kafka_messages_native halted; None in sys.modules"
+    assert script(text) == f"pure NoneType {reason}\nthe native core is not there: {reason}\n"
+
+
+def test_a_core_of_another_format() -> None:
+    """A core that reads other plans is not used, and the reason is said with both numbers."""
+    text = f"""
+import kafka_messages_native
+kafka_messages_native.FORMAT = 7
+{USED}
+try:
+    native.set_rendering("native")
+except ImportError as error:
+    print(error)
+"""
+    reason = "it reads plans of format 7, and those of this package have format 1"
+    assert script(text) == f"pure NoneType {reason}\nthe native core is not there: {reason}\n"
+
+
+def test_a_plan_that_does_not_fit() -> None:
+    """One message whose plan is damaged stays pure, with the reason in ``refused()``; the others are native."""
+    text = """
+import kafka_messages
+from kafka_messages._core import native
+from kafka_messages import HeartbeatRequest, HeartbeatResponse
+owner = HeartbeatRequest.__mro__[1]
+owner._plan = owner._plan.replace("group_id/s", "group_id/x")
+assert HeartbeatRequest.read(HeartbeatRequest(group_id="g").write(4), 4) == HeartbeatRequest(group_id="g")
+assert HeartbeatResponse.read(HeartbeatResponse().write(4), 4) == HeartbeatResponse()
+print(native.rendering(), type(HeartbeatRequest.read).__name__, type(HeartbeatResponse.read).__name__)
+print(native.refused())
+native.set_rendering("pure")
+native.set_rendering("native")
+print(type(HeartbeatRequest.read).__name__, type(HeartbeatResponse.read).__name__)
+"""
+    assert script(text).splitlines() == [
+        "native method Reader",
+        "{'HeartbeatRequest': ValueError('line 2 of the plan: a letter that is no type')}",
+        "method Reader",
+    ]
+
+
+def test_first_use_from_threads() -> None:
+    """Sixteen threads use messages for the first time, while importing the core takes long: all of them natively.
+
+    Those that came second were once told that there is no core, and switched it off for all.
+    """
+    text = """
+import sys, threading, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("kafka_messages_native"):
+            time.sleep(0.2)
+sys.meta_path.insert(0, Slow())
+import kafka_messages
+from kafka_messages._core import native
+names = [name for name in kafka_messages._MODULES if name.endswith(("Request", "Response"))][:60]
+classes = [getattr(kafka_messages, name) for name in names]
+start = threading.Barrier(16)
+wrong = []
+def work():
+    start.wait()
+    for cls in classes:
+        version = cls.HIGHEST_SUPPORTED_VERSION
+        if version >= 0 and cls.read(cls().write(version), version) != cls():
+            wrong.append(cls)
+threads = [threading.Thread(target=work) for _ in range(16)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+kinds = {type(cls.read).__name__ for cls in classes if cls.HIGHEST_SUPPORTED_VERSION >= 0}
+print(native.rendering(), wrong, native.refused(), kinds)
+"""
+    assert script(text) == "native [] {} {'Reader'}\n"
+
+
+def test_switching_from_threads() -> None:
+    """One thread switches while others use messages for the first time: none fails, and the last word counts for all."""
+    text = """
+import sys, threading
+sys.setswitchinterval(1e-5)
+import kafka_messages
+from kafka_messages._core import native
+names = [name for name in kafka_messages._MODULES if name.endswith(("Request", "Response"))][:120]
+classes = [cls for cls in (getattr(kafka_messages, name) for name in names) if cls.HIGHEST_SUPPORTED_VERSION >= 0]
+failed = []
+def work():
+    try:
+        for cls in classes:
+            version = cls.HIGHEST_SUPPORTED_VERSION
+            assert cls.read(cls().write(version), version) == cls()
+    except Exception as error:
+        failed.append(error)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+while any(thread.is_alive() for thread in threads):
+    native.set_rendering("pure")
+    native.set_rendering("native")
+native.set_rendering("pure")
+print(failed, {type(cls.read).__name__ for cls in classes}, {type(cls.write).__name__ for cls in classes})
+"""
+    assert script(text) == "[] {'method'} {'function'}\n"
+
+
+def test_after_a_fork() -> None:
+    """A child of a process whose other thread is just asking for the core asks anew, and does not wait for that thread."""
+    text = """
+import os, sys, threading, time
+import kafka_messages
+from kafka_messages._core import native
+with native._door._lock:
+    done = threading.Event()
+    def child():
+        pid = os.fork()
+        if pid == 0:
+            kafka_messages.HeartbeatRequest().write(4)
+            os._exit(7)
+        for _ in range(200):
+            found, status = os.waitpid(pid, os.WNOHANG)
+            if found:
+                print(os.waitstatus_to_exitcode(status))
+                break
+            time.sleep(0.05)
+        else:
+            os.kill(pid, 9)
+            print("the child hangs")
+        done.set()
+    threading.Thread(target=child).start()
+    done.wait()
+"""
+    assert script(text) == "7\n"
+
+
+# --- methods of others ------------------------------------------------------------------------------------------------
+
+
+def test_overridden_methods() -> None:
+    """A subclass that overrides and calls ``super()`` gets what the pure code would give it."""
+
+    class Counted(HeartbeatRequest):
+        calls = 0
+
+        @classmethod
+        def read(cls, data, version):  # type: ignore[no-untyped-def]
+            cls.calls += 1
+            return super().read(data, version)
+
+        @classmethod
+        def read_from(cls, data, offset, version):  # type: ignore[no-untyped-def]
+            cls.calls += 1
+            return super().read_from(data, offset, version)
+
+        def write(self, version: int) -> bytes:
+            type(self).calls += 1
+            return b"<" + super().write(version)
+
+        def size(self, version: int) -> int:
+            type(self).calls += 1
+            return 1 + super().size(version)
+
+    calls_of(HeartbeatRequest)
+    message = Counted(group_id="g")
+    data = message.write(4)
+    assert data == b"<" + HeartbeatRequest(group_id="g").write(4)
+    assert message.size(4) == len(data)
+    assert Counted.read(data[1:], 4) == Counted.read_from(data, 1, 4)[0] == HeartbeatRequest(group_id="g")
+    assert Counted.calls == 4
+
+
+def test_patched_methods() -> None:
+    """``mock.patch.object`` on a message holds, and what was there is there again afterwards; also across a switch."""
+    calls_of(HeartbeatRequest)
+    for name in ("read", "read_from", "write", "size"):
+        with mock.patch.object(HeartbeatRequest, name, return_value="patched") as patched:
+            assert getattr(HeartbeatRequest, name)(b"", 4) == "patched"
+            set_rendering("pure")
+            set_rendering("native")
+            assert getattr(HeartbeatRequest(), name)(4) == "patched"
+            assert patched.call_count == 2
+        assert type(getattr(HeartbeatRequest, name)).__name__ in ("Reader", "Writer")
+
+
+def test_a_stranger_patches_the_base() -> None:
+    """What the core is for one class, it is not for another: a Reader in a class of somebody's own reads its message."""
+    calls_of(HeartbeatRequest)
+
+    class Elsewhere:
+        read = HeartbeatRequest.read
+
+    data = HeartbeatRequest(group_id="g").write(4)
+    assert Elsewhere.read(data, 4) == Elsewhere().read(data, 4) == HeartbeatRequest(group_id="g")
+
+
+def test_pickled_methods() -> None:
+    """Bound methods and readers are sent to other processes by name."""
+    calls_of(HeartbeatRequest)
+    message = HeartbeatRequest(group_id="g")
+    data = message.write(4)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(message.write, protocol))(4) == data
+        assert pickle.loads(pickle.dumps(HeartbeatRequest.read, protocol))(data, 4) == message
+
+
+def test_doors_are_apart() -> None:
+    """Two generated packages in one process are switched apart."""
+    set_rendering("pure")
+    assert other.rendering() == "native"
+    other.set_rendering("pure")
+    set_rendering("native")
+    try:
+        assert (native.rendering(), other.rendering()) == ("native", "pure")
+    finally:
+        other.set_rendering("native")
