@@ -175,7 +175,7 @@ def test_after_a_fork() -> None:
 import os, sys, threading, time
 import kafka_messages
 from kafka_messages._core import native
-with native._door.lock:
+with native._door._lock:
     done = threading.Event()
     def child():
         pid = os.fork()

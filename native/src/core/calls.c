@@ -192,7 +192,8 @@ static PyObject *writer_get(PyObject *self, PyObject *object, PyObject *type)
 /* What the pure method is called, says and takes, for help() and inspect. */
 static PyObject *call_getattro(PyObject *self, PyObject *name)
 {
-    PyObject *result = PyObject_GenericGetAttr(self, name);
+    int is_module = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__module__") == 0;
+    PyObject *result = is_module ? PyObject_GetAttr(((Call *)self)->pure, name) : PyObject_GenericGetAttr(self, name);
     if (result != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return result;
     PyErr_Clear();
     return PyObject_GetAttr(((Call *)self)->pure, name);
