@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import os
 import subprocess
 import sys
 import textwrap
@@ -210,6 +211,46 @@ def test_a_wrapper_of_all_messages(core: str, after: str) -> None:
         print(type(FetchRequest.write).__name__)
     """
     assert in_a_process(program) == f"[4, 4, 4, 5] 21\n{after}\n"
+
+
+def test_text_in_memory_that_another_process_changes() -> None:
+    """What can change is copied first: bytes that changed between test and copy made a text that only said it was ASCII."""
+    if not hasattr(os, "fork"):
+        pytest.skip("the other process is a fork")
+    program = """
+        import mmap, os, signal, time
+        from kafka_messages.messages.fetch_request import FetchRequest
+        text = "a" * 30000
+        data = FetchRequest(rack_id=text).write(11)
+        shared = mmap.mmap(-1, len(data))
+        shared[:] = data
+        at = data.index(b"aaaa") + 29000
+        child = os.fork()
+        end = time.monotonic() + 1.5
+        while child == 0:
+            for _ in range(1000):
+                shared[at] = 0xc3
+                shared[at] = 0x61
+            if time.monotonic() > end + 10:
+                os._exit(0)
+        wrong = 0
+        while time.monotonic() < end:
+            try:
+                found = FetchRequest.read(shared, 11).rack_id
+            except Exception:
+                continue
+            wrong += found.isascii() and found != text
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        print(wrong)
+    """
+    assert in_a_process(program) == "0\n"
+
+
+def test_calls_say_the_module_of_the_pure_ones() -> None:
+    """Tools that write pages of a package leave out what says that it is of another."""
+    FetchRequest().write(4)
+    assert FetchRequest.read.__module__ == FetchRequest.write.__module__ == "kafka_messages._base.message"
 
 
 def test_what_is_not_an_exception_is_not_swallowed() -> None:

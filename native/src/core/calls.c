@@ -23,27 +23,30 @@ static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObjec
     return PyObject_Vectorcall(self->pure, args, flags, names);
 }
 
+/* The bytes of any buffer, as the pure code copies them: nobody can change them while they are looked at. */
+static PyObject *as_bytes(PyObject *data)
+{
+    if (LIKELY(PyBytes_CheckExact(data))) return Py_NewRef(data);
+    Py_buffer buffer;
+    if (PyBytes_Check(data) || PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE) < 0) return NULL;
+    PyObject *bytes = PyBytes_FromStringAndSize(buffer.buf, buffer.len);
+    PyBuffer_Release(&buffer);
+    return bytes;
+}
+
 /* A message from the bytes of any buffer, and how many of them it took and left; NULL where it is declined. */
 static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *taken,
                          Py_ssize_t *left)
 {
     const Layout *layout = layout_at(self->plan, version);
-    if (UNLIKELY(layout == NULL)) return NULL;
-    if (LIKELY(PyBytes_CheckExact(data))) {
-        Py_ssize_t size = PyBytes_GET_SIZE(data) - offset;
-        if (UNLIKELY(size < 0)) return NULL;
-        PyObject *message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(data) + offset, size, taken);
+    PyObject *bytes = LIKELY(layout != NULL) ? as_bytes(data) : NULL, *message = NULL;
+    if (UNLIKELY(bytes == NULL)) return NULL;
+    Py_ssize_t size = PyBytes_GET_SIZE(bytes) - offset;
+    if (LIKELY(size >= 0)) {
+        message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(bytes) + offset, size, taken);
         *left = size - *taken;
-        return message;
     }
-    Py_buffer buffer;
-    if (PyBytes_Check(data) || PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE) < 0) return NULL;
-    PyObject *message = NULL;
-    if (offset <= buffer.len) {
-        message = read_message(self->plan, layout, (const uint8_t *)buffer.buf + offset, buffer.len - offset, taken);
-        *left = buffer.len - offset - *taken;            /* of bytes, whatever the items of the buffer are */
-    }
-    PyBuffer_Release(&buffer);
+    Py_DECREF(bytes);
     return message;
 }
 

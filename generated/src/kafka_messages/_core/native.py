@@ -63,14 +63,14 @@ class _Native:
         self.owner = owner
         self.calls = {name: core.Reader(plan, message, name, pure[name].__get__(None, message)) for name in READERS}
         self.calls |= {name: core.Writer(plan, message, name, pure[name]) for name in WRITERS}
-        self.structs = [namespace[line[1:].split(" ", 1)[0]] for line in owner._plan.split("\n") if line[:1] == ":"]
+        names = [line[1:].split(" ", 1)[0] for line in owner._plan.split("\n") if line[:1] == ":"]
+        self.structs = [namespace[name] for name in names if _has_its_constructor(namespace[name], namespace)]
         self.set_constructor = core.set_constructor
-        self.structs = [struct for struct in self.structs if _is_printed(struct, namespace)]
         for struct in self.structs:
             struct._maker = core.Maker(plan, struct)
 
-    def switch(self, names: Iterable[str], is_on: bool) -> None:
-        """Put the core's calls in the class, those of ``names``, or take all of them out of it."""
+    def switch(self, is_on: bool, names: Iterable[str]) -> None:
+        """Put those of the core's calls into the class that are called ``names``, or take all of them out of it."""
         for name, call in self.calls.items():
             if is_on and name in names:
                 setattr(self.owner, name, call)
@@ -80,12 +80,11 @@ class _Native:
             self.set_constructor(struct, is_on)
 
 
-def _is_printed(struct: type, namespace: dict[str, Any]) -> bool:
-    """Whether a class still has the constructor that the core can stand for, and nobody wrapped it."""
+def _has_its_constructor(struct: type, namespace: dict[str, Any]) -> bool:
+    """Whether a class still has the constructor that was printed; one of somebody else, wrapped around it say, is kept."""
     init: Any = vars(struct).get("__init__")
-    code = getattr(init, "__code__", None)
     is_here = getattr(init, "__globals__", None) is namespace
-    return code is not None and is_here and code.co_qualname == f"{struct.__qualname__}.__init__"
+    return is_here and init.__code__.co_qualname == f"{struct.__qualname__}.__init__"
 
 
 class _Door:
@@ -93,30 +92,31 @@ class _Door:
 
     def __init__(self) -> None:
         self.is_wanted = os.environ.get(SWITCH) != "0"
-        self.base: type | None = None
         self.messages: dict[str, _Native | Exception] = {}
+        self.base: type = object  # until the base of all messages is there
         self.pure: dict[str, Any] = {}
         self.first: dict[str, Any] = {}
-        self.lock = RLock()  # who comes while another thread asks has to wait for the answer
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.unlock)
         self.reason = ""
         self._core: ModuleType | None = None
         self._package: Any = None
         self._is_asked = False
+        self._lock = RLock()  # threads may come at once, and finalizers of other objects in between
+        if hasattr(os, "register_at_fork"):  # a thread that holds it is not in the child
+            os.register_at_fork(after_in_child=self._lock._at_fork_reinit)  # type: ignore[attr-defined]
 
     def core(self) -> ModuleType | None:
         """The core, if it is installed and reads these plans."""
-        if not self._is_asked:
-            from importlib import import_module
+        with self._lock:
+            if not self._is_asked:
+                from importlib import import_module
 
-            with self.lock:
-                if not self._is_asked:
-                    try:
-                        self._take(import_module("kafka_messages_native"))
-                    except Exception as error:  # whatever is wrong with it, the pure code needs none
-                        self.reason = str(error)
-                    self._is_asked = True
+                try:
+                    self._take(import_module("kafka_messages_native"))
+                except (MemoryError, RecursionError):  # of this moment: the next use asks again
+                    raise
+                except Exception as error:  # whatever is wrong with it, the pure code needs none
+                    self.reason = str(error)
+                self._is_asked = True
         return self._core
 
     def _take(self, found: ModuleType) -> None:
@@ -134,30 +134,25 @@ class _Door:
         if self.is_wanted:
             self.switch(True)
 
-    def unlock(self) -> None:
-        """In a new process: the thread that held the lock may not be there."""
-        self.lock = RLock()
-
     def own_names(self) -> list[str]:
         """Those methods of the base of all messages that nobody wrapped: a wrapper goes on to see every call."""
-        there = {} if self.base is None else vars(self.base)
+        there = vars(self.base)
         return [name for name in self.pure if there.get(name) is self.pure[name] or there.get(name) is self.first[name]]
 
     def switch(self, is_on: bool) -> None:
-        with self.lock:
+        with self._lock:
             self.is_wanted = is_on
-            names = self.own_names()
-            for name in names:
+            for name in self.own_names():
                 setattr(self.base, name, (self.first if is_on else self.pure)[name])
             for use in list(self.messages.values()):
-                self.settle(use, names)
+                self._settle(use)
 
-    def settle(self, use: _Native | Exception, names: Iterable[str]) -> None:
+    def _settle(self, use: _Native | Exception) -> None:
         """Switch a message as is wanted, and again if a finalizer changed that meanwhile."""
         is_on = None
         while isinstance(use, _Native) and is_on is not self.is_wanted:
             is_on = self.is_wanted
-            use.switch(names, is_on)
+            use.switch(is_on, self.own_names())
 
     def open(self, owner: Any) -> None:
         """The core for one message, or the pure code for all if there is no core."""
@@ -165,28 +160,28 @@ class _Door:
         if core is None:
             self.switch(False)
             return
-        names = self.own_names()
-        try:
-            use = self.messages[owner.NAME] = _Native(core, self._package, owner, self.pure)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            self.messages[owner.NAME] = error
-            for name in names:
-                setattr(owner, name, self.pure[name])
-            return
-        self.settle(use, names)
+        with self._lock:
+            known = self.messages.get(owner.NAME)  # by another thread, or of a class that a reload replaced
+            if known is None or (isinstance(known, _Native) and known.owner is not owner):
+                self.messages[owner.NAME] = self._opened(core, owner)
+            self._settle(self.messages[owner.NAME])
 
     def call(self, owner: Any, name: str) -> Any:
         """What reads or writes a message now: the core's call, or the pure method."""
-        with self.lock:
+        if self.is_wanted and name not in vars(owner):  # always so where the base has a wrapper
             use = self.messages.get(owner.NAME)
-            if self.is_wanted and (use is None or (isinstance(use, _Native) and use.owner is not owner)):
-                self.open(owner)  # for the first time, or for a class that a reload put in its place
-                use = self.messages.get(owner.NAME)
-            if not self.is_wanted or not isinstance(use, _Native):
-                return self.pure[name]
-            if name not in vars(owner) and name in (names := self.own_names()):
-                use.switch(names, True)  # a wrapper is gone
-            return use.calls[name]
+            if not isinstance(use, _Native) or use.owner is not owner or name in self.own_names():
+                self.open(owner)
+        use = self.messages.get(owner.NAME)
+        return use.calls[name] if self.is_wanted and isinstance(use, _Native) else self.pure[name]
+
+    def _opened(self, core: ModuleType, owner: Any) -> _Native | Exception:
+        try:
+            return _Native(core, self._package, owner, self.pure)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            for name in self.own_names():
+                setattr(owner, name, self.pure[name])
+            return error
 
 
 _door = _Door()
