@@ -71,6 +71,8 @@ def test_damaged_bytes(magic: int, compression: str, package: str | None) -> Non
             for verify in (True, False):
                 try:
                     found = all_records(bytes(changed), verify=verify)
+                except MissingCodecError:
+                    continue  # the number of the codec has changed, and it is not installed
                 except DecodeError as error:
                     refused = error
                 else:
