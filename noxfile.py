@@ -113,7 +113,11 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Every test; the pipeline's on Spark Connect and classic, the messages' native and pure. PySpark is a large download."""
     install(
-        session, *GENERATOR, *groups("tests", "types", "bench", "arrow", "spark", "stores"), *GENERATED, "./pipeline"
+        session,
+        *GENERATOR,
+        *groups("tests", "types", "bench", "arrow", "compression", "spark", "stores"),
+        *GENERATED,
+        "./pipeline",
     )
     # A file stays with one worker, and so do the tables that its tests on Spark share.
     pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")

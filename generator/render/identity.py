@@ -40,9 +40,13 @@ class Identity:
         return self.description.rstrip(" .") or self.description
 
     @property
-    def extra(self) -> tuple[str, ...]:
-        """What the extra ``arrow`` installs; nothing if no part needs it."""
-        return tuple(dict.fromkeys(each for name in self.parts for each in PARTS[name].extra))
+    def extras(self) -> dict[str, list[str]]:
+        """What each extra installs, by name; none that no part needs."""
+        found: dict[str, list[str]] = {}
+        for part in (PARTS[name] for name in self.parts):
+            if part.extra:
+                found[part.extra_name] = list(dict.fromkeys((*found.get(part.extra_name, ()), *part.extra)))
+        return found
 
 
 def checked_name(given: str | None) -> str | None:

@@ -21,10 +21,12 @@ class Part:
     is_basic: bool = False
     """Whether every package has it."""
     extra: tuple[str, ...] = ()
-    """Distributions that it imports, which users install by the extra ``arrow``."""
+    """Distributions that it imports, which users install by the extra ``extra_name``."""
+    extra_name: str = "arrow"
 
 
 _COLUMNS = ("numpy>=1.26", "pyarrow>=18", "crc32c>=2.7")
+_CODECS = ("cramjam>=2.9", "zstandard>=0.23", "crc32c>=2.7")
 
 PARTS = {
     part.name: part
@@ -53,7 +55,14 @@ PARTS = {
             ("errors", "_core", "schema", "_base", "secrets"),
             extra=_COLUMNS,
         ),
-        Part("segments", "record batches and log files as Arrow data", ("errors", "_core"), extra=_COLUMNS),
+        Part(
+            "batches",
+            "record batches of Fetch and Produce, without dependencies",
+            ("errors", "_core"),
+            extra=_CODECS,
+            extra_name="compression",
+        ),
+        Part("segments", "record batches and log files as Arrow data", ("errors", "_core", "batches"), extra=_COLUMNS),
     )
 }
 """By name, in the order of their floors: a part may import only what it needs, and nothing above it."""

@@ -16,9 +16,12 @@ pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 from kafka_messages import EncodeError
-from kafka_messages.segments import compression, crc
+from kafka_messages.batches import compression
+from kafka_messages.batches.compression import CompressionError
+from kafka_messages.batches.format import CODECS
+from kafka_messages.segments import crc
 from kafka_messages.segments.batch_writer import write_batches, write_control_batch
-from kafka_messages.segments.compression import CODECS, CompressionError, compress, decompress
+from kafka_messages.segments.compression import compress, decompress
 from kafka_messages.segments.frames import find_batch
 from kafka_messages.segments.names import ending_of, topic_of
 
@@ -66,7 +69,7 @@ def test_crc32c_without_the_native_package(monkeypatch: pytest.MonkeyPatch) -> N
     """The same bytes are written whatever is installed."""
     rows = some_rows(50, 1)
     with_native = write_batches(rows, compression="lz4", max_records=7)
-    monkeypatch.setattr(crc, "_native", lambda: None)
+    monkeypatch.setattr(crc, "installed", lambda: None)
     assert write_batches(rows, compression="lz4", max_records=7) == with_native
 
 

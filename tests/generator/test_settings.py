@@ -119,7 +119,7 @@ def test_without_settings(tmp_path: Path) -> None:
     identity = identity_of(loaded, "acme_messages")
     assert (identity.distribution, identity.version) == ("acme-messages", "0.1.0")
     assert [key for key, _ in identity.metadata] == ["requires-python", "classifiers"]
-    assert (identity.parts, identity.extra, identity.urls, identity.license_files) == (BASIC, (), (), {})
+    assert (identity.parts, identity.extras, identity.urls, identity.license_files) == (BASIC, {}, (), {})
 
 
 def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +139,7 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     [
         ("", None, {"records"}),
         (HEADERS, None, {"records", "protocol"}),
-        (RECORDS, None, {"segments"}),
+        (RECORDS, None, {"batches", "segments"}),
         ("[package]\nparts = []\n", None, set()),
         ("[package]\nparts = ['arrow', 'records']\n", None, {"arrow", "records", "secrets"}),
         (RECORDS, ("arrow",), {"arrow", "secrets"}),
@@ -166,7 +166,7 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("arow", "unknown part 'arow'; did you mean arrow?"),
-        ("arrow,tables", "unknown part 'tables'; there are protocol, records, secrets, arrow, segments"),
+        ("arrow,tables", "unknown part 'tables'; there are protocol, records, secrets, arrow, batches, segments"),
         ("_core", "the part _core is in every package; leave it out"),
     ],
 )

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .compression import CODECS
-from .frames import CONTROL_TYPES, MAX_BATCH_BYTES, CorruptSegmentError, Ints
+from ..batches.format import CODECS, CONTROL_TYPES, MAX_BATCH_BYTES
+from .frames import CorruptSegmentError, Ints
 from .groups import Decoder, Facts, control_types
 from .reader import MAX_ROWS, SegmentReader, Source, checked_sources, count_batches
 from .report import SegmentReport

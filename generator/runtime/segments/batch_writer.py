@@ -2,62 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from struct import Struct
 from struct import error as StructError
 from typing import Any
-from zlib import crc32
 
 import pyarrow as pa
 
+from ..batches.encode import Fields, Shared, codec_number
+from ..batches.format import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from ..batches.writer import check_format
+from ..batches.writer import write_control_batch as write_control_batch
 from ..errors import EncodeError
-from .compression import CODECS, compress
+from .compression import compress
 from .crc import crc32c
-from .frames import CONTROL, CONTROL_TYPES, DELETE_HORIZON, HEADER, LOG_APPEND_TIME, OVERHEAD, TRANSACTIONAL
 
 Row = Mapping[str, Any]
 
 MAX_RECORDS = 10000
 """Default bound of the records in a batch."""
 
-_header = Struct(">qiibIhiqqqhii").pack
-_summed = Struct(">hiqqqhii").pack
-_marker_value = Struct(">hi").pack
-_control_key = Struct(">hh").pack
-_message_head = {0: Struct(">bb").pack, 1: Struct(">bbq").pack}
-_entry = Struct(">qiI").pack
-_int32 = Struct(">i").pack
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _INT32 = 1 << 31
 _INT64 = 1 << 63
-
-
-@dataclass(slots=True)
-class _Record:
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: Sequence[tuple[bytes, bytes | None]]
-
-
-@dataclass(slots=True)
-class _Batch:
-    """What all records of a batch share."""
-
-    magic: int
-    codec: int
-    attributes: int
-    leader_epoch: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    append_time: int | None
-    delete_horizon: int | None
 
 
 def write_batches(
@@ -91,13 +60,8 @@ def write_batches(
 
     Raises EncodeError for what the format cannot hold: its ``path`` is ``records[3].value``, or the name of an argument.
     """
-    codec = _codec(compression, magic)
-    if magic < 2:
-        unset = (producer_id, producer_epoch, base_sequence, leader_epoch) == (-1, -1, -1, -1)
-        if not unset or is_transactional or delete_horizon is not None:
-            raise EncodeError(
-                "only format 2 has producers, transactions, leader epochs and delete horizons", path="magic"
-            )
+    codec = codec_number(compression, magic)
+    check_format(magic, (producer_id, producer_epoch, base_sequence, leader_epoch), is_transactional, delete_horizon)
     if timestamp_type not in (0, 1) or (timestamp_type == 1 and magic == 0):
         raise EncodeError(f"format {magic} has no timestamp type {timestamp_type}", path="timestamp_type")
     if timestamp_type == 0 and log_append_time is not None:
@@ -106,7 +70,7 @@ def write_batches(
         raise EncodeError(f"{max_records} is too few", path="max_records")
     attributes = codec | (LOG_APPEND_TIME if timestamp_type else 0) | (TRANSACTIONAL if is_transactional else 0)
     attributes |= 0 if delete_horizon is None else DELETE_HORIZON
-    batch = _Batch(
+    batch = Shared(
         magic,
         codec,
         attributes,
@@ -116,61 +80,19 @@ def write_batches(
         base_sequence,
         log_append_time,
         delete_horizon,
+        compress,
+        crc32c,
     )
     parts = []
     rows = _records(_rows(records), base_offset)
     while some := list(islice(rows, max_records)):
         try:
-            parts.append(_write_batch(batch, some) if magic == 2 else _write_messages(batch, some))
+            parts.append(batch.encode(some))
         except StructError as error:
             raise EncodeError(f"a number does not fit: {error}") from error
         if batch.base_sequence >= 0:
             batch.base_sequence = (batch.base_sequence + len(some)) % _INT32
     return b"".join(parts)
-
-
-def write_control_batch(
-    control_type: str,
-    value: bytes | None = None,
-    *,
-    offset: int = 0,
-    timestamp: int = -1,
-    producer_id: int = -1,
-    producer_epoch: int = -1,
-    coordinator_epoch: int = 0,
-    leader_epoch: int = -1,
-) -> bytes:
-    """A batch of one control record.
-
-    ``control_type`` is ``COMMIT`` or ``ABORT``, the markers that end a transaction (KIP-98), whose value is made from
-    ``coordinator_epoch``; or another name of ``CONTROL_TYPES``, for the logs of KRaft (KIP-595, KIP-630, KIP-853), with
-    ``value`` as the message of that name writes it. ``timestamp`` is in milliseconds. Raises EncodeError.
-    """
-    if control_type not in CONTROL_TYPES[:-1]:
-        raise EncodeError(f"{control_type!r} is none of {', '.join(CONTROL_TYPES[:-1])}", path="control_type")
-    marker = control_type in ("ABORT", "COMMIT")
-    if marker == (value is not None):
-        raise EncodeError("a value is for all control records but COMMIT and ABORT", path="value")
-    attributes = CONTROL | (TRANSACTIONAL if marker else 0)
-    try:
-        key = _control_key(0, CONTROL_TYPES.index(control_type))
-        record = _Record(offset, timestamp, key, _marker_value(0, coordinator_epoch) if value is None else value, ())
-        batch = _Batch(2, 0, attributes, leader_epoch, producer_id, producer_epoch, -1, None, None)
-        return _write_batch(batch, [record])
-    except StructError as error:
-        raise EncodeError(f"a number does not fit: {error}") from error
-
-
-def _codec(compression: str | None, magic: int) -> int:
-    if magic not in (0, 1, 2):
-        raise EncodeError(f"there is no format {magic}", path="magic")
-    name = compression or CODECS[0]
-    if name not in CODECS:
-        raise EncodeError(f"{name!r} is none of {', '.join(CODECS)}", path="compression")
-    codec = CODECS.index(name)
-    if codec == 4 and magic < 2:
-        raise EncodeError(f"zstd is for format 2, not {magic} (KIP-110)", path="compression")
-    return codec
 
 
 # ---- rows -------------------------------------------------------------------------------------------------------
@@ -197,7 +119,7 @@ def _milliseconds(column: pa.Array) -> pa.Array:
     return column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).view(pa.int64())
 
 
-def _records(rows: Iterable[Row], base_offset: int) -> Iterator[_Record]:
+def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
     last = base_offset - 1
     for number, row in enumerate(rows):
         try:
@@ -208,7 +130,7 @@ def _records(rows: Iterable[Row], base_offset: int) -> Iterator[_Record]:
                 raise EncodeError(f"{offset} cannot follow {last}", path=f"records[{number}].offset")
             last = offset
             key, value, headers = row.get("key"), row.get("value"), row.get("headers")
-            yield _Record(
+            yield (
                 offset,
                 _timestamp(row.get("timestamp")),
                 key if key is None or type(key) is bytes else bytes(memoryview(key)),
@@ -238,95 +160,3 @@ def _pair(header: Any) -> tuple[bytes, bytes | None]:
     return key.encode() if isinstance(key, str) else bytes(memoryview(key)), (
         None if value is None else bytes(memoryview(value))
     )
-
-
-# ---- format 2 ---------------------------------------------------------------------------------------------------
-
-
-def _varint(value: int) -> bytes:
-    value = (value << 1) ^ (value >> 63)
-    if value < 128:
-        return _ONE_BYTE[value]
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-_ONE_BYTE = [bytes((value,)) for value in range(128)]
-_NULL = _varint(-1)
-
-
-def _write_batch(batch: _Batch, records: list[_Record]) -> bytes:
-    first = records[0]
-    base_offset = first.offset
-    base_timestamp = first.timestamp if batch.delete_horizon is None else batch.delete_horizon
-    parts = []
-    for record in records:
-        parts += _record(record, record.timestamp - base_timestamp, record.offset - base_offset)
-    body = b"".join(parts)
-    if batch.codec:
-        body = compress(batch.codec, body)
-    highest = max(record.timestamp for record in records)
-    summed = _summed(
-        batch.attributes,
-        records[-1].offset - base_offset,
-        base_timestamp,
-        highest if batch.append_time is None else batch.append_time,
-        batch.producer_id,
-        batch.producer_epoch,
-        batch.base_sequence,
-        len(records),
-    )
-    total = HEADER + len(body)
-    head = _header(base_offset, total - OVERHEAD, batch.leader_epoch, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    checksum = crc32c(summed + body).to_bytes(4, "big")
-    return b"".join((head[:17], checksum, summed, body))
-
-
-def _record(record: _Record, timestamp_delta: int, offset_delta: int) -> list[bytes]:
-    """Length and fields of a record."""
-    key, value = record.key, record.value
-    fields = [
-        b"\0",
-        _varint((timestamp_delta + _INT64) % (1 << 64) - _INT64),  # Kafka's long arithmetic wraps around
-        _varint(offset_delta),
-        *((_NULL,) if key is None else (_varint(len(key)), key)),
-        *((_NULL,) if value is None else (_varint(len(value)), value)),
-        _varint(len(record.headers)),
-    ]
-    for name, content in record.headers:
-        fields += (_varint(len(name)), name)
-        fields += (_NULL,) if content is None else (_varint(len(content)), content)
-    fields.insert(0, _varint(sum(map(len, fields))))
-    return fields
-
-
-# ---- formats 0 and 1 --------------------------------------------------------------------------------------------
-
-
-def _write_messages(batch: _Batch, records: list[_Record]) -> bytes:
-    if any(record.headers for record in records):
-        raise EncodeError(f"format {batch.magic} has no headers", path="headers")
-    appended = batch.attributes & LOG_APPEND_TIME
-    highest = max(record.timestamp for record in records)
-    time = None if not appended else highest if batch.append_time is None else batch.append_time
-    if not batch.codec:
-        entries = (_message(batch.magic, appended, record.offset, record, time) for record in records)
-        return b"".join(entries)
-    first = records[0].offset if batch.magic == 1 else 0
-    inner = b"".join(_message(batch.magic, 0, record.offset - first, record, None) for record in records)
-    value = compress(batch.codec, inner, batch.magic)
-    wrapper = _Record(records[-1].offset, highest, None, value, ())
-    return _message(batch.magic, batch.codec | appended, wrapper.offset, wrapper, time)
-
-
-def _message(magic: int, attributes: int, offset: int, record: _Record, time: int | None) -> bytes:
-    timestamp = (record.timestamp if time is None else time,) if magic == 1 else ()
-    parts = [_message_head[magic](magic, attributes, *timestamp)]
-    for content in (record.key, record.value):
-        parts += (_int32(-1),) if content is None else (_int32(len(content)), content)
-    body = b"".join(parts)
-    return _entry(offset, len(body) + 4, crc32(body)) + body

@@ -10,21 +10,18 @@ Polynomial and bit order: RFC 3720, appendix B.4; use in Kafka: KIP-98, "RecordB
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 
 import numpy as np
 import numpy.typing as npt
+
+from ..batches.crc import POLYNOMIAL, installed
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 Sums = npt.NDArray[np.uint32]
 
-Native = Callable[[memoryview], int]
-
-POLYNOMIAL = 0x82F63B78
-"""Of CRC-32C, reflected."""
 BLOCK = 64
 """Bytes of a leaf of the tree."""
 _BLOCK_SHIFT = 6
@@ -34,7 +31,7 @@ _ROWS = 4096
 
 def crc32c(data: bytes | bytearray | memoryview | Bytes) -> int:
     """The CRC-32C of some bytes."""
-    native = _native()
+    native = installed()
     if native is not None:
         return native(data.data if isinstance(data, np.ndarray) else memoryview(data))
     array = data if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
@@ -43,25 +40,12 @@ def crc32c(data: bytes | bytearray | memoryview | Bytes) -> int:
 
 def crc32c_of_ranges(data: Bytes, starts: Ints, ends: Ints) -> Sums:
     """The CRC-32C of every ``data[start:end]``. The ranges should be near each other: what lies between is read too."""
-    native = _native()
+    native = installed()
     if native is None:
         return _by_numpy(data, starts, ends)
     view = data.data
     ranges = map(slice, starts.tolist(), ends.tolist())
     return np.fromiter(map(native, map(view.__getitem__, ranges)), np.uint32, len(starts))
-
-
-@cache
-def _native() -> Native | None:
-    """The fastest function that can be imported."""
-    for module, name in (("crc32c", "crc32c"), ("google_crc32c", "value")):
-        try:
-            function: Native = getattr(import_module(module), name)
-            if function(memoryview(b"123456789")) == 0xE3069283:
-                return function
-        except (ImportError, AttributeError, TypeError):
-            continue
-    return None
 
 
 # ---- by numpy ---------------------------------------------------------------------------------------------------

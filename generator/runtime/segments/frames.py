@@ -1,11 +1,6 @@
 """Headers of record batches, for many batches at a time: fields, checks, checksums, and finding batches in raw bytes.
 
-Layout (big-endian) after https://kafka.apache.org/documentation/#messageformat and KIP-98: base offset int64, length
-int32 (of what follows), partition leader epoch int32, magic int8, CRC-32C uint32 (of what follows), attributes int16,
-last offset delta int32, base and max timestamp int64, producer id int64, producer epoch int16, base sequence int32,
-record count int32, records. Formats 0 and 1 (KIP-32) have single messages instead: offset int64, length int32, CRC-32
-uint32 (of what follows), magic int8, attributes int8, in format 1 timestamp int64, key and value with int32 lengths.
-Offset, length and magic are at the same places in all of them.
+The layout is in ``batches.format``.
 """
 
 from __future__ import annotations
@@ -13,46 +8,23 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..batches import format
+from ..batches.format import CODECS, COMPRESSION, FAULTS, FINE, MAX_BATCH_BYTES, OVERHEAD, SMALLEST
 from ..errors import KafkaMessageError
-from .compression import CODECS
 from .crc import crc32c_of_ranges, legacy_sums
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
 
-MAX_BATCH_BYTES = 128 << 20
-"""Default bound of a batch, as stored and decompressed; a broker takes no request above 100 MiB by default."""
 MAX_BATCH_BYTES_LIMIT = 1 << 30
 """Positions within a decoded group must fit into 31 bits."""
 
-OVERHEAD = 12
-"""Bytes of offset and length, which the length does not count."""
-SMALLEST = {0: 26, 1: 34, 2: 61}
-"""The whole size of an empty message or batch, by format."""
-HEADER = SMALLEST[2]
 PADDING = 64
 """Bytes that must follow what is read here, so that no check is needed before each gather."""
 
-COMPRESSION = 0b111
-LOG_APPEND_TIME = 1 << 3
-TRANSACTIONAL = 1 << 4
-CONTROL = 1 << 5
-DELETE_HORIZON = 1 << 6
 _KNOWN_ATTRIBUTES = 0xFF
 """Beyond the seven bits in use one is left for a coming release; when looking for batches, higher ones mean: no batch."""
-
-CONTROL_TYPES = (
-    "ABORT",
-    "COMMIT",
-    "LEADER_CHANGE",
-    "SNAPSHOT_HEADER",
-    "SNAPSHOT_FOOTER",
-    "KRAFT_VERSION",
-    "KRAFT_VOTERS",
-    "UNKNOWN",
-)
-"""By the number in a control record's key; UNKNOWN stands for all others."""
 
 SEARCH_BLOCK = 256 * 1024
 """Positions that are tried at a time, at most."""
@@ -137,19 +109,6 @@ def intact(log: Log, start: Ints, size: Ints) -> Bools:
     return result
 
 
-FINE = 0
-_FAULTS = (
-    "",
-    "the offset is negative: this is no log segment, or a damaged one",
-    "magic {magic} is not known, formats 0 to 2 are",
-    "a size of {size} bytes is too small for format {magic}",
-    "compression {codec} is not known",
-    "the record count {count} is negative",
-    "the last offset delta {delta} is negative",
-    "{count} records cannot be in {size} bytes",
-)
-
-
 def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
     """What is wrong with headers, as a number for ``fault_text``; 0 is nothing.
 
@@ -210,7 +169,7 @@ def fault_text(log: Log, start: int, size: int, fault: int) -> str:
     attributes = int(log.at(at + 21, ">i2")[0] if magic == 2 else log.at(at + 17, "i1")[0])
     numbers = {"magic": magic, "size": size, "codec": attributes & COMPRESSION}
     numbers |= {"count": int(log.at(at + 57, ">i4")[0]), "delta": int(log.at(at + 23, ">i4")[0])}
-    return _FAULTS[fault].format(**numbers)
+    return FAULTS[fault].format(**numbers)
 
 
 def sum_text(log: Log, at: int, size: int) -> str:
@@ -218,7 +177,7 @@ def sum_text(log: Log, at: int, size: int) -> str:
     start, sizes = np.array([at]), np.array([size])
     magic = log.at(start + 16, "i1")
     stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
-    return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"
+    return format.sum_text(int(stored), int(actual), size)
 
 
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:

@@ -7,19 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .compression import CompressionError, decompress
-from .frames import (
-    COMPRESSION,
-    CONTROL,
-    DELETE_HORIZON,
-    HEADER,
-    LOG_APPEND_TIME,
-    PADDING,
-    TRANSACTIONAL,
-    Bools,
-    Ints,
-    Log,
-)
+from ..batches.compression import CompressionError
+from ..batches.format import COMPRESSION, CONTROL, DELETE_HORIZON, HEADER, LOG_APPEND_TIME, TRANSACTIONAL
+from .compression import decompress
+from .frames import PADDING, Bools, Ints, Log
 from .legacy import read_messages
 from .records import Faults, Lanes, Records, read_records, without
 from .run import Run

@@ -12,16 +12,16 @@ from struct import Struct
 
 import numpy as np
 
-from .compression import CompressionError, decompress
+from ..batches.compression import CompressionError
+from ..batches.format import COMPRESSION, ENTRY, KEY_SIZE_AT, LOG_APPEND_TIME, OVERHEAD, SMALLEST, TIMESTAMP_AT
+from .compression import decompress
 from .crc import legacy_sums
-from .frames import COMPRESSION, LOG_APPEND_TIME, OVERHEAD, PADDING, SMALLEST, Ints, Log
+from .frames import PADDING, Ints, Log
 from .records import Faults, Records, without
 
-_entry = Struct(">qiIbb").unpack_from
+_entry = ENTRY.unpack_from
 _int64 = Struct(">q").unpack_from
 _int32 = Struct(">i").unpack_from
-_TIMESTAMP = 18
-_KEY_SIZE = {0: 18, 1: 26}
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ def read_messages(
     records.offset += shifts[entry]
     appended = (attributes & LOG_APPEND_TIME != 0) & (log.at(start + 16, "i1") == 1)
     if appended.any():
-        records.timestamp = np.where(appended[entry], log.at(start + _TIMESTAMP, ">i8")[entry], records.timestamp)
+        records.timestamp = np.where(appended[entry], log.at(start + TIMESTAMP_AT, ">i8")[entry], records.timestamp)
     return (without(records, faults) if faults.reasons else records), read
 
 
@@ -94,7 +94,7 @@ def _unwrapped(
 def _unwrap(messages: _Messages, number: int, message: memoryview, codec: int, check_crcs: bool, limit: int) -> None:
     """Add what is in a wrapper. Raises CompressionError, of which only the text matters, for all that is wrong with it."""
     wrapper_offset, _, _, magic, _ = _entry(message)
-    pos = _KEY_SIZE[magic]
+    pos = KEY_SIZE_AT[magic]
     pos += 4 + max(_int32(message, pos)[0], 0)
     if pos + 4 > len(message) or _int32(message, pos)[0] != len(message) - pos - 4:
         raise CompressionError("the key and value of the compressed message do not fill it")
@@ -144,7 +144,7 @@ def _fields(log: Log, pos: Ints, entry: Ints, faults: Faults) -> Records:
     """The fields of messages, all at once."""
     magic = log.at(pos + 16, "i1")
     end = pos + OVERHEAD + log.at(pos + 8, ">i4")
-    at = pos + np.where(magic == 1, _KEY_SIZE[1], _KEY_SIZE[0])
+    at = pos + np.where(magic == 1, KEY_SIZE_AT[1], KEY_SIZE_AT[0])
     key_size = log.at(at, ">i4")
     key_pos = at + 4
     at = key_pos + np.maximum(key_size, 0)
@@ -155,6 +155,6 @@ def _fields(log: Log, pos: Ints, entry: Ints, faults: Faults) -> Records:
     wrong |= value_pos + np.maximum(value_size, 0) != end
     if wrong.any():
         faults.add_all(entry[wrong], "the key and value of a message do not fill it")
-    timestamp = np.where(magic == 1, log.at(pos + _TIMESTAMP, ">i8"), -1)
+    timestamp = np.where(magic == 1, log.at(pos + TIMESTAMP_AT, ">i8"), -1)
     offset = log.at(pos, ">i8")
     return Records(log.bytes, entry, offset, timestamp, key_pos, key_size, value_pos, value_size, None)

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..batches.format import SMALLEST_RECORD
 from .frames import Bools, Bytes, Ints
 from .places import find_places
 from .varints import VarintError, Varints, varint
 
-SMALLEST_RECORD = 7
-"""Length, attributes, timestamp, offset, key, value and headers, of one byte each."""
 FEW_HEADERS = 24
 SLICE = 32768
 """Records whose fields are read at a time: what is needed meanwhile stays in the cache."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .compression import CODECS
-from .frames import CONTROL_TYPES, Bools, Bytes, Ints
+from ..batches.format import CODECS, CONTROL_TYPES
+from .frames import Bools, Bytes, Ints
 from .groups import Facts, Group, control_types
 from .records import Headers
 from .report import SegmentReport

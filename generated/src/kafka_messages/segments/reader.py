@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .frames import MAX_BATCH_BYTES, MAX_BATCH_BYTES_LIMIT, SMALLEST, CorruptSegmentError, Ints
+from ..batches.format import MAX_BATCH_BYTES, SMALLEST
+from .frames import MAX_BATCH_BYTES_LIMIT, CorruptSegmentError, Ints
 from .groups import Decoder, Facts, Group
 from .names import topic_of
 from .report import CorruptBatch, SegmentReport

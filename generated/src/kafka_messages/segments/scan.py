@@ -14,13 +14,10 @@ from struct import error as StructError
 
 import numpy as np
 
+from ..batches.format import FINE, HEADER, OVERHEAD, SMALLEST
 from .frames import (
-    FINE,
-    HEADER,
     MAX_BATCH_BYTES_LIMIT,
-    OVERHEAD,
     PADDING,
-    SMALLEST,
     CorruptSegmentError,
     Search,
     fault_text,
