@@ -114,7 +114,7 @@ def test_circles_are_collected(data: bytes) -> None:
 
 
 def test_the_collector_and_leaves(data: bytes) -> None:
-    """Structs that refer to nothing that refers are not tracked, nor plain lists of them; all others are, and nothing that looks around crashes."""
+    """Structs that refer to nothing that refers are not tracked, nor plain lists of them; all others are."""
     message = read(data)
     topic = message.topics[0]
     partition = topic.partitions[0]
