@@ -40,9 +40,8 @@ def main(seconds: float, work: Path) -> int:
     inputs, seed, counters, reached = (int(numbers[-1]) for numbers in found.values())
     kept = len(list((work / "corpus").iterdir()))
     record.keep(record.Run("guided", seed, seconds, {"inputs": inputs}))
-    print(
-        f"{inputs:,} inputs, {kept:,} kept; {reached:,} of the core's {counters:,} edges reached (checks of the sanitizers are edges too); nothing found"
-    )
+    edges = f"{reached:,} of {counters:,} edges reached, which checks of the sanitizers are too"
+    print(f"{inputs:,} inputs, {kept:,} kept; {edges}; nothing found")
     return 0
 
 
