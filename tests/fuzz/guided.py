@@ -15,6 +15,14 @@ from tests.fuzz import build, record
 HERE = Path(__file__).parent
 SANITIZERS = ("-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined")
 
+SAID = {
+    "inputs": r"stat::number_of_executed_units:\s+([0-9]+)",
+    "seed": r"INFO: Seed: ([0-9]+)",
+    "counters": r"INFO: Loaded [0-9]+ modules +\(([0-9]+) inline 8-bit counters\)",
+    "reached": r"cov: ([0-9]+)",
+}
+"""What libFuzzer says of a run."""
+
 
 def main(seconds: float, work: Path) -> int:
     """Build, begin with what earlier runs found interesting, and go on for a while; 0 if nothing is wrong."""
@@ -25,13 +33,16 @@ def main(seconds: float, work: Path) -> int:
     done = subprocess.run(
         [str(driver(work)), *options(seconds, work)], env=environment, stderr=subprocess.PIPE, text=True
     )
-    print(done.stderr[-6000:])
-    executed = re.search(r"stat::number_of_executed_units:\s+([0-9]+)", done.stderr)
-    if done.returncode == 0 and executed:
-        seed = re.search(r"INFO: Seed: ([0-9]+)", done.stderr)
-        counts = {"inputs": int(executed[1]), "inputs kept": len(list((work / "corpus").iterdir()))}
-        record.keep(record.Run("guided", int(seed[1]) if seed else 0, seconds, counts))
-    return 1 if done.returncode else 0
+    found = {name: re.findall(pattern, done.stderr) for name, pattern in SAID.items()}
+    if done.returncode or not all(found.values()):
+        print(done.stderr[-6000:])
+        return 1
+    inputs, seed, counters, reached = (int(numbers[-1]) for numbers in found.values())
+    kept = len(list((work / "corpus").iterdir()))
+    record.keep(record.Run("guided", seed, seconds, {"inputs": inputs}))
+    edges = f"{reached:,} of {counters:,} edges reached, which checks of the sanitizers are too"
+    print(f"{inputs:,} inputs, {kept:,} kept; {edges}; nothing found")
+    return 0
 
 
 def prefixes() -> str:

@@ -6,9 +6,11 @@ import array
 from typing import Any
 
 import pytest
-from kafka_messages import HeartbeatRequest, MetadataResponse
+from kafka_messages import FetchRequest, HeartbeatRequest, MetadataResponse
+from kafka_messages._core.wire import RawTaggedField
+from kafka_messages.messages.fetch_request import ReplicaState
 
-from tests.support.renderings import outcome, purely
+from tests.support.renderings import calls_of, declined, outcome, purely
 
 
 @pytest.mark.parametrize("code", ["b", "B", "h", "i", "q", "d"])
@@ -92,3 +94,27 @@ def test_odd_arguments() -> None:
         for args in ((message, 4), (message,), (None, 4), (5, 4), (MetadataResponse(), 4)):
             wanted = purely(getattr(HeartbeatRequest, call.__name__), *args)
             assert outcome(call, *args).kind == wanted.kind
+
+
+def test_unknown_tags_in_any_order() -> None:
+    """They are written by tag, up to 32 of them natively; twice the same, more, or those of fields are for the pure code."""
+    several = [RawTaggedField(tag, bytes([tag % 256])) for tag in (70_000, 9, 5, 300, 2**32 - 1, 7, 8, 6)]
+    calls_of(FetchRequest)
+    for fields, is_native in (
+        (several, True),
+        (several[::-1], True),
+        ([RawTaggedField(tag, b"") for tag in range(63, 31, -1)], True),
+        ([RawTaggedField(tag, b"") for tag in range(64, 31, -1)], False),
+        ([*several, RawTaggedField(5, b"")], False),
+        ([*several, RawTaggedField(1, b"")], False),
+    ):
+        message = FetchRequest(
+            cluster_id="c", replica_state=ReplicaState(replica_id=1), unknown_tagged_fields=tuple(fields)
+        )
+        before = declined(FetchRequest)
+        got = outcome(message.write, 17)
+        assert (declined(FetchRequest) == before) == is_native
+        assert got == purely(message.write, 17)
+        if not got.is_error:
+            tags = [each.tag for each in FetchRequest.read(got.value, 17).unknown_tagged_fields]
+            assert tags == sorted(each.tag for each in fields)
