@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_message_generator import cli
-
 from tests.support import invoices
 from tests.support.renderings import script
 
