@@ -121,11 +121,13 @@ def tests(session: nox.Session) -> None:
     )
     # A file stays with one worker, and so do the tables that its tests on Spark share.
     pytest = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
+    rest = session.posargs
     if not session.posargs:
         session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1"})
         if install_native(session):
             session.run(*pytest, "tests/native", *MESSAGES, env={"TESTS_NATIVE": "1"})
-    session.run(*pytest, *session.posargs, env={"KAFKA_MESSAGES_NATIVE": "0"})
+            rest = ["--ignore=tests/native"]
+    session.run(*pytest, *rest, env={"KAFKA_MESSAGES_NATIVE": "0"})
 
 
 @nox.session

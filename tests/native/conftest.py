@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from kafka_messages._core.native import rendering, set_rendering
+from kafka_messages._core.native import SWITCH, rendering, set_rendering
 
 HERE = Path(__file__).parent
 IS_INSTALLED = find_spec("kafka_messages_native") is not None
@@ -23,8 +23,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def native() -> Iterator[None]:
-    """The native rendering, also where the whole run is pure."""
+def native(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The native rendering, also where the whole run is pure; programs that a test starts find it so too."""
+    monkeypatch.delenv(SWITCH, raising=False)
     before = rendering()
     if IS_INSTALLED:
         set_rendering("native")
