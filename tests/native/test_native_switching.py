@@ -287,11 +287,13 @@ def test_pickled_methods() -> None:
 
 def test_doors_are_apart() -> None:
     """Two generated packages in one process are switched apart."""
-    set_rendering("pure")
-    assert other.rendering() == "native"
-    other.set_rendering("pure")
-    set_rendering("native")
+    before = other.rendering()
     try:
+        other.set_rendering("native")
+        set_rendering("pure")
+        assert (native.rendering(), other.rendering()) == ("pure", "native")
+        other.set_rendering("pure")
+        set_rendering("native")
         assert (native.rendering(), other.rendering()) == ("native", "pure")
     finally:
-        other.set_rendering("native")
+        other.set_rendering(before)
