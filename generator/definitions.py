@@ -16,7 +16,7 @@ from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
-from kafka_message_generator.spec.model import Message
+from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
 from kafka_message_generator.spec.secrets import read_settings as read_kafka_settings
 from kafka_message_generator.spec.settings import FILE, Settings, read_settings
@@ -93,7 +93,7 @@ def load(
     if problems.errors:
         raise SpecError(problems.errors)
     secrets = _secrets(secret_facts, checked, problems)
-    plans = tuple(_plan(each, names) for each in checked if not each.message.is_removed)
+    plans = _plans([each for each in checked if not each.message.is_removed], names)
     return Definitions(
         plans,
         tuple(messages),
@@ -169,5 +169,10 @@ def _name(path: Path, specs: Path, problems: Problems) -> str:
     return name
 
 
-def _plan(checked: Checked, names: dict[str, str]) -> MessagePlan:
-    return builder.build(checked, names[checked.message.location.file])
+def _plans(checked: list[Checked], names: dict[str, str]) -> tuple[MessagePlan, ...]:
+    """The plans; each request is told the name of its response."""
+    messages = [each.message for each in checked]
+    answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
+    responses = [answers.get((each.kind, each.api_key), "") for each in messages]
+    files = [names[each.location.file] for each in messages]
+    return tuple(map(builder.build, checked, files, responses))

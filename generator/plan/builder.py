@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_message_generator.plan import facts
 from kafka_message_generator.plan.model import (
@@ -36,9 +36,12 @@ from kafka_message_generator.spec.model import Encoding, Field, Message, Struct
 from kafka_message_generator.spec.versions import Versions
 
 
-def build(checked: Checked, file: str) -> MessagePlan:
-    """The plan of one checked message that has valid versions; ``file`` is what its output calls the definition."""
-    return _Builder(checked.message, _with_body(checked), file).plan()
+def build(checked: Checked, file: str, response: str = "") -> MessagePlan:
+    """The plan of one checked message that has valid versions.
+
+    ``file`` is what its output calls the definition, ``response`` the message that answers a request.
+    """
+    return replace(_Builder(checked.message, _with_body(checked), file).plan(), response=response)
 
 
 def _with_body(checked: Checked) -> dict[str, Struct]:

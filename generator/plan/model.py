@@ -281,6 +281,8 @@ class MessagePlan:
     structs: tuple[StructPlan, ...]
     facts: str
     about: str
+    response: str = ""
+    """Of a request: the message that answers it; empty where none does, and for all other kinds."""
 
     @property
     def body(self) -> StructPlan:

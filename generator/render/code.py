@@ -5,14 +5,14 @@ Lowering composes them; a module imports and binds what the expressions that it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
 HOMES = {
     "collections.abc": "Iterable",
     "struct": "Struct",
     "uuid": "UUID",
-    ".._base.message": "Message",
+    ".._base.message": "Message Request Response",
     ".._core.arrays": (
         "PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements bytes_array "
         "bytes_array_size bytes_elements compact_bytes_array compact_bytes_array_size compact_bytes_elements "
@@ -39,7 +39,10 @@ HOMES = {
 }
 """The modules that printed code may import from, and their names, in the order of the imports."""
 
-_KNOWN = frozenset(name for names in HOMES.values() for name in names.split())
+CHECKED = {"typing": "Never TypeAlias"}
+"""The same for names that only type checkers need."""
+
+_KNOWN = frozenset(name for homes in (HOMES, CHECKED) for names in homes.values() for name in names.split())
 _LETTERS = {"16s": "u", "?": "o"}
 
 
@@ -150,16 +153,23 @@ def bound_of(value: object) -> frozenset[Bound]:
     return frozenset(method for each in _expressions(value) for method in each.bound)
 
 
-def imports(names: frozenset[str]) -> str:
-    """The import lines of a module that needs these names."""
+def imports(names: frozenset[str], others: Sequence[str] = ()) -> str:
+    """The import lines of a module that needs these names; ``others`` are lines that only type checkers need."""
     lines = ["from __future__ import annotations\n"]
-    for module, known in HOMES.items():
+    for line in _lines(HOMES, names):
+        if line.startswith("from ..") and not lines[-1].startswith("from .."):
+            lines.append("")
+        lines.append(line)
+    if checked := [*_lines(CHECKED, names), *others]:
+        lines += ["\nTYPE_CHECKING = False", "if TYPE_CHECKING:", *(f"    {line}" for line in checked)]
+    return "\n".join(lines) + "\n\n"
+
+
+def _lines(homes: dict[str, str], names: frozenset[str]) -> Iterator[str]:
+    for module, known in homes.items():
         needed = [name for name in known.split() if name in names]
         if needed:
-            if module.startswith("..") and not lines[-1].startswith("from .."):
-                lines.append("")
-            lines.append(f"from {module} import {', '.join(needed)}")
-    return "\n".join(lines) + "\n\n"
+            yield f"from {module} import {', '.join(needed)}"
 
 
 def _expressions(value: object) -> Iterable[Code]:

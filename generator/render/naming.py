@@ -19,6 +19,11 @@ CODES = {
 """The struct format of each fixed-width type."""
 
 
+def module(message: str) -> str:
+    """The module of a message."""
+    return snake_case(message)
+
+
 def function(action: str, ref: LayoutRef) -> str:
     """The function that reads (writes, sizes) one struct in one layout: ``_read_topic_9``."""
     return f"_{action}_{snake_case(ref.struct)}_{ref.version}"

@@ -163,8 +163,7 @@ def _claim(message: Message, keys: dict[tuple[str, str, int], Message], key: int
     if message.kind in (REQUEST, RESPONSE):
         family = ""
         suffix = message.kind.capitalize()
-        is_called_so = message.name.endswith(suffix) and message.name != suffix
-        if not is_called_so and NAME.fullmatch(message.name):
+        if not message.name.endswith(suffix) and NAME.fullmatch(message.name):
             what = f"{message.kind} {message.name} must be called after its API, followed by {suffix}"
             problems.error(message.at("name"), what)
     else:

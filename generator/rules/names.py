@@ -21,15 +21,22 @@ BUILTINS = frozenset(
 )
 """Names that a generated class body uses; a field of that name would hide them."""
 
-MESSAGE_MEMBERS = frozenset({"read", "read_from", "write", "size", "schemas"})
+MESSAGE_MEMBERS = frozenset({"read", "read_from", "write", "size", "schemas", "response_class"})
 """Methods of every message class; fields of the message itself must not take their names."""
 
 STRUCT_MEMBERS = frozenset({"unknown_tagged_fields"})
 
+MESSAGE_CONSTANTS = (
+    *("NAME", "API_KEY", "LOWEST_SUPPORTED_VERSION", "HIGHEST_SUPPORTED_VERSION"),
+    "LOWEST_FLEXIBLE_VERSION",
+)
+"""Attributes of every message class; the classes inside it are its attributes, too."""
+
 MODULE_NAMES = frozenset(
     {
-        *("Iterable", "KeyedCollection", "LazyDefaults", "Malformed", "Message", "NotImplemented", "RawTaggedField"),
-        *("RawTaggedFields", "Refused", "Struct", "StructBase", "UUID", "UNSET", "ZERO_UUID", "TRUTH", "TEXT_LENGTHS"),
+        *("Iterable", "KeyedCollection", "LazyDefaults", "Malformed", "Message", "Never", "NotImplemented"),
+        *("RawTaggedField", "RawTaggedFields", "Refused", "Request", "Response", "Struct", "StructBase", "TypeAlias"),
+        *("UUID", "UNSET", "ZERO_UUID", "TRUTH", "TEXT_LENGTHS", "TYPE_CHECKING", *MESSAGE_CONSTANTS),
         *("PACK_B", "PACK_H", "PACK_I", "PACK_Q", "UNPACK_B", "UNPACK_H", "UNPACK_I", "UNPACK_Q", "VARINTS"),
         *("PACKED16", "PACKED32", "PACKED64", "UPACKED16", "UPACKED32", "UPACKED64"),
     }
@@ -39,7 +46,7 @@ MODULE_NAMES = frozenset(
 PACKAGE_NAMES = frozenset(
     {
         *("DecodeError", "EncodeError", "KafkaMessageError", "RawTaggedField", "UnsupportedVersionError"),
-        *("rendering", "set_rendering"),
+        *("Message", "Request", "Response", "rendering", "set_rendering"),
     }
 )
 """What the package exports beside its messages."""

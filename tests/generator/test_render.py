@@ -136,9 +136,7 @@ def test_the_samples_use_every_kind_of_step() -> None:
 def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
     """Types are half of what a user gets; the printed modules and the runtime have to hold together under mypy."""
     pytest.importorskip("mypy")
-    built = build_package(
-        tmp_path, *SAMPLES.values(), message(name="TagsRequest", type="request", apiKey=7, validVersions="1-3")
-    )
+    built = build_package(tmp_path, *SAMPLES.values())
     source = tmp_path / built.__name__ / "output" / "src"
     # The package and its messages, and all they import; columns need libraries of their own.
     what = ["-m", built.__name__, "-p", f"{built.__name__}.messages"]

@@ -15,7 +15,7 @@ from kafka_message_generator import cli
 from kafka_message_generator.render import code
 from kafka_message_generator.rules import names
 from tests.support.broken import CASES
-from tests.support.broken.case import KNOWN_OF_FIELDS, Case, common, request, sub
+from tests.support.broken.case import KNOWN_OF_FIELDS, Case, common, request, response, sub
 from tests.support.building import Workshop, build_package, print_module
 from tests.support.lines import calls, recording
 from tests.support.samples import SAMPLES
@@ -96,9 +96,16 @@ def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
 
 def test_names_that_modules_import_are_reserved() -> None:
     """The rules come before the printer and must not import it, so both have a list: this holds them together."""
-    imported = {name for line in code.HOMES.values() for name in line.split() if name[0].isupper()}
+    homes = [*code.HOMES.values(), *code.CHECKED.values()]
+    imported = {name for line in homes for name in line.split() if name[0].isupper()}
     assert imported - names.MODULE_NAMES == set()
-    assert names.MODULE_NAMES - imported == {"NotImplemented"}
+    assert names.MODULE_NAMES - imported == {"NotImplemented", "TYPE_CHECKING", *names.MESSAGE_CONSTANTS}
+
+
+def test_constants_of_messages_are_reserved(tmp_path: Path) -> None:
+    """The structs inside a message are attributes of its class, beside these."""
+    own = {name for name in dir(build_package(tmp_path, text(flexibleVersions="none")).Probe) if name.isupper()}
+    assert {name for name in own if not name.startswith("_")} == set(names.MESSAGE_CONSTANTS)
 
 
 def test_names_that_the_package_exports_are_reserved(tmp_path: Path) -> None:
@@ -109,8 +116,10 @@ def test_names_that_the_package_exports_are_reserved(tmp_path: Path) -> None:
 
 def test_methods_of_messages_are_reserved(tmp_path: Path) -> None:
     """A field of such a name would hide the method, or the method the field."""
-    own = {name for name in dir(build_package(tmp_path, text(flexibleVersions="none")).Probe) if name.islower()}
-    assert {name for name in own if not name.startswith("_")} == names.MESSAGE_MEMBERS | names.STRUCT_MEMBERS
+    built = build_package(tmp_path, request(), response())
+    own = {name for name in dir(built.AskRequest) if name.islower()}
+    members = names.MESSAGE_MEMBERS | names.STRUCT_MEMBERS
+    assert {name for name in own if not name.startswith("_")} == members | {"a"}  # which is its field
 
 
 def identifiers() -> set[str]:

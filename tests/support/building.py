@@ -108,8 +108,9 @@ def _with_partner(message: Message) -> list[Message]:
 
 
 def plan_of(definition: Definition, file: str = "Test.json") -> MessagePlan:
-    """The plan of one definition; raises SpecError with every problem."""
-    return builder.build(check(definition, file), file)
+    """The plan of one definition, of a request as if ``PartnerResponse`` answered it; raises SpecError with every problem."""
+    checked = check(definition, file)
+    return builder.build(checked, file, "PartnerResponse" if checked.message.kind == "request" else "")
 
 
 def print_module(definition: Definition, file: str = "Test.json") -> str:

@@ -66,6 +66,13 @@ for version in range(1, 4):
 
 paid = encode_request(PaidRequest(number="A-7"), 0, 12, framed=False)
 assert decode_request(paid).message == PaidRequest(number="A-7")
+assert ask.response_class is InvoiceRequest.response_class is InvoiceResponse
+try:
+    PaidRequest.response_class
+except AttributeError as error:
+    assert str(error) == "PaidRequest has no response", error
+else:
+    raise AssertionError("there is no response")
 assert (api(PaidRequest).response_name, api(PaidRequest).key) == ("", ApiKey.PAID)
 for ask_for in (
     lambda: api(2).response_class, lambda: decode_response(b"", 2, 0), lambda: decode_response(b"", PaidRequest, 0)

@@ -148,4 +148,6 @@ OPTIONAL = message(
     ],
 )
 
-SAMPLES = {str(sample["name"]): sample for sample in (KINDS, TAGS, KEYS, EMPTY, ENCODED, OPTIONAL)}
+ASK = message(name="TagsRequest", type="request", apiKey=7, validVersions="1-3")
+
+SAMPLES = {str(sample["name"]): sample for sample in (KINDS, TAGS, KEYS, EMPTY, ENCODED, OPTIONAL, ASK)}

@@ -2,26 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import assert_type
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import TypeVar, assert_type
 from uuid import UUID
 
 from kafka_messages import (
     ApiVersionsRequest,
+    ApiVersionsResponse,
     DecodeError,
     FetchResponse,
+    Message,
     MetadataRequest,
     MetadataResponse,
     RawTaggedField,
+    Request,
+    Response,
     SaslHandshakeResponse,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
     MetadataResponseTopicCollection,
 )
+
+
+R = TypeVar("R", bound=Response)
+Send = Callable[[Request], bytes]
+
+
+async def ask(request: Request[R], send: Send) -> R:
+    """What a client is made of: whoever asks need not say what the answer is."""
+    assert_type(request.response_class, type[R])
+    return request.response_class.read(send(request), request.HIGHEST_SUPPORTED_VERSION)
+
+
+def empty_response(request: Request) -> bytes:
+    """What a mock is made of: any request will do."""
+    assert_type(request.response_class, type[Response])
+    return request.response_class().write(request.HIGHEST_SUPPORTED_VERSION)
+
+
+async def asked() -> int:
+    metadata = await ask(MetadataRequest(), empty_response)
+    assert_type(metadata, MetadataResponse)
+    assert_type(MetadataRequest.response_class, type[MetadataResponse])
+    versions = await ask(ApiVersionsRequest(), empty_response)
+    assert_type(versions, ApiVersionsResponse)
+    request: Request[MetadataResponse] = MetadataRequest()
+    messages: list[Message] = [request, metadata, versions]
+    kinds: list[type[Request]] = [MetadataRequest, ApiVersionsRequest]
+    assert_type(kinds[0].response_class, type[Response])
+    return len(messages) + len(kinds)
+
+
+def structs() -> MetadataResponse:
+    """A struct is found by its message, as a class and as a type."""
+    assert_type(MetadataResponse.MetadataResponseTopic(), MetadataResponseTopic)
+    found: list[MetadataResponse.MetadataResponseTopic] = []
+    return MetadataResponse(topics=found)
 
 
 def request_for(names: list[str]) -> bytes:
@@ -93,6 +133,8 @@ def main() -> None:
     assert_type(end, int)
     assert records(FetchResponse()) == []
     tagged = ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(9, b""),))
+    assert asyncio.run(asked()) == 5
+    assert structs() == MetadataResponse()
     assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
 
 

@@ -15,6 +15,9 @@ from ._core.index import load as _load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._base.message import Message as Message
+    from ._base.message import Request as Request
+    from ._base.message import Response as Response
     from ._core.native import rendering as rendering
     from ._core.native import set_rendering as set_rendering
     from ._core.wire import RawTaggedField as RawTaggedField
@@ -44,7 +47,10 @@ _MODULES = {
     "DecodeError": "errors",
     "EncodeError": "errors",
     "KafkaMessageError": "errors",
+    "Message": "_base.message",
     "RawTaggedField": "_core.wire",
+    "Request": "_base.message",
+    "Response": "_base.message",
     "UnsupportedVersionError": "errors",
     "rendering": "_core.native",
     "set_rendering": "_core.native",

@@ -13,6 +13,7 @@ from kafka_message_generator.render.environment import ENVIRONMENT
 from kafka_message_generator.render.portable import read, size, write
 from kafka_message_generator.render.sections import section_of
 from kafka_message_generator.render.steps import Function
+from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.versions import MAX_VERSION
 
 TEXT_WIDTH = 90
@@ -55,6 +56,8 @@ class Class:
     constants_base: str
     constants_parents: Part
     constants: tuple[tuple[str, str], ...]
+    structs: tuple[tuple[str, Part], ...]
+    """Of a message: the classes inside it, which are attributes of its class too, and their annotation."""
     attributes: tuple[Attribute, ...]
     parameters: tuple[Part, ...]
     stores: tuple[tuple[str, Part], ...]
@@ -79,7 +82,8 @@ def render(plan: MessagePlan) -> str:
     classes = [_class(plan, struct) for struct in plan.structs]
     structs = [(method.name, method.value) for method in sorted(bound_of([functions, classes]), key=lambda m: m.name)]
     body = template.render(structs=structs, classes=classes, functions=functions, bind=_bind(plan))
-    return prose.header(plan.file) + _docstring(plan) + imports(names_of([functions, classes])) + body
+    needed = imports(names_of([functions, classes]), _response_import(plan))
+    return prose.header(plan.file) + _docstring(plan) + needed + body
 
 
 def _docstring(plan: MessagePlan) -> str:
@@ -118,14 +122,36 @@ def _class(plan: MessagePlan, struct: StructPlan) -> Class:
         lazy=lazy,
         lazy_parent=use("LazyDefaults") if lazy else "",
         constants_base=constants_base,
-        constants_parents=joined(", ", filter(None, (lazy_base, use("Message")))) if struct.is_message else "",
+        constants_parents=joined(", ", filter(None, (lazy_base, _base(plan)))) if struct.is_message else "",
         constants=tuple(_constants(plan)) if struct.is_message else (),
+        structs=tuple((name, use("TypeAlias")) for name in _inner(plan)) if struct.is_message else (),
         attributes=tuple(attributes),
         parameters=tuple(parameters),
         stores=tuple(stores),
         equality=code("({})", joined(" and ", equal)),
         collection=_collection(struct) if struct.keys else None,
     )
+
+
+def _base(plan: MessagePlan) -> Part:
+    """What a message is: a request says by what it is answered, if it is at all."""
+    if plan.kind == REQUEST:
+        return code('{}["{}"]', use("Request"), f"_{plan.response}" if plan.response else use("Never"))
+    return use("Response" if plan.kind == RESPONSE else "Message")
+
+
+def _response_import(plan: MessagePlan) -> list[str]:
+    """The import of a request's response, under a name that no struct has."""
+    module = naming.module(plan.response)
+    return [f"from .{module} import {plan.response} as _{plan.response}"] if plan.response else []
+
+
+def _inner(plan: MessagePlan) -> Iterator[str]:
+    """The classes inside a message."""
+    for struct in plan.structs[:-1]:
+        yield struct.name
+        if struct.keys:
+            yield naming.collection(struct.name)
 
 
 def _is_extensible(plan: MessagePlan) -> bool:
@@ -145,6 +171,8 @@ def _constants(plan: MessagePlan) -> Iterable[tuple[str, str]]:
     yield "LOWEST_SUPPORTED_VERSION", str(plan.valid.lowest)
     yield "HIGHEST_SUPPORTED_VERSION", str(plan.valid.highest)
     yield "LOWEST_FLEXIBLE_VERSION", str(flexible)
+    if plan.response:
+        yield "_response", repr(plan.response)
 
 
 def _attribute(field: FieldPlan) -> Attribute:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
+from .._core.generic import Generic
 from .._core.native import hang
 from .._core.structs import StructBase
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes
@@ -13,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, Self
 
+    from typing_extensions import TypeVar  # checkers bring it along
+
     from .._core.wire import BytesLike
     from ..schema.schema import Schema
 
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
         Callable[[list[bytes], Any], None],
         Callable[[Any], int],
     ]
+    R_co = TypeVar("R_co", bound="Response", covariant=True, default="Response")
+else:
+    R_co = None
+
+_PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 class Message(StructBase):
@@ -123,6 +132,44 @@ class Message(StructBase):
 
 
 hang(Message)
+
+
+class Response(Message):
+    """A message that answers a request."""
+
+    __slots__ = ()
+
+
+class _ResponseClass:
+    """The class of the response, which stands in the request's class as soon as it was asked for."""
+
+    def __get__(self, request: object, owner: type[Request[R_co]]) -> type[R_co]:
+        if not owner._response:
+            raise AttributeError(f"{owner.__name__} has no response")
+        found: Any = class_of(owner._response)
+        owner.response_class = found
+        return found  # type: ignore[no-any-return]
+
+
+class Request(Message, Generic[R_co]):
+    """A message that asks for something; ``Request[MetadataResponse]`` is one that a MetadataResponse answers.
+
+    ``Request`` alone is a request with any response. In functions that take some request and return its response, the
+    parameter is ``Request[R]`` for a TypeVar ``R`` with the bound ``Response``.
+    """
+
+    __slots__ = ()
+    _response: ClassVar[str] = ""
+    response_class = _ResponseClass()
+    """Class of the response, of a request and of its class alike; imported on first use. AttributeError where a request
+    is never answered.
+    """
+
+
+def class_of(name: str) -> type[Message]:
+    """The message class with this name; AttributeError if the package has no such message."""
+    message: type[Message] = getattr(sys.modules[_PACKAGE], name)
+    return message
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:

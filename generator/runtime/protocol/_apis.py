@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._base.message import Message
-from .._base.prefixed import class_of
+from .._base.message import Message, class_of
 from .._core.value import dataclass
 from ._errors import UnknownApiError
 from ._tables import APIS, RETRIABLE, ApiKey, Headers

@@ -267,7 +267,7 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "request without the name of an API",
         {"a.json": request(name="Request"), "b.json": response()},
-        "a.json:1: $.name: request Request must be called after its API, followed by Request",
+        "a.json:1: $.name: Request is a name that generated modules need; rename it",
     ),
     Case(
         "request and response differ in versions",

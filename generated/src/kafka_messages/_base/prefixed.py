@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from struct import Struct
 
 from .._core.wire import Malformed, read_uvarint
@@ -17,13 +16,6 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=Message)
 
 _unpack_h = Struct(">h").unpack_from
-_PACKAGE = __name__.rsplit(".", 2)[0]
-
-
-def class_of(name: str) -> type[Message]:
-    """The message class with this name; AttributeError if the package has no such message."""
-    message: type[Message] = getattr(sys.modules[_PACKAGE], name)
-    return message
 
 
 def read_rest(message: type[M], data: bytes, offset: int, version: int) -> M:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -21,6 +21,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .add_offsets_to_txn_response import AddOffsetsToTxnResponse as _AddOffsetsToTxnResponse
+
 _pack_h = Struct(">h").pack
 _pack_qh = Struct(">qh").pack
 _pack_qhB = Struct(">qhB").pack
@@ -30,13 +34,14 @@ _unpack_qhB = Struct(">qhB").unpack_from
 _unpack_qhh = Struct(">qhh").unpack_from
 
 
-class _AddOffsetsToTxnRequestConstants(Message):
+class _AddOffsetsToTxnRequestConstants(Request["_AddOffsetsToTxnResponse"]):
     __slots__ = ()
     NAME = "AddOffsetsToTxnRequest"
     API_KEY = 25
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 3
+    _response = "AddOffsetsToTxnResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

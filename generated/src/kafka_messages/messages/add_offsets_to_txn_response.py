@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
@@ -15,7 +15,7 @@ _unpack_ih = Struct(">ih").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-class _AddOffsetsToTxnResponseConstants(Message):
+class _AddOffsetsToTxnResponseConstants(Response):
     __slots__ = ()
     NAME = "AddOffsetsToTxnResponse"
     API_KEY = 25

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -27,6 +27,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .add_partitions_to_txn_response import AddPartitionsToTxnResponse as _AddPartitionsToTxnResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -158,13 +163,18 @@ class AddPartitionsToTxnTransactionCollection(KeyedCollection[AddPartitionsToTxn
         return self._find_all(transactional_id)
 
 
-class _AddPartitionsToTxnRequestConstants(Message):
+class _AddPartitionsToTxnRequestConstants(Request["_AddPartitionsToTxnResponse"]):
     __slots__ = ()
     NAME = "AddPartitionsToTxnRequest"
     API_KEY = 24
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 3
+    _response = "AddPartitionsToTxnResponse"
+    AddPartitionsToTxnTopic: TypeAlias = AddPartitionsToTxnTopic
+    AddPartitionsToTxnTopicCollection: TypeAlias = AddPartitionsToTxnTopicCollection
+    AddPartitionsToTxnTransaction: TypeAlias = AddPartitionsToTxnTransaction
+    AddPartitionsToTxnTransactionCollection: TypeAlias = AddPartitionsToTxnTransactionCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -204,13 +208,19 @@ class AddPartitionsToTxnResultCollection(KeyedCollection[AddPartitionsToTxnResul
         return self._find_all(transactional_id)
 
 
-class _AddPartitionsToTxnResponseConstants(Message):
+class _AddPartitionsToTxnResponseConstants(Response):
     __slots__ = ()
     NAME = "AddPartitionsToTxnResponse"
     API_KEY = 24
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 3
+    AddPartitionsToTxnPartitionResult: TypeAlias = AddPartitionsToTxnPartitionResult
+    AddPartitionsToTxnPartitionResultCollection: TypeAlias = AddPartitionsToTxnPartitionResultCollection
+    AddPartitionsToTxnTopicResult: TypeAlias = AddPartitionsToTxnTopicResult
+    AddPartitionsToTxnTopicResultCollection: TypeAlias = AddPartitionsToTxnTopicResultCollection
+    AddPartitionsToTxnResult: TypeAlias = AddPartitionsToTxnResult
+    AddPartitionsToTxnResultCollection: TypeAlias = AddPartitionsToTxnResultCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

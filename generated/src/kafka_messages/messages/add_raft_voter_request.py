@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -30,6 +30,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .add_raft_voter_response import AddRaftVoterResponse as _AddRaftVoterResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -96,13 +101,16 @@ class ListenerCollection(KeyedCollection[Listener]):
         return self._find_all(name)
 
 
-class _AddRaftVoterRequestConstants(Message):
+class _AddRaftVoterRequestConstants(Request["_AddRaftVoterResponse"]):
     __slots__ = ()
     NAME = "AddRaftVoterRequest"
     API_KEY = 80
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "AddRaftVoterResponse"
+    Listener: TypeAlias = Listener
+    ListenerCollection: TypeAlias = ListenerCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,22 +5,27 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .allocate_producer_ids_response import AllocateProducerIdsResponse as _AllocateProducerIdsResponse
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
 _unpack_iqB = Struct(">iqB").unpack_from
 
 
-class _AllocateProducerIdsRequestConstants(Message):
+class _AllocateProducerIdsRequestConstants(Request["_AllocateProducerIdsResponse"]):
     __slots__ = ()
     NAME = "AllocateProducerIdsRequest"
     API_KEY = 67
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "AllocateProducerIdsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

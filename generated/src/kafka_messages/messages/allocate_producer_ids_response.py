@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
@@ -14,7 +14,7 @@ _pack_ihqiB = Struct(">ihqiB").pack
 _unpack_ihqiB = Struct(">ihqiB").unpack_from
 
 
-class _AllocateProducerIdsResponseConstants(Message):
+class _AllocateProducerIdsResponseConstants(Response):
     __slots__ = ()
     NAME = "AllocateProducerIdsResponse"
     API_KEY = 67

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .alter_client_quotas_response import AlterClientQuotasResponse as _AlterClientQuotasResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -143,13 +148,17 @@ class EntryData(StructBase):
         )
 
 
-class _AlterClientQuotasRequestConstants(Message):
+class _AlterClientQuotasRequestConstants(Request["_AlterClientQuotasResponse"]):
     __slots__ = ()
     NAME = "AlterClientQuotasRequest"
     API_KEY = 49
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 1
+    _response = "AlterClientQuotasResponse"
+    EntityData: TypeAlias = EntityData
+    OpData: TypeAlias = OpData
+    EntryData: TypeAlias = EntryData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

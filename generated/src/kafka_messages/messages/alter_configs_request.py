@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .alter_configs_response import AlterConfigsResponse as _AlterConfigsResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -153,13 +158,18 @@ class AlterConfigsResourceCollection(KeyedCollection[AlterConfigsResource]):
         return self._find_all((resource_type, resource_name))
 
 
-class _AlterConfigsRequestConstants(Message):
+class _AlterConfigsRequestConstants(Request["_AlterConfigsResponse"]):
     __slots__ = ()
     NAME = "AlterConfigsRequest"
     API_KEY = 33
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "AlterConfigsResponse"
+    AlterableConfig: TypeAlias = AlterableConfig
+    AlterableConfigCollection: TypeAlias = AlterableConfigCollection
+    AlterConfigsResource: TypeAlias = AlterConfigsResource
+    AlterConfigsResourceCollection: TypeAlias = AlterConfigsResourceCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

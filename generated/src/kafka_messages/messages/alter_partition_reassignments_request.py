@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import UNPACK_I, elements_of, fixed_elements, long_nullable_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,13 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .alter_partition_reassignments_response import (
+        AlterPartitionReassignmentsResponse as _AlterPartitionReassignmentsResponse,
+    )
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -103,13 +110,16 @@ class ReassignableTopic(StructBase):
         )
 
 
-class _AlterPartitionReassignmentsRequestConstants(Message):
+class _AlterPartitionReassignmentsRequestConstants(Request["_AlterPartitionReassignmentsResponse"]):
     __slots__ = ()
     NAME = "AlterPartitionReassignmentsRequest"
     API_KEY = 45
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "AlterPartitionReassignmentsResponse"
+    ReassignablePartition: TypeAlias = ReassignablePartition
+    ReassignableTopic: TypeAlias = ReassignableTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_iBh = Struct(">iBh").pack
 _pack_iBhB = Struct(">iBhB").pack
@@ -107,13 +111,15 @@ class ReassignableTopicResponse(StructBase):
         )
 
 
-class _AlterPartitionReassignmentsResponseConstants(Message):
+class _AlterPartitionReassignmentsResponseConstants(Response):
     __slots__ = ()
     NAME = "AlterPartitionReassignmentsResponse"
     API_KEY = 45
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    ReassignablePartitionResponse: TypeAlias = ReassignablePartitionResponse
+    ReassignableTopicResponse: TypeAlias = ReassignableTopicResponse
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

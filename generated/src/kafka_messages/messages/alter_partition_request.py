@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -24,6 +24,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .alter_partition_response import AlterPartitionResponse as _AlterPartitionResponse
 
 _pack_bi = Struct(">bi").pack
 _pack_biB = Struct(">biB").pack
@@ -165,13 +170,17 @@ class TopicData(StructBase):
         )
 
 
-class _AlterPartitionRequestConstants(Message):
+class _AlterPartitionRequestConstants(Request["_AlterPartitionResponse"]):
     __slots__ = ()
     NAME = "AlterPartitionRequest"
     API_KEY = 56
     LOWEST_SUPPORTED_VERSION = 2
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "AlterPartitionResponse"
+    BrokerState: TypeAlias = BrokerState
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_bi = Struct(">bi").pack
 _pack_biB = Struct(">biB").pack
@@ -131,13 +135,15 @@ class TopicData(StructBase):
         )
 
 
-class _AlterPartitionResponseConstants(Message):
+class _AlterPartitionResponseConstants(Response):
     __slots__ = ()
     NAME = "AlterPartitionResponse"
     API_KEY = 56
     LOWEST_SUPPORTED_VERSION = 2
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 0
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .alter_replica_log_dirs_response import AlterReplicaLogDirsResponse as _AlterReplicaLogDirsResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -135,13 +140,18 @@ class AlterReplicaLogDirCollection(KeyedCollection[AlterReplicaLogDir]):
         return self._find_all(path)
 
 
-class _AlterReplicaLogDirsRequestConstants(Message):
+class _AlterReplicaLogDirsRequestConstants(Request["_AlterReplicaLogDirsResponse"]):
     __slots__ = ()
     NAME = "AlterReplicaLogDirsRequest"
     API_KEY = 34
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "AlterReplicaLogDirsResponse"
+    AlterReplicaLogDirTopic: TypeAlias = AlterReplicaLogDirTopic
+    AlterReplicaLogDirTopicCollection: TypeAlias = AlterReplicaLogDirTopicCollection
+    AlterReplicaLogDir: TypeAlias = AlterReplicaLogDir
+    AlterReplicaLogDirCollection: TypeAlias = AlterReplicaLogDirCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

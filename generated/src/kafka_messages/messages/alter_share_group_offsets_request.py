@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -24,6 +24,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .alter_share_group_offsets_response import AlterShareGroupOffsetsResponse as _AlterShareGroupOffsetsResponse
 
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -115,13 +120,17 @@ class AlterShareGroupOffsetsRequestTopicCollection(KeyedCollection[AlterShareGro
         return self._find_all(topic_name)
 
 
-class _AlterShareGroupOffsetsRequestConstants(Message):
+class _AlterShareGroupOffsetsRequestConstants(Request["_AlterShareGroupOffsetsResponse"]):
     __slots__ = ()
     NAME = "AlterShareGroupOffsetsRequest"
     API_KEY = 91
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "AlterShareGroupOffsetsResponse"
+    AlterShareGroupOffsetsRequestPartition: TypeAlias = AlterShareGroupOffsetsRequestPartition
+    AlterShareGroupOffsetsRequestTopic: TypeAlias = AlterShareGroupOffsetsRequestTopic
+    AlterShareGroupOffsetsRequestTopicCollection: TypeAlias = AlterShareGroupOffsetsRequestTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -132,13 +136,16 @@ class AlterShareGroupOffsetsResponseTopicCollection(KeyedCollection[AlterShareGr
         return self._find_all(topic_name)
 
 
-class _AlterShareGroupOffsetsResponseConstants(Message):
+class _AlterShareGroupOffsetsResponseConstants(Response):
     __slots__ = ()
     NAME = "AlterShareGroupOffsetsResponse"
     API_KEY = 91
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    AlterShareGroupOffsetsResponsePartition: TypeAlias = AlterShareGroupOffsetsResponsePartition
+    AlterShareGroupOffsetsResponseTopic: TypeAlias = AlterShareGroupOffsetsResponseTopic
+    AlterShareGroupOffsetsResponseTopicCollection: TypeAlias = AlterShareGroupOffsetsResponseTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -24,6 +24,13 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .alter_user_scram_credentials_response import (
+        AlterUserScramCredentialsResponse as _AlterUserScramCredentialsResponse,
+    )
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -112,13 +119,16 @@ class ScramCredentialUpsertion(StructBase):
         )
 
 
-class _AlterUserScramCredentialsRequestConstants(Message):
+class _AlterUserScramCredentialsRequestConstants(Request["_AlterUserScramCredentialsResponse"]):
     __slots__ = ()
     NAME = "AlterUserScramCredentialsRequest"
     API_KEY = 51
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "AlterUserScramCredentialsResponse"
+    ScramCredentialDeletion: TypeAlias = ScramCredentialDeletion
+    ScramCredentialUpsertion: TypeAlias = ScramCredentialUpsertion
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

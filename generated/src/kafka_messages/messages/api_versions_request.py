@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -21,18 +21,23 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .api_versions_response import ApiVersionsResponse as _ApiVersionsResponse
+
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _unpack_iB = Struct(">iB").unpack_from
 
 
-class _ApiVersionsRequestConstants(Message):
+class _ApiVersionsRequestConstants(Request["_ApiVersionsResponse"]):
     __slots__ = ()
     NAME = "ApiVersionsRequest"
     API_KEY = 18
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 3
+    _response = "ApiVersionsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -32,6 +32,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_B = Struct(">B").pack
 _pack_h = Struct(">h").pack
@@ -217,13 +221,19 @@ class FinalizedFeatureKeyCollection(KeyedCollection[FinalizedFeatureKey]):
         return self._find_all(name)
 
 
-class _ApiVersionsResponseConstants(Message):
+class _ApiVersionsResponseConstants(Response):
     __slots__ = ()
     NAME = "ApiVersionsResponse"
     API_KEY = 18
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 3
+    ApiVersion: TypeAlias = ApiVersion
+    ApiVersionCollection: TypeAlias = ApiVersionCollection
+    SupportedFeatureKey: TypeAlias = SupportedFeatureKey
+    SupportedFeatureKeyCollection: TypeAlias = SupportedFeatureKeyCollection
+    FinalizedFeatureKey: TypeAlias = FinalizedFeatureKey
+    FinalizedFeatureKeyCollection: TypeAlias = FinalizedFeatureKeyCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .assign_replicas_to_dirs_response import AssignReplicasToDirsResponse as _AssignReplicasToDirsResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -127,13 +132,17 @@ class DirectoryData(StructBase):
         )
 
 
-class _AssignReplicasToDirsRequestConstants(Message):
+class _AssignReplicasToDirsRequestConstants(Request["_AssignReplicasToDirsResponse"]):
     __slots__ = ()
     NAME = "AssignReplicasToDirsRequest"
     API_KEY = 73
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "AssignReplicasToDirsResponse"
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
+    DirectoryData: TypeAlias = DirectoryData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -130,13 +134,16 @@ class DirectoryData(StructBase):
         )
 
 
-class _AssignReplicasToDirsResponseConstants(Message):
+class _AssignReplicasToDirsResponseConstants(Response):
     __slots__ = ()
     NAME = "AssignReplicasToDirsResponse"
     API_KEY = 73
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
+    DirectoryData: TypeAlias = DirectoryData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

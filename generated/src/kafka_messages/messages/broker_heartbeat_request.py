@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import uuid_array, uuid_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
@@ -29,18 +29,23 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .broker_heartbeat_response import BrokerHeartbeatResponse as _BrokerHeartbeatResponse
+
 _pack_iqqBB = Struct(">iqqBB").pack
 _pack_iqqBBB = Struct(">iqqBBB").pack
 _unpack_iqqooB = Struct(">iqq??B").unpack_from
 
 
-class _BrokerHeartbeatRequestConstants(Message):
+class _BrokerHeartbeatRequestConstants(Request["_BrokerHeartbeatResponse"]):
     __slots__ = ()
     NAME = "BrokerHeartbeatRequest"
     API_KEY = 63
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "BrokerHeartbeatResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, TRUTH, new, tags, tags_size, unknown_tags
 
@@ -14,7 +14,7 @@ _pack_ihBBBB = Struct(">ihBBBB").pack
 _unpack_ihoooB = Struct(">ih???B").unpack_from
 
 
-class _BrokerHeartbeatResponseConstants(Message):
+class _BrokerHeartbeatResponseConstants(Response):
     __slots__ = ()
     NAME = "BrokerHeartbeatResponse"
     API_KEY = 63

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of, uuid_array, uuid_elements
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -30,6 +30,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .broker_registration_response import BrokerRegistrationResponse as _BrokerRegistrationResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -164,13 +169,18 @@ class FeatureCollection(KeyedCollection[Feature]):
         return self._find_all(name)
 
 
-class _BrokerRegistrationRequestConstants(Message):
+class _BrokerRegistrationRequestConstants(Request["_BrokerRegistrationResponse"]):
     __slots__ = ()
     NAME = "BrokerRegistrationRequest"
     API_KEY = 62
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "BrokerRegistrationResponse"
+    Listener: TypeAlias = Listener
+    ListenerCollection: TypeAlias = ListenerCollection
+    Feature: TypeAlias = Feature
+    FeatureCollection: TypeAlias = FeatureCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

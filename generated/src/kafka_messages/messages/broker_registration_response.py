@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
@@ -14,7 +14,7 @@ _pack_ihqB = Struct(">ihqB").pack
 _unpack_ihqB = Struct(">ihqB").unpack_from
 
 
-class _BrokerRegistrationResponseConstants(Message):
+class _BrokerRegistrationResponseConstants(Response):
     __slots__ = ()
     NAME = "BrokerRegistrationResponse"
     API_KEY = 62

@@ -26,6 +26,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_dB = Struct(">dB").pack
 _pack_dBB = Struct(">dBB").pack
 _unpack_doB = Struct(">d?B").unpack_from
@@ -70,6 +74,7 @@ class _ClientQuotaRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    EntityData: TypeAlias = EntityData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import (
     PACK_I,
     UNPACK_I,
@@ -36,6 +36,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -276,13 +280,17 @@ class DescribedGroup(StructBase):
         )
 
 
-class _ConsumerGroupDescribeResponseConstants(Message):
+class _ConsumerGroupDescribeResponseConstants(Response):
     __slots__ = ()
     NAME = "ConsumerGroupDescribeResponse"
     API_KEY = 69
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicPartitions: TypeAlias = TopicPartitions
+    Assignment: TypeAlias = Assignment
+    Member: TypeAlias = Member
+    DescribedGroup: TypeAlias = DescribedGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

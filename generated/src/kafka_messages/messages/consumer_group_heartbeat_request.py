@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     PACK_I,
     UNPACK_I,
@@ -37,6 +37,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse as _ConsumerGroupHeartbeatResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -78,13 +83,15 @@ class TopicPartitions(StructBase):
         )
 
 
-class _ConsumerGroupHeartbeatRequestConstants(Message):
+class _ConsumerGroupHeartbeatRequestConstants(Request["_ConsumerGroupHeartbeatResponse"]):
     __slots__ = ()
     NAME = "ConsumerGroupHeartbeatRequest"
     API_KEY = 68
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ConsumerGroupHeartbeatResponse"
+    TopicPartitions: TypeAlias = TopicPartitions
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

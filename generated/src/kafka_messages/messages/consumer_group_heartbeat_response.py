@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -100,13 +104,15 @@ class Assignment(StructBase):
         )
 
 
-class _ConsumerGroupHeartbeatResponseConstants(Message):
+class _ConsumerGroupHeartbeatResponseConstants(Response):
     __slots__ = ()
     NAME = "ConsumerGroupHeartbeatResponse"
     API_KEY = 68
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicPartitions: TypeAlias = TopicPartitions
+    Assignment: TypeAlias = Assignment
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

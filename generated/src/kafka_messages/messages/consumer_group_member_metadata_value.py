@@ -34,6 +34,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_B = Struct(">B").pack
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -115,6 +119,8 @@ class _ConsumerGroupMemberMetadataValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    ClassicProtocol: TypeAlias = ClassicProtocol
+    ClassicMemberMetadata: TypeAlias = ClassicMemberMetadata
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -27,6 +27,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _pack_u = Struct(">16s").pack
@@ -120,6 +124,8 @@ class _ConsumerGroupPartitionMetadataValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    PartitionMetadata: TypeAlias = PartitionMetadata
+    TopicMetadata: TypeAlias = TopicMetadata
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -13,6 +13,10 @@ from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _unpack_h = Struct(">h").unpack_from
@@ -74,6 +78,8 @@ class _ConsumerProtocolAssignmentConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 32768
+    TopicPartition: TypeAlias = TopicPartition
+    TopicPartitionCollection: TypeAlias = TopicPartitionCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .controller_registration_response import ControllerRegistrationResponse as _ControllerRegistrationResponse
 
 _pack_Hh = Struct(">Hh").pack
 _pack_HhB = Struct(">HhB").pack
@@ -153,13 +158,18 @@ class FeatureCollection(KeyedCollection[Feature]):
         return self._find_all(name)
 
 
-class _ControllerRegistrationRequestConstants(Message):
+class _ControllerRegistrationRequestConstants(Request["_ControllerRegistrationResponse"]):
     __slots__ = ()
     NAME = "ControllerRegistrationRequest"
     API_KEY = 70
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ControllerRegistrationResponse"
+    Listener: TypeAlias = Listener
+    ListenerCollection: TypeAlias = ListenerCollection
+    Feature: TypeAlias = Feature
+    FeatureCollection: TypeAlias = FeatureCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

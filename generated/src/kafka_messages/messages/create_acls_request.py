@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .create_acls_response import CreateAclsResponse as _CreateAclsResponse
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -103,13 +108,15 @@ class AclCreation(StructBase):
         )
 
 
-class _CreateAclsRequestConstants(Message):
+class _CreateAclsRequestConstants(Request["_CreateAclsResponse"]):
     __slots__ = ()
     NAME = "CreateAclsRequest"
     API_KEY = 30
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "CreateAclsResponse"
+    AclCreation: TypeAlias = AclCreation
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .create_delegation_token_response import CreateDelegationTokenResponse as _CreateDelegationTokenResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -69,13 +74,15 @@ class CreatableRenewers(StructBase):
         )
 
 
-class _CreateDelegationTokenRequestConstants(Message):
+class _CreateDelegationTokenRequestConstants(Request["_CreateDelegationTokenResponse"]):
     __slots__ = ()
     NAME = "CreateDelegationTokenRequest"
     API_KEY = 38
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "CreateDelegationTokenResponse"
+    CreatableRenewers: TypeAlias = CreatableRenewers
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

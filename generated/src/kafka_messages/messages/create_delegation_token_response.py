@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -40,7 +40,7 @@ _unpack_qqqB = Struct(">qqqB").unpack_from
 _unpack_qqqh = Struct(">qqqh").unpack_from
 
 
-class _CreateDelegationTokenResponseConstants(Message):
+class _CreateDelegationTokenResponseConstants(Response):
     __slots__ = ()
     NAME = "CreateDelegationTokenResponse"
     API_KEY = 38

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .create_partitions_response import CreatePartitionsResponse as _CreatePartitionsResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -130,13 +135,17 @@ class CreatePartitionsTopicCollection(KeyedCollection[CreatePartitionsTopic]):
         return self._find_all(name)
 
 
-class _CreatePartitionsRequestConstants(Message):
+class _CreatePartitionsRequestConstants(Request["_CreatePartitionsResponse"]):
     __slots__ = ()
     NAME = "CreatePartitionsRequest"
     API_KEY = 37
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "CreatePartitionsResponse"
+    CreatePartitionsAssignment: TypeAlias = CreatePartitionsAssignment
+    CreatePartitionsTopic: TypeAlias = CreatePartitionsTopic
+    CreatePartitionsTopicCollection: TypeAlias = CreatePartitionsTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .create_topics_response import CreateTopicsResponse as _CreateTopicsResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -223,13 +228,20 @@ class CreatableTopicCollection(KeyedCollection[CreatableTopic]):
         return self._find_all(name)
 
 
-class _CreateTopicsRequestConstants(Message):
+class _CreateTopicsRequestConstants(Request["_CreateTopicsResponse"]):
     __slots__ = ()
     NAME = "CreateTopicsRequest"
     API_KEY = 19
     LOWEST_SUPPORTED_VERSION = 2
     HIGHEST_SUPPORTED_VERSION = 7
     LOWEST_FLEXIBLE_VERSION = 5
+    _response = "CreateTopicsResponse"
+    CreatableReplicaAssignment: TypeAlias = CreatableReplicaAssignment
+    CreatableReplicaAssignmentCollection: TypeAlias = CreatableReplicaAssignmentCollection
+    CreatableTopicConfig: TypeAlias = CreatableTopicConfig
+    CreatableTopicConfigCollection: TypeAlias = CreatableTopicConfigCollection
+    CreatableTopic: TypeAlias = CreatableTopic
+    CreatableTopicCollection: TypeAlias = CreatableTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

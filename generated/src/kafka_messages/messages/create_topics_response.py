@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -37,6 +37,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_BbB = Struct(">BbB").pack
 _pack_BbBB = Struct(">BbBB").pack
@@ -196,13 +200,16 @@ class CreatableTopicResultCollection(KeyedCollection[CreatableTopicResult]):
         return self._find_all(name)
 
 
-class _CreateTopicsResponseConstants(Message):
+class _CreateTopicsResponseConstants(Response):
     __slots__ = ()
     NAME = "CreateTopicsResponse"
     API_KEY = 19
     LOWEST_SUPPORTED_VERSION = 2
     HIGHEST_SUPPORTED_VERSION = 7
     LOWEST_FLEXIBLE_VERSION = 5
+    CreatableTopicConfigs: TypeAlias = CreatableTopicConfigs
+    CreatableTopicResult: TypeAlias = CreatableTopicResult
+    CreatableTopicResultCollection: TypeAlias = CreatableTopicResultCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

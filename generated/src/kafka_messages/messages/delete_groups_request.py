@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
@@ -30,17 +30,22 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .delete_groups_response import DeleteGroupsResponse as _DeleteGroupsResponse
+
 _pack_i = Struct(">i").pack
 _unpack_i = Struct(">i").unpack_from
 
 
-class _DeleteGroupsRequestConstants(Message):
+class _DeleteGroupsRequestConstants(Request["_DeleteGroupsResponse"]):
     __slots__ = ()
     NAME = "DeleteGroupsRequest"
     API_KEY = 42
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "DeleteGroupsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

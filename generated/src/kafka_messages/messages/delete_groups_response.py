@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -27,6 +27,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -93,13 +97,15 @@ class DeletableGroupResultCollection(KeyedCollection[DeletableGroupResult]):
         return self._find_all(group_id)
 
 
-class _DeleteGroupsResponseConstants(Message):
+class _DeleteGroupsResponseConstants(Response):
     __slots__ = ()
     NAME = "DeleteGroupsResponse"
     API_KEY = 42
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    DeletableGroupResult: TypeAlias = DeletableGroupResult
+    DeletableGroupResultCollection: TypeAlias = DeletableGroupResultCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .delete_records_response import DeleteRecordsResponse as _DeleteRecordsResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -108,13 +113,16 @@ class DeleteRecordsTopic(StructBase):
         )
 
 
-class _DeleteRecordsRequestConstants(Message):
+class _DeleteRecordsRequestConstants(Request["_DeleteRecordsResponse"]):
     __slots__ = ()
     NAME = "DeleteRecordsRequest"
     API_KEY = 21
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "DeleteRecordsResponse"
+    DeleteRecordsPartition: TypeAlias = DeleteRecordsPartition
+    DeleteRecordsTopic: TypeAlias = DeleteRecordsTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

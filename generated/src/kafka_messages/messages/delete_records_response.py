@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -150,13 +154,17 @@ class DeleteRecordsTopicResultCollection(KeyedCollection[DeleteRecordsTopicResul
         return self._find_all(name)
 
 
-class _DeleteRecordsResponseConstants(Message):
+class _DeleteRecordsResponseConstants(Response):
     __slots__ = ()
     NAME = "DeleteRecordsResponse"
     API_KEY = 21
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    DeleteRecordsPartitionResult: TypeAlias = DeleteRecordsPartitionResult
+    DeleteRecordsPartitionResultCollection: TypeAlias = DeleteRecordsPartitionResultCollection
+    DeleteRecordsTopicResult: TypeAlias = DeleteRecordsTopicResult
+    DeleteRecordsTopicResultCollection: TypeAlias = DeleteRecordsTopicResultCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -22,6 +22,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .delete_share_group_offsets_response import DeleteShareGroupOffsetsResponse as _DeleteShareGroupOffsetsResponse
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -48,13 +53,15 @@ class DeleteShareGroupOffsetsRequestTopic(StructBase):
         return self.topic_name == other.topic_name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-class _DeleteShareGroupOffsetsRequestConstants(Message):
+class _DeleteShareGroupOffsetsRequestConstants(Request["_DeleteShareGroupOffsetsResponse"]):
     __slots__ = ()
     NAME = "DeleteShareGroupOffsetsRequest"
     API_KEY = 92
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DeleteShareGroupOffsetsResponse"
+    DeleteShareGroupOffsetsRequestTopic: TypeAlias = DeleteShareGroupOffsetsRequestTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

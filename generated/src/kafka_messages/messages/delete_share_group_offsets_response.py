@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -78,13 +82,14 @@ class DeleteShareGroupOffsetsResponseTopic(StructBase):
         )
 
 
-class _DeleteShareGroupOffsetsResponseConstants(Message):
+class _DeleteShareGroupOffsetsResponseConstants(Response):
     __slots__ = ()
     NAME = "DeleteShareGroupOffsetsResponse"
     API_KEY = 92
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    DeleteShareGroupOffsetsResponseTopic: TypeAlias = DeleteShareGroupOffsetsResponseTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

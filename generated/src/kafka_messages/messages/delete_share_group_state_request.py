@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .delete_share_group_state_response import DeleteShareGroupStateResponse as _DeleteShareGroupStateResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -93,13 +98,16 @@ class DeleteStateData(StructBase):
         )
 
 
-class _DeleteShareGroupStateRequestConstants(Message):
+class _DeleteShareGroupStateRequestConstants(Request["_DeleteShareGroupStateResponse"]):
     __slots__ = ()
     NAME = "DeleteShareGroupStateRequest"
     API_KEY = 86
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DeleteShareGroupStateResponse"
+    PartitionData: TypeAlias = PartitionData
+    DeleteStateData: TypeAlias = DeleteStateData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

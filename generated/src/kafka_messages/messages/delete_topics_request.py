@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
@@ -36,6 +36,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .delete_topics_response import DeleteTopicsResponse as _DeleteTopicsResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -78,13 +83,15 @@ class DeleteTopicState(StructBase):
         )
 
 
-class _DeleteTopicsRequestConstants(Message):
+class _DeleteTopicsRequestConstants(Request["_DeleteTopicsResponse"]):
     __slots__ = ()
     NAME = "DeleteTopicsRequest"
     API_KEY = 20
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 4
+    _response = "DeleteTopicsResponse"
+    DeleteTopicState: TypeAlias = DeleteTopicState
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

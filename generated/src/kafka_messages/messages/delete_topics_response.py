@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -30,6 +30,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -106,13 +110,15 @@ class DeletableTopicResultCollection(KeyedCollection[DeletableTopicResult]):
         return self._find_all(name)
 
 
-class _DeleteTopicsResponseConstants(Message):
+class _DeleteTopicsResponseConstants(Response):
     __slots__ = ()
     NAME = "DeleteTopicsResponse"
     API_KEY = 20
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 4
+    DeletableTopicResult: TypeAlias = DeletableTopicResult
+    DeletableTopicResultCollection: TypeAlias = DeletableTopicResultCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

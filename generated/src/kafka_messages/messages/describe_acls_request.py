@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -20,6 +20,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .describe_acls_response import DescribeAclsResponse as _DescribeAclsResponse
+
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
 _pack_bb = Struct(">bb").pack
@@ -33,13 +37,14 @@ _unpack_bh = Struct(">bh").unpack_from
 _unpack_h = Struct(">h").unpack_from
 
 
-class _DescribeAclsRequestConstants(Message):
+class _DescribeAclsRequestConstants(Request["_DescribeAclsResponse"]):
     __slots__ = ()
     NAME = "DescribeAclsRequest"
     API_KEY = 29
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "DescribeAclsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -138,13 +142,15 @@ class DescribeAclsResource(StructBase):
         )
 
 
-class _DescribeAclsResponseConstants(Message):
+class _DescribeAclsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeAclsResponse"
     API_KEY = 29
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    AclDescription: TypeAlias = AclDescription
+    DescribeAclsResource: TypeAlias = DescribeAclsResource
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

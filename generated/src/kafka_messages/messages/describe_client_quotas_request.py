@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_client_quotas_response import DescribeClientQuotasResponse as _DescribeClientQuotasResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -82,13 +87,15 @@ class ComponentData(StructBase):
         )
 
 
-class _DescribeClientQuotasRequestConstants(Message):
+class _DescribeClientQuotasRequestConstants(Request["_DescribeClientQuotasResponse"]):
     __slots__ = ()
     NAME = "DescribeClientQuotasRequest"
     API_KEY = 48
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 1
+    _response = "DescribeClientQuotasResponse"
+    ComponentData: TypeAlias = ComponentData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_d = Struct(">d").pack
 _pack_dB = Struct(">dB").pack
@@ -139,13 +143,16 @@ class EntryData(StructBase):
         )
 
 
-class _DescribeClientQuotasResponseConstants(Message):
+class _DescribeClientQuotasResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeClientQuotasResponse"
     API_KEY = 48
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 1
+    EntityData: TypeAlias = EntityData
+    ValueData: TypeAlias = ValueData
+    EntryData: TypeAlias = EntryData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

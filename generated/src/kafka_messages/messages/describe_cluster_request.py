@@ -5,9 +5,13 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, Refused, TRUTH, new, tags, tags_size, unknown_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .describe_cluster_response import DescribeClusterResponse as _DescribeClusterResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -19,13 +23,14 @@ _unpack_obB = Struct(">?bB").unpack_from
 _unpack_oboB = Struct(">?b?B").unpack_from
 
 
-class _DescribeClusterRequestConstants(Message):
+class _DescribeClusterRequestConstants(Request["_DescribeClusterResponse"]):
     __slots__ = ()
     NAME = "DescribeClusterRequest"
     API_KEY = 60
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DescribeClusterResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -27,6 +27,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -106,13 +110,15 @@ class DescribeClusterBrokerCollection(KeyedCollection[DescribeClusterBroker]):
         return self._find_all(broker_id)
 
 
-class _DescribeClusterResponseConstants(Message):
+class _DescribeClusterResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeClusterResponse"
     API_KEY = 60
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    DescribeClusterBroker: TypeAlias = DescribeClusterBroker
+    DescribeClusterBrokerCollection: TypeAlias = DescribeClusterBrokerCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
@@ -35,6 +35,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_configs_response import DescribeConfigsResponse as _DescribeConfigsResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -98,13 +103,15 @@ class DescribeConfigsResource(StructBase):
         )
 
 
-class _DescribeConfigsRequestConstants(Message):
+class _DescribeConfigsRequestConstants(Request["_DescribeConfigsResponse"]):
     __slots__ = ()
     NAME = "DescribeConfigsRequest"
     API_KEY = 32
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
+    _response = "DescribeConfigsResponse"
+    DescribeConfigsResource: TypeAlias = DescribeConfigsResource
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_BbB = Struct(">BbB").pack
 _pack_BbBB = Struct(">BbBB").pack
@@ -214,13 +218,16 @@ class DescribeConfigsResult(StructBase):
         )
 
 
-class _DescribeConfigsResponseConstants(Message):
+class _DescribeConfigsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeConfigsResponse"
     API_KEY = 32
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
+    DescribeConfigsSynonym: TypeAlias = DescribeConfigsSynonym
+    DescribeConfigsResourceResult: TypeAlias = DescribeConfigsResourceResult
+    DescribeConfigsResult: TypeAlias = DescribeConfigsResult
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

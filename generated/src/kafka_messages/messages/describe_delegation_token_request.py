@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_delegation_token_response import DescribeDelegationTokenResponse as _DescribeDelegationTokenResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -64,13 +69,15 @@ class DescribeDelegationTokenOwner(StructBase):
         )
 
 
-class _DescribeDelegationTokenRequestConstants(Message):
+class _DescribeDelegationTokenRequestConstants(Request["_DescribeDelegationTokenResponse"]):
     __slots__ = ()
     NAME = "DescribeDelegationTokenRequest"
     API_KEY = 41
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "DescribeDelegationTokenResponse"
+    DescribeDelegationTokenOwner: TypeAlias = DescribeDelegationTokenOwner
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -152,13 +156,15 @@ class DescribedDelegationToken(StructBase):
         )
 
 
-class _DescribeDelegationTokenResponseConstants(Message):
+class _DescribeDelegationTokenResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeDelegationTokenResponse"
     API_KEY = 41
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 2
+    DescribedDelegationTokenRenewer: TypeAlias = DescribedDelegationTokenRenewer
+    DescribedDelegationToken: TypeAlias = DescribedDelegationToken
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     compact_string_array,
     compact_string_array_size,
@@ -31,6 +31,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .describe_groups_response import DescribeGroupsResponse as _DescribeGroupsResponse
+
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
 _pack_i = Struct(">i").pack
@@ -39,13 +43,14 @@ _unpack_o = Struct(">?").unpack_from
 _unpack_oB = Struct(">?B").unpack_from
 
 
-class _DescribeGroupsRequestConstants(Message):
+class _DescribeGroupsRequestConstants(Request["_DescribeGroupsResponse"]):
     __slots__ = ()
     NAME = "DescribeGroupsRequest"
     API_KEY = 15
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 5
+    _response = "DescribeGroupsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -168,13 +172,15 @@ class DescribedGroup(StructBase):
         )
 
 
-class _DescribeGroupsResponseConstants(Message):
+class _DescribeGroupsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeGroupsResponse"
     API_KEY = 15
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 5
+    DescribedGroupMember: TypeAlias = DescribedGroupMember
+    DescribedGroup: TypeAlias = DescribedGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

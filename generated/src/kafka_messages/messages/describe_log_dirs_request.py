@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_log_dirs_response import DescribeLogDirsResponse as _DescribeLogDirsResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -82,13 +87,16 @@ class DescribableLogDirTopicCollection(KeyedCollection[DescribableLogDirTopic]):
         return self._find_all(topic)
 
 
-class _DescribeLogDirsRequestConstants(Message):
+class _DescribeLogDirsRequestConstants(Request["_DescribeLogDirsResponse"]):
     __slots__ = ()
     NAME = "DescribeLogDirsRequest"
     API_KEY = 35
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "DescribeLogDirsResponse"
+    DescribableLogDirTopic: TypeAlias = DescribableLogDirTopic
+    DescribableLogDirTopicCollection: TypeAlias = DescribableLogDirTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -189,13 +193,16 @@ class DescribeLogDirsResult(StructBase):
         )
 
 
-class _DescribeLogDirsResponseConstants(Message):
+class _DescribeLogDirsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeLogDirsResponse"
     API_KEY = 35
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 2
+    DescribeLogDirsPartition: TypeAlias = DescribeLogDirsPartition
+    DescribeLogDirsTopic: TypeAlias = DescribeLogDirsTopic
+    DescribeLogDirsResult: TypeAlias = DescribeLogDirsResult
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -23,6 +23,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_producers_response import DescribeProducersResponse as _DescribeProducersResponse
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -74,13 +79,16 @@ class TopicRequestCollection(KeyedCollection[TopicRequest]):
         return self._find_all(name)
 
 
-class _DescribeProducersRequestConstants(Message):
+class _DescribeProducersRequestConstants(Request["_DescribeProducersResponse"]):
     __slots__ = ()
     NAME = "DescribeProducersRequest"
     API_KEY = 61
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DescribeProducersResponse"
+    TopicRequest: TypeAlias = TopicRequest
+    TopicRequestCollection: TypeAlias = TopicRequestCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -24,6 +24,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -172,13 +176,16 @@ class TopicResponse(StructBase):
         )
 
 
-class _DescribeProducersResponseConstants(Message):
+class _DescribeProducersResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeProducersResponse"
     API_KEY = 61
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    ProducerState: TypeAlias = ProducerState
+    PartitionResponse: TypeAlias = PartitionResponse
+    TopicResponse: TypeAlias = TopicResponse
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

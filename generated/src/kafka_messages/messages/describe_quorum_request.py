@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_quorum_response import DescribeQuorumResponse as _DescribeQuorumResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -89,13 +94,16 @@ class TopicData(StructBase):
         )
 
 
-class _DescribeQuorumRequestConstants(Message):
+class _DescribeQuorumRequestConstants(Request["_DescribeQuorumResponse"]):
     __slots__ = ()
     NAME = "DescribeQuorumRequest"
     API_KEY = 55
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DescribeQuorumResponse"
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

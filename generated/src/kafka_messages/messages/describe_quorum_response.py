@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -29,6 +29,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_H = Struct(">H").pack
 _pack_HB = Struct(">HB").pack
@@ -319,13 +323,20 @@ class NodeCollection(KeyedCollection[Node]):
         return self._find_all(node_id)
 
 
-class _DescribeQuorumResponseConstants(Message):
+class _DescribeQuorumResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeQuorumResponse"
     API_KEY = 55
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    ReplicaState: TypeAlias = ReplicaState
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
+    Listener: TypeAlias = Listener
+    ListenerCollection: TypeAlias = ListenerCollection
+    Node: TypeAlias = Node
+    NodeCollection: TypeAlias = NodeCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

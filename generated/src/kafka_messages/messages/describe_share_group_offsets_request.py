@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,13 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_share_group_offsets_response import (
+        DescribeShareGroupOffsetsResponse as _DescribeShareGroupOffsetsResponse,
+    )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -97,13 +104,16 @@ class DescribeShareGroupOffsetsRequestGroup(StructBase):
         )
 
 
-class _DescribeShareGroupOffsetsRequestConstants(Message):
+class _DescribeShareGroupOffsetsRequestConstants(Request["_DescribeShareGroupOffsetsResponse"]):
     __slots__ = ()
     NAME = "DescribeShareGroupOffsetsRequest"
     API_KEY = 90
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DescribeShareGroupOffsetsResponse"
+    DescribeShareGroupOffsetsRequestTopic: TypeAlias = DescribeShareGroupOffsetsRequestTopic
+    DescribeShareGroupOffsetsRequestGroup: TypeAlias = DescribeShareGroupOffsetsRequestGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

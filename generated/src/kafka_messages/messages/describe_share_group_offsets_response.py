@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -184,13 +188,16 @@ class DescribeShareGroupOffsetsResponseGroup(StructBase):
         )
 
 
-class _DescribeShareGroupOffsetsResponseConstants(Message):
+class _DescribeShareGroupOffsetsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeShareGroupOffsetsResponse"
     API_KEY = 90
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    DescribeShareGroupOffsetsResponsePartition: TypeAlias = DescribeShareGroupOffsetsResponsePartition
+    DescribeShareGroupOffsetsResponseTopic: TypeAlias = DescribeShareGroupOffsetsResponseTopic
+    DescribeShareGroupOffsetsResponseGroup: TypeAlias = DescribeShareGroupOffsetsResponseGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_topic_partitions_response import DescribeTopicPartitionsResponse as _DescribeTopicPartitionsResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -87,13 +92,16 @@ class Cursor(StructBase):
         )
 
 
-class _DescribeTopicPartitionsRequestConstants(Message):
+class _DescribeTopicPartitionsRequestConstants(Request["_DescribeTopicPartitionsResponse"]):
     __slots__ = ()
     NAME = "DescribeTopicPartitionsRequest"
     API_KEY = 75
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DescribeTopicPartitionsResponse"
+    TopicRequest: TypeAlias = TopicRequest
+    Cursor: TypeAlias = Cursor
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

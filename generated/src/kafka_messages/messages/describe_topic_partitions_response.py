@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array, long_nullable_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -29,6 +29,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_b = Struct(">b").pack
 _pack_h = Struct(">h").pack
@@ -234,13 +238,17 @@ class Cursor(StructBase):
         )
 
 
-class _DescribeTopicPartitionsResponseConstants(Message):
+class _DescribeTopicPartitionsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeTopicPartitionsResponse"
     API_KEY = 75
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    DescribeTopicPartitionsResponsePartition: TypeAlias = DescribeTopicPartitionsResponsePartition
+    DescribeTopicPartitionsResponseTopic: TypeAlias = DescribeTopicPartitionsResponseTopic
+    DescribeTopicPartitionsResponseTopicCollection: TypeAlias = DescribeTopicPartitionsResponseTopicCollection
+    Cursor: TypeAlias = Cursor
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

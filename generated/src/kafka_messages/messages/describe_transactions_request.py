@@ -5,19 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .describe_transactions_response import DescribeTransactionsResponse as _DescribeTransactionsResponse
 
-class _DescribeTransactionsRequestConstants(Message):
+
+class _DescribeTransactionsRequestConstants(Request["_DescribeTransactionsResponse"]):
     __slots__ = ()
     NAME = "DescribeTransactionsRequest"
     API_KEY = 65
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DescribeTransactionsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

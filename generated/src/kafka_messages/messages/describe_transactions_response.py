@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -24,6 +24,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -155,13 +159,16 @@ class TransactionState(StructBase):
         )
 
 
-class _DescribeTransactionsResponseConstants(Message):
+class _DescribeTransactionsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeTransactionsResponse"
     API_KEY = 65
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicData: TypeAlias = TopicData
+    TopicDataCollection: TypeAlias = TopicDataCollection
+    TransactionState: TypeAlias = TransactionState
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -22,6 +22,13 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .describe_user_scram_credentials_response import (
+        DescribeUserScramCredentialsResponse as _DescribeUserScramCredentialsResponse,
+    )
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -48,13 +55,15 @@ class UserName(StructBase):
         return self.name == other.name and self.unknown_tagged_fields == other.unknown_tagged_fields
 
 
-class _DescribeUserScramCredentialsRequestConstants(Message):
+class _DescribeUserScramCredentialsRequestConstants(Request["_DescribeUserScramCredentialsResponse"]):
     __slots__ = ()
     NAME = "DescribeUserScramCredentialsRequest"
     API_KEY = 50
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "DescribeUserScramCredentialsResponse"
+    UserName: TypeAlias = UserName
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

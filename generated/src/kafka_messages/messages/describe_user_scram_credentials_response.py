@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -24,6 +24,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_bi = Struct(">bi").pack
 _pack_biB = Struct(">biB").pack
@@ -114,13 +118,15 @@ class DescribeUserScramCredentialsResult(StructBase):
         )
 
 
-class _DescribeUserScramCredentialsResponseConstants(Message):
+class _DescribeUserScramCredentialsResponseConstants(Response):
     __slots__ = ()
     NAME = "DescribeUserScramCredentialsResponse"
     API_KEY = 50
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    CredentialInfo: TypeAlias = CredentialInfo
+    DescribeUserScramCredentialsResult: TypeAlias = DescribeUserScramCredentialsResult
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .elect_leaders_response import ElectLeadersResponse as _ElectLeadersResponse
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -89,13 +94,16 @@ class TopicPartitionsCollection(KeyedCollection[TopicPartitions]):
         return self._find_all(topic)
 
 
-class _ElectLeadersRequestConstants(Message):
+class _ElectLeadersRequestConstants(Request["_ElectLeadersResponse"]):
     __slots__ = ()
     NAME = "ElectLeadersRequest"
     API_KEY = 43
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "ElectLeadersResponse"
+    TopicPartitions: TypeAlias = TopicPartitions
+    TopicPartitionsCollection: TypeAlias = TopicPartitionsCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -115,13 +119,15 @@ class ReplicaElectionResult(StructBase):
         )
 
 
-class _ElectLeadersResponseConstants(Message):
+class _ElectLeadersResponseConstants(Response):
     __slots__ = ()
     NAME = "ElectLeadersResponse"
     API_KEY = 43
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    PartitionResult: TypeAlias = PartitionResult
+    ReplicaElectionResult: TypeAlias = ReplicaElectionResult
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

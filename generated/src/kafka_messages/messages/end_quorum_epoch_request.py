@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -30,6 +30,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .end_quorum_epoch_response import EndQuorumEpochResponse as _EndQuorumEpochResponse
 
 _pack_H = Struct(">H").pack
 _pack_HB = Struct(">HB").pack
@@ -221,13 +226,19 @@ class LeaderEndpointCollection(KeyedCollection[LeaderEndpoint]):
         return self._find_all(name)
 
 
-class _EndQuorumEpochRequestConstants(Message):
+class _EndQuorumEpochRequestConstants(Request["_EndQuorumEpochResponse"]):
     __slots__ = ()
     NAME = "EndQuorumEpochRequest"
     API_KEY = 54
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 1
+    _response = "EndQuorumEpochResponse"
+    ReplicaInfo: TypeAlias = ReplicaInfo
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
+    LeaderEndpoint: TypeAlias = LeaderEndpoint
+    LeaderEndpointCollection: TypeAlias = LeaderEndpointCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

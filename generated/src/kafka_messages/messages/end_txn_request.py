@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -22,6 +22,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .end_txn_response import EndTxnResponse as _EndTxnResponse
+
 _pack_h = Struct(">h").pack
 _pack_qhB = Struct(">qhB").pack
 _pack_qhBB = Struct(">qhBB").pack
@@ -30,13 +34,14 @@ _unpack_qho = Struct(">qh?").unpack_from
 _unpack_qhoB = Struct(">qh?B").unpack_from
 
 
-class _EndTxnRequestConstants(Message):
+class _EndTxnRequestConstants(Request["_EndTxnResponse"]):
     __slots__ = ()
     NAME = "EndTxnRequest"
     API_KEY = 26
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 3
+    _response = "EndTxnResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

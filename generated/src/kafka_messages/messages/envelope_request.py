@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -18,14 +18,19 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .envelope_response import EnvelopeResponse as _EnvelopeResponse
 
-class _EnvelopeRequestConstants(Message):
+
+class _EnvelopeRequestConstants(Request["_EnvelopeResponse"]):
     __slots__ = ()
     NAME = "EnvelopeRequest"
     API_KEY = 58
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "EnvelopeResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, VARINTS, long_nullable_bytes, new, tags, tags_size, unknown_tags, uvarint_size
 
@@ -14,7 +14,7 @@ _pack_hB = Struct(">hB").pack
 _unpack_hB = Struct(">hB").unpack_from
 
 
-class _EnvelopeResponseConstants(Message):
+class _EnvelopeResponseConstants(Response):
     __slots__ = ()
     NAME = "EnvelopeResponse"
     API_KEY = 58

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -20,6 +20,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .expire_delegation_token_response import ExpireDelegationTokenResponse as _ExpireDelegationTokenResponse
+
 _pack_i = Struct(">i").pack
 _pack_q = Struct(">q").pack
 _pack_qB = Struct(">qB").pack
@@ -28,13 +32,14 @@ _unpack_q = Struct(">q").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
 
 
-class _ExpireDelegationTokenRequestConstants(Message):
+class _ExpireDelegationTokenRequestConstants(Request["_ExpireDelegationTokenResponse"]):
     __slots__ = ()
     NAME = "ExpireDelegationTokenRequest"
     API_KEY = 40
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "ExpireDelegationTokenResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
@@ -15,7 +15,7 @@ _unpack_hqi = Struct(">hqi").unpack_from
 _unpack_hqiB = Struct(">hqiB").unpack_from
 
 
-class _ExpireDelegationTokenResponseConstants(Message):
+class _ExpireDelegationTokenResponseConstants(Response):
     __slots__ = ()
     NAME = "ExpireDelegationTokenResponse"
     API_KEY = 40

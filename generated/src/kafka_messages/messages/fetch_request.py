@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
@@ -34,6 +34,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .fetch_response import FetchResponse as _FetchResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -255,13 +260,18 @@ class _FetchRequestDefaults(LazyDefaults):
     }
 
 
-class _FetchRequestConstants(_FetchRequestDefaults, Message):
+class _FetchRequestConstants(_FetchRequestDefaults, Request["_FetchResponse"]):
     __slots__ = ()
     NAME = "FetchRequest"
     API_KEY = 1
     LOWEST_SUPPORTED_VERSION = 4
     HIGHEST_SUPPORTED_VERSION = 18
     LOWEST_FLEXIBLE_VERSION = 12
+    _response = "FetchResponse"
+    ReplicaState: TypeAlias = ReplicaState
+    FetchPartition: TypeAlias = FetchPartition
+    FetchTopic: TypeAlias = FetchTopic
+    ForgottenTopic: TypeAlias = ForgottenTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

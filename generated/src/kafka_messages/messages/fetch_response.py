@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -37,6 +37,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -408,13 +412,21 @@ class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
         return self._find_all(node_id)
 
 
-class _FetchResponseConstants(Message):
+class _FetchResponseConstants(Response):
     __slots__ = ()
     NAME = "FetchResponse"
     API_KEY = 1
     LOWEST_SUPPORTED_VERSION = 4
     HIGHEST_SUPPORTED_VERSION = 18
     LOWEST_FLEXIBLE_VERSION = 12
+    EpochEndOffset: TypeAlias = EpochEndOffset
+    LeaderIdAndEpoch: TypeAlias = LeaderIdAndEpoch
+    SnapshotId: TypeAlias = SnapshotId
+    AbortedTransaction: TypeAlias = AbortedTransaction
+    PartitionData: TypeAlias = PartitionData
+    FetchableTopicResponse: TypeAlias = FetchableTopicResponse
+    NodeEndpoint: TypeAlias = NodeEndpoint
+    NodeEndpointCollection: TypeAlias = NodeEndpointCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -33,6 +33,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .fetch_snapshot_response import FetchSnapshotResponse as _FetchSnapshotResponse
 
 _pack_ii = Struct(">ii").pack
 _pack_iiB = Struct(">iiB").pack
@@ -163,13 +168,17 @@ class TopicSnapshot(StructBase):
         )
 
 
-class _FetchSnapshotRequestConstants(Message):
+class _FetchSnapshotRequestConstants(Request["_FetchSnapshotResponse"]):
     __slots__ = ()
     NAME = "FetchSnapshotRequest"
     API_KEY = 59
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "FetchSnapshotResponse"
+    SnapshotId: TypeAlias = SnapshotId
+    PartitionSnapshot: TypeAlias = PartitionSnapshot
+    TopicSnapshot: TypeAlias = TopicSnapshot
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

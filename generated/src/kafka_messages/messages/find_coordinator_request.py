@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
@@ -25,6 +25,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .find_coordinator_response import FindCoordinatorResponse as _FindCoordinatorResponse
+
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
 _pack_h = Struct(">h").pack
@@ -33,13 +37,14 @@ _unpack_bB = Struct(">bB").unpack_from
 _unpack_h = Struct(">h").unpack_from
 
 
-class _FindCoordinatorRequestConstants(Message):
+class _FindCoordinatorRequestConstants(Request["_FindCoordinatorResponse"]):
     __slots__ = ()
     NAME = "FindCoordinatorRequest"
     API_KEY = 10
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 3
+    _response = "FindCoordinatorResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

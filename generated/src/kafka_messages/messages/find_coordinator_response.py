@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_hih = Struct(">hih").pack
 _pack_i = Struct(">i").pack
@@ -93,13 +97,14 @@ class Coordinator(StructBase):
         )
 
 
-class _FindCoordinatorResponseConstants(Message):
+class _FindCoordinatorResponseConstants(Response):
     __slots__ = ()
     NAME = "FindCoordinatorResponse"
     API_KEY = 10
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 3
+    Coordinator: TypeAlias = Coordinator
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,22 +6,29 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, ZERO_UUID, new, tags, tags_size, unknown_tags, uuid_from
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .get_telemetry_subscriptions_response import (
+        GetTelemetrySubscriptionsResponse as _GetTelemetrySubscriptionsResponse,
+    )
 
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
 _unpack_uB = Struct(">16sB").unpack_from
 
 
-class _GetTelemetrySubscriptionsRequestConstants(Message):
+class _GetTelemetrySubscriptionsRequestConstants(Request["_GetTelemetrySubscriptionsResponse"]):
     __slots__ = ()
     NAME = "GetTelemetrySubscriptionsRequest"
     API_KEY = 71
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "GetTelemetrySubscriptionsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import (
     PACK_B,
     UNPACK_B,
@@ -41,7 +41,7 @@ _unpack_ihuiB = Struct(">ih16siB").unpack_from
 _unpack_iioB = Struct(">ii?B").unpack_from
 
 
-class _GetTelemetrySubscriptionsResponseConstants(Message):
+class _GetTelemetrySubscriptionsResponseConstants(Response):
     __slots__ = ()
     NAME = "GetTelemetrySubscriptionsResponse"
     API_KEY = 71

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -22,6 +22,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .heartbeat_response import HeartbeatResponse as _HeartbeatResponse
+
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -31,13 +35,14 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
 
 
-class _HeartbeatRequestConstants(Message):
+class _HeartbeatRequestConstants(Request["_HeartbeatResponse"]):
     __slots__ = ()
     NAME = "HeartbeatRequest"
     API_KEY = 12
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
+    _response = "HeartbeatResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -86,13 +90,14 @@ class AlterConfigsResourceResponse(StructBase):
         )
 
 
-class _IncrementalAlterConfigsResponseConstants(Message):
+class _IncrementalAlterConfigsResponseConstants(Response):
     __slots__ = ()
     NAME = "IncrementalAlterConfigsResponse"
     API_KEY = 44
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 1
+    AlterConfigsResourceResponse: TypeAlias = AlterConfigsResourceResponse
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

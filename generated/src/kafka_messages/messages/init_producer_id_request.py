@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -21,6 +21,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .init_producer_id_response import InitProducerIdResponse as _InitProducerIdResponse
+
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -35,13 +39,14 @@ _unpack_iqhB = Struct(">iqhB").unpack_from
 _unpack_iqhooB = Struct(">iqh??B").unpack_from
 
 
-class _InitProducerIdRequestConstants(Message):
+class _InitProducerIdRequestConstants(Request["_InitProducerIdResponse"]):
     __slots__ = ()
     NAME = "InitProducerIdRequest"
     API_KEY = 22
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "InitProducerIdResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

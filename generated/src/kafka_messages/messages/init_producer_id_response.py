@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
@@ -18,7 +18,7 @@ _unpack_ihqhB = Struct(">ihqhB").unpack_from
 _unpack_ihqhqhB = Struct(">ihqhqhB").unpack_from
 
 
-class _InitProducerIdResponseConstants(Message):
+class _InitProducerIdResponseConstants(Response):
     __slots__ = ()
     NAME = "InitProducerIdResponse"
     API_KEY = 22

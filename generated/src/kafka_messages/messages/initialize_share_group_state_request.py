@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,13 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .initialize_share_group_state_response import (
+        InitializeShareGroupStateResponse as _InitializeShareGroupStateResponse,
+    )
 
 _pack_iiq = Struct(">iiq").pack
 _pack_iiqB = Struct(">iiqB").pack
@@ -106,13 +113,16 @@ class InitializeStateData(StructBase):
         )
 
 
-class _InitializeShareGroupStateRequestConstants(Message):
+class _InitializeShareGroupStateRequestConstants(Request["_InitializeShareGroupStateResponse"]):
     __slots__ = ()
     NAME = "InitializeShareGroupStateRequest"
     API_KEY = 83
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "InitializeShareGroupStateResponse"
+    PartitionData: TypeAlias = PartitionData
+    InitializeStateData: TypeAlias = InitializeStateData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

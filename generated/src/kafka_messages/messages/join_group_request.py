@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .join_group_response import JoinGroupResponse as _JoinGroupResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -91,13 +96,16 @@ class JoinGroupRequestProtocolCollection(KeyedCollection[JoinGroupRequestProtoco
         return self._find_all(name)
 
 
-class _JoinGroupRequestConstants(Message):
+class _JoinGroupRequestConstants(Request["_JoinGroupResponse"]):
     __slots__ = ()
     NAME = "JoinGroupRequest"
     API_KEY = 11
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 9
     LOWEST_FLEXIBLE_VERSION = 6
+    _response = "JoinGroupResponse"
+    JoinGroupRequestProtocol: TypeAlias = JoinGroupRequestProtocol
+    JoinGroupRequestProtocolCollection: TypeAlias = JoinGroupRequestProtocolCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -28,6 +28,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -82,13 +86,14 @@ class JoinGroupResponseMember(StructBase):
         )
 
 
-class _JoinGroupResponseConstants(Message):
+class _JoinGroupResponseConstants(Response):
     __slots__ = ()
     NAME = "JoinGroupResponse"
     API_KEY = 11
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 9
     LOWEST_FLEXIBLE_VERSION = 6
+    JoinGroupResponseMember: TypeAlias = JoinGroupResponseMember
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

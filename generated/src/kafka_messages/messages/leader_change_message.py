@@ -25,6 +25,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_hi = Struct(">hi").pack
 _pack_hiB = Struct(">hiB").pack
 _pack_i = Struct(">i").pack
@@ -74,6 +78,7 @@ class _LeaderChangeMessageConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    Voter: TypeAlias = Voter
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .leave_group_response import LeaveGroupResponse as _LeaveGroupResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -70,13 +75,15 @@ class MemberIdentity(StructBase):
         )
 
 
-class _LeaveGroupRequestConstants(Message):
+class _LeaveGroupRequestConstants(Request["_LeaveGroupResponse"]):
     __slots__ = ()
     NAME = "LeaveGroupRequest"
     API_KEY = 13
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 4
+    _response = "LeaveGroupResponse"
+    MemberIdentity: TypeAlias = MemberIdentity
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

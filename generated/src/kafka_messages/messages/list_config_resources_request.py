@@ -5,19 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_B, UNPACK_B, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, Refused, VARINTS, new, tags, tags_size, unknown_tags, uvarint_size
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .list_config_resources_response import ListConfigResourcesResponse as _ListConfigResourcesResponse
 
-class _ListConfigResourcesRequestConstants(Message):
+
+class _ListConfigResourcesRequestConstants(Request["_ListConfigResourcesResponse"]):
     __slots__ = ()
     NAME = "ListConfigResourcesRequest"
     API_KEY = 74
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ListConfigResourcesResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -66,13 +70,14 @@ class ConfigResource(StructBase):
         )
 
 
-class _ListConfigResourcesResponseConstants(Message):
+class _ListConfigResourcesResponseConstants(Response):
     __slots__ = ()
     NAME = "ListConfigResourcesResponse"
     API_KEY = 74
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    ConfigResource: TypeAlias = ConfigResource
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,19 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, Refused, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .list_groups_response import ListGroupsResponse as _ListGroupsResponse
 
-class _ListGroupsRequestConstants(Message):
+
+class _ListGroupsRequestConstants(Request["_ListGroupsResponse"]):
     __slots__ = ()
     NAME = "ListGroupsRequest"
     API_KEY = 16
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 3
+    _response = "ListGroupsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hi = Struct(">hi").pack
@@ -81,13 +85,14 @@ class ListedGroup(StructBase):
         )
 
 
-class _ListGroupsResponseConstants(Message):
+class _ListGroupsResponseConstants(Response):
     __slots__ = ()
     NAME = "ListGroupsResponse"
     API_KEY = 16
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 3
+    ListedGroup: TypeAlias = ListedGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .list_offsets_response import ListOffsetsResponse as _ListOffsetsResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -124,13 +129,16 @@ class ListOffsetsTopic(StructBase):
         )
 
 
-class _ListOffsetsRequestConstants(Message):
+class _ListOffsetsRequestConstants(Request["_ListOffsetsResponse"]):
     __slots__ = ()
     NAME = "ListOffsetsRequest"
     API_KEY = 2
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 11
     LOWEST_FLEXIBLE_VERSION = 6
+    _response = "ListOffsetsResponse"
+    ListOffsetsPartition: TypeAlias = ListOffsetsPartition
+    ListOffsetsTopic: TypeAlias = ListOffsetsTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,6 +25,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -127,13 +131,15 @@ class ListOffsetsTopicResponse(StructBase):
         )
 
 
-class _ListOffsetsResponseConstants(Message):
+class _ListOffsetsResponseConstants(Response):
     __slots__ = ()
     NAME = "ListOffsetsResponse"
     API_KEY = 2
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 11
     LOWEST_FLEXIBLE_VERSION = 6
+    ListOffsetsPartitionResponse: TypeAlias = ListOffsetsPartitionResponse
+    ListOffsetsTopicResponse: TypeAlias = ListOffsetsTopicResponse
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

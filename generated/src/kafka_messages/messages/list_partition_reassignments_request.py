@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,13 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .list_partition_reassignments_response import (
+        ListPartitionReassignmentsResponse as _ListPartitionReassignmentsResponse,
+    )
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -61,13 +68,15 @@ class ListPartitionReassignmentsTopics(StructBase):
         )
 
 
-class _ListPartitionReassignmentsRequestConstants(Message):
+class _ListPartitionReassignmentsRequestConstants(Request["_ListPartitionReassignmentsResponse"]):
     __slots__ = ()
     NAME = "ListPartitionReassignmentsRequest"
     API_KEY = 46
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ListPartitionReassignmentsResponse"
+    ListPartitionReassignmentsTopics: TypeAlias = ListPartitionReassignmentsTopics
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

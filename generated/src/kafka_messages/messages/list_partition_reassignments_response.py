@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -24,6 +24,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -111,13 +115,15 @@ class OngoingTopicReassignment(StructBase):
         )
 
 
-class _ListPartitionReassignmentsResponseConstants(Message):
+class _ListPartitionReassignmentsResponseConstants(Response):
     __slots__ = ()
     NAME = "ListPartitionReassignmentsResponse"
     API_KEY = 46
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    OngoingPartitionReassignment: TypeAlias = OngoingPartitionReassignment
+    OngoingTopicReassignment: TypeAlias = OngoingTopicReassignment
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

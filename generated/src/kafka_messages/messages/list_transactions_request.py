@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     PACK_Q,
     UNPACK_Q,
@@ -33,18 +33,23 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .list_transactions_response import ListTransactionsResponse as _ListTransactionsResponse
+
 _pack_q = Struct(">q").pack
 _pack_qB = Struct(">qB").pack
 _unpack_qB = Struct(">qB").unpack_from
 
 
-class _ListTransactionsRequestConstants(Message):
+class _ListTransactionsRequestConstants(Request["_ListTransactionsResponse"]):
     __slots__ = ()
     NAME = "ListTransactionsRequest"
     API_KEY = 66
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ListTransactionsResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

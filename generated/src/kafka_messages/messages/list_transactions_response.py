@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -69,13 +73,14 @@ class TransactionState(StructBase):
         )
 
 
-class _ListTransactionsResponseConstants(Message):
+class _ListTransactionsResponseConstants(Response):
     __slots__ = ()
     NAME = "ListTransactionsResponse"
     API_KEY = 66
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    TransactionState: TypeAlias = TransactionState
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -30,6 +30,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .metadata_response import MetadataResponse as _MetadataResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -80,13 +85,15 @@ class MetadataRequestTopic(StructBase):
         )
 
 
-class _MetadataRequestConstants(Message):
+class _MetadataRequestConstants(Request["_MetadataResponse"]):
     __slots__ = ()
     NAME = "MetadataRequest"
     API_KEY = 3
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 13
     LOWEST_FLEXIBLE_VERSION = 9
+    _response = "MetadataResponse"
+    MetadataRequestTopic: TypeAlias = MetadataRequestTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

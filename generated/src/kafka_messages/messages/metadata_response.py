@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -31,6 +31,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -253,13 +257,18 @@ class MetadataResponseTopicCollection(KeyedCollection[MetadataResponseTopic]):
         return self._find_all(name)
 
 
-class _MetadataResponseConstants(Message):
+class _MetadataResponseConstants(Response):
     __slots__ = ()
     NAME = "MetadataResponse"
     API_KEY = 3
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 13
     LOWEST_FLEXIBLE_VERSION = 9
+    MetadataResponseBroker: TypeAlias = MetadataResponseBroker
+    MetadataResponseBrokerCollection: TypeAlias = MetadataResponseBrokerCollection
+    MetadataResponsePartition: TypeAlias = MetadataResponsePartition
+    MetadataResponseTopic: TypeAlias = MetadataResponseTopic
+    MetadataResponseTopicCollection: TypeAlias = MetadataResponseTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -29,6 +29,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .offset_commit_response import OffsetCommitResponse as _OffsetCommitResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -135,13 +140,16 @@ class OffsetCommitRequestTopic(StructBase):
         )
 
 
-class _OffsetCommitRequestConstants(Message):
+class _OffsetCommitRequestConstants(Request["_OffsetCommitResponse"]):
     __slots__ = ()
     NAME = "OffsetCommitRequest"
     API_KEY = 8
     LOWEST_SUPPORTED_VERSION = 2
     HIGHEST_SUPPORTED_VERSION = 10
     LOWEST_FLEXIBLE_VERSION = 8
+    _response = "OffsetCommitResponse"
+    OffsetCommitRequestPartition: TypeAlias = OffsetCommitRequestPartition
+    OffsetCommitRequestTopic: TypeAlias = OffsetCommitRequestTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,12 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .offset_delete_response import OffsetDeleteResponse as _OffsetDeleteResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -98,13 +103,17 @@ class OffsetDeleteRequestTopicCollection(KeyedCollection[OffsetDeleteRequestTopi
         return self._find_all(name)
 
 
-class _OffsetDeleteRequestConstants(Message):
+class _OffsetDeleteRequestConstants(Request["_OffsetDeleteResponse"]):
     __slots__ = ()
     NAME = "OffsetDeleteRequest"
     API_KEY = 47
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 32768
+    _response = "OffsetDeleteResponse"
+    OffsetDeleteRequestPartition: TypeAlias = OffsetDeleteRequestPartition
+    OffsetDeleteRequestTopic: TypeAlias = OffsetDeleteRequestTopic
+    OffsetDeleteRequestTopicCollection: TypeAlias = OffsetDeleteRequestTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

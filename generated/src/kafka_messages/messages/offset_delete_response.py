@@ -6,12 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hii = Struct(">hii").pack
@@ -127,13 +131,17 @@ class OffsetDeleteResponseTopicCollection(KeyedCollection[OffsetDeleteResponseTo
         return self._find_all(name)
 
 
-class _OffsetDeleteResponseConstants(Message):
+class _OffsetDeleteResponseConstants(Response):
     __slots__ = ()
     NAME = "OffsetDeleteResponse"
     API_KEY = 47
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 32768
+    OffsetDeleteResponsePartition: TypeAlias = OffsetDeleteResponsePartition
+    OffsetDeleteResponsePartitionCollection: TypeAlias = OffsetDeleteResponsePartitionCollection
+    OffsetDeleteResponseTopic: TypeAlias = OffsetDeleteResponseTopic
+    OffsetDeleteResponseTopicCollection: TypeAlias = OffsetDeleteResponseTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -31,6 +31,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .offset_fetch_response import OffsetFetchResponse as _OffsetFetchResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -161,13 +166,17 @@ class OffsetFetchRequestGroup(StructBase):
         )
 
 
-class _OffsetFetchRequestConstants(Message):
+class _OffsetFetchRequestConstants(Request["_OffsetFetchResponse"]):
     __slots__ = ()
     NAME = "OffsetFetchRequest"
     API_KEY = 9
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 10
     LOWEST_FLEXIBLE_VERSION = 6
+    _response = "OffsetFetchResponse"
+    OffsetFetchRequestTopic: TypeAlias = OffsetFetchRequestTopic
+    OffsetFetchRequestTopics: TypeAlias = OffsetFetchRequestTopics
+    OffsetFetchRequestGroup: TypeAlias = OffsetFetchRequestGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -29,6 +29,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -262,13 +266,18 @@ class OffsetFetchResponseGroup(StructBase):
         )
 
 
-class _OffsetFetchResponseConstants(Message):
+class _OffsetFetchResponseConstants(Response):
     __slots__ = ()
     NAME = "OffsetFetchResponse"
     API_KEY = 9
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 10
     LOWEST_FLEXIBLE_VERSION = 6
+    OffsetFetchResponsePartition: TypeAlias = OffsetFetchResponsePartition
+    OffsetFetchResponseTopic: TypeAlias = OffsetFetchResponseTopic
+    OffsetFetchResponsePartitions: TypeAlias = OffsetFetchResponsePartitions
+    OffsetFetchResponseTopics: TypeAlias = OffsetFetchResponseTopics
+    OffsetFetchResponseGroup: TypeAlias = OffsetFetchResponseGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .offset_for_leader_epoch_response import OffsetForLeaderEpochResponse as _OffsetForLeaderEpochResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -133,13 +138,17 @@ class OffsetForLeaderTopicCollection(KeyedCollection[OffsetForLeaderTopic]):
         return self._find_all(topic)
 
 
-class _OffsetForLeaderEpochRequestConstants(Message):
+class _OffsetForLeaderEpochRequestConstants(Request["_OffsetForLeaderEpochResponse"]):
     __slots__ = ()
     NAME = "OffsetForLeaderEpochRequest"
     API_KEY = 23
     LOWEST_SUPPORTED_VERSION = 2
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
+    _response = "OffsetForLeaderEpochResponse"
+    OffsetForLeaderPartition: TypeAlias = OffsetForLeaderPartition
+    OffsetForLeaderTopic: TypeAlias = OffsetForLeaderTopic
+    OffsetForLeaderTopicCollection: TypeAlias = OffsetForLeaderTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hiiq = Struct(">hiiq").pack
@@ -136,13 +140,16 @@ class OffsetForLeaderTopicResultCollection(KeyedCollection[OffsetForLeaderTopicR
         return self._find_all(topic)
 
 
-class _OffsetForLeaderEpochResponseConstants(Message):
+class _OffsetForLeaderEpochResponseConstants(Response):
     __slots__ = ()
     NAME = "OffsetForLeaderEpochResponse"
     API_KEY = 23
     LOWEST_SUPPORTED_VERSION = 2
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 4
+    EpochEndOffset: TypeAlias = EpochEndOffset
+    OffsetForLeaderTopicResult: TypeAlias = OffsetForLeaderTopicResult
+    OffsetForLeaderTopicResultCollection: TypeAlias = OffsetForLeaderTopicResultCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -31,6 +31,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .produce_response import ProduceResponse as _ProduceResponse
 
 _pack_h = Struct(">h").pack
 _pack_hi = Struct(">hi").pack
@@ -140,13 +145,17 @@ class TopicProduceDataCollection(KeyedCollection[TopicProduceData]):
         return self._find_all((name, topic_id))
 
 
-class _ProduceRequestConstants(Message):
+class _ProduceRequestConstants(Request["_ProduceResponse"]):
     __slots__ = ()
     NAME = "ProduceRequest"
     API_KEY = 0
     LOWEST_SUPPORTED_VERSION = 3
     HIGHEST_SUPPORTED_VERSION = 13
     LOWEST_FLEXIBLE_VERSION = 9
+    _response = "ProduceResponse"
+    PartitionProduceData: TypeAlias = PartitionProduceData
+    TopicProduceData: TypeAlias = TopicProduceData
+    TopicProduceDataCollection: TypeAlias = TopicProduceDataCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -35,6 +35,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -319,13 +323,20 @@ class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
         return self._find_all(node_id)
 
 
-class _ProduceResponseConstants(Message):
+class _ProduceResponseConstants(Response):
     __slots__ = ()
     NAME = "ProduceResponse"
     API_KEY = 0
     LOWEST_SUPPORTED_VERSION = 3
     HIGHEST_SUPPORTED_VERSION = 13
     LOWEST_FLEXIBLE_VERSION = 9
+    BatchIndexAndErrorMessage: TypeAlias = BatchIndexAndErrorMessage
+    LeaderIdAndEpoch: TypeAlias = LeaderIdAndEpoch
+    PartitionProduceResponse: TypeAlias = PartitionProduceResponse
+    TopicProduceResponse: TypeAlias = TopicProduceResponse
+    TopicProduceResponseCollection: TypeAlias = TopicProduceResponseCollection
+    NodeEndpoint: TypeAlias = NodeEndpoint
+    NodeEndpointCollection: TypeAlias = NodeEndpointCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -12,6 +12,10 @@ from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, new
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_Ii = Struct(">Ii").pack
 _pack_qhiqiqiq = Struct(">qhiqiqiq").pack
 _unpack_Ii = Struct(">Ii").unpack_from
@@ -86,6 +90,7 @@ class _ProducerSnapshotConstants(Message):
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 32768
+    ProducerEntry: TypeAlias = ProducerEntry
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

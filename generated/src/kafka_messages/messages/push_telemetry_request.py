@@ -6,7 +6,7 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -22,18 +22,23 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .push_telemetry_response import PushTelemetryResponse as _PushTelemetryResponse
+
 _pack_uiBb = Struct(">16siBb").pack
 _pack_uiBbB = Struct(">16siBbB").pack
 _unpack_uiobB = Struct(">16si?bB").unpack_from
 
 
-class _PushTelemetryRequestConstants(Message):
+class _PushTelemetryRequestConstants(Request["_PushTelemetryResponse"]):
     __slots__ = ()
     NAME = "PushTelemetryRequest"
     API_KEY = 72
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "PushTelemetryResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

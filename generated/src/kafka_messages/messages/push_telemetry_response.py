@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
 
@@ -14,7 +14,7 @@ _pack_ihB = Struct(">ihB").pack
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-class _PushTelemetryResponseConstants(Message):
+class _PushTelemetryResponseConstants(Response):
     __slots__ = ()
     NAME = "PushTelemetryResponse"
     API_KEY = 72

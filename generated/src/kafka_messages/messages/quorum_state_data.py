@@ -28,6 +28,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _pack_iiiq = Struct(">iiiq").pack
@@ -69,6 +73,7 @@ class _QuorumStateDataConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    Voter: TypeAlias = Voter
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

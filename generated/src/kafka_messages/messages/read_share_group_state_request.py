@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .read_share_group_state_response import ReadShareGroupStateResponse as _ReadShareGroupStateResponse
 
 _pack_ii = Struct(">ii").pack
 _pack_iiB = Struct(">iiB").pack
@@ -103,13 +108,16 @@ class ReadStateData(StructBase):
         )
 
 
-class _ReadShareGroupStateRequestConstants(Message):
+class _ReadShareGroupStateRequestConstants(Request["_ReadShareGroupStateResponse"]):
     __slots__ = ()
     NAME = "ReadShareGroupStateRequest"
     API_KEY = 84
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ReadShareGroupStateResponse"
+    PartitionData: TypeAlias = PartitionData
+    ReadStateData: TypeAlias = ReadStateData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

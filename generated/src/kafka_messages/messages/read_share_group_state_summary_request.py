@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,13 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .read_share_group_state_summary_response import (
+        ReadShareGroupStateSummaryResponse as _ReadShareGroupStateSummaryResponse,
+    )
 
 _pack_ii = Struct(">ii").pack
 _pack_iiB = Struct(">iiB").pack
@@ -101,13 +108,16 @@ class ReadStateSummaryData(StructBase):
         )
 
 
-class _ReadShareGroupStateSummaryRequestConstants(Message):
+class _ReadShareGroupStateSummaryRequestConstants(Request["_ReadShareGroupStateSummaryResponse"]):
     __slots__ = ()
     NAME = "ReadShareGroupStateSummaryRequest"
     API_KEY = 87
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ReadShareGroupStateSummaryResponse"
+    PartitionData: TypeAlias = PartitionData
+    ReadStateSummaryData: TypeAlias = ReadStateSummaryData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

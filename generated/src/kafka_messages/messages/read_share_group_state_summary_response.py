@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -134,13 +138,15 @@ class ReadStateSummaryResult(StructBase):
         )
 
 
-class _ReadShareGroupStateSummaryResponseConstants(Message):
+class _ReadShareGroupStateSummaryResponseConstants(Response):
     __slots__ = ()
     NAME = "ReadShareGroupStateSummaryResponse"
     API_KEY = 87
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    PartitionResult: TypeAlias = PartitionResult
+    ReadStateSummaryResult: TypeAlias = ReadStateSummaryResult
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

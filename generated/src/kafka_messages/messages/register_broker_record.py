@@ -38,6 +38,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
 _pack_BBB = Struct(">BBB").pack
@@ -177,6 +181,10 @@ class _RegisterBrokerRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 0
+    BrokerEndpoint: TypeAlias = BrokerEndpoint
+    BrokerEndpointCollection: TypeAlias = BrokerEndpointCollection
+    BrokerFeature: TypeAlias = BrokerFeature
+    BrokerFeatureCollection: TypeAlias = BrokerFeatureCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

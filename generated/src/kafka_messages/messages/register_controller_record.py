@@ -29,6 +29,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_Hh = Struct(">Hh").pack
 _pack_HhB = Struct(">HhB").pack
 _pack_hh = Struct(">hh").pack
@@ -160,6 +164,10 @@ class _RegisterControllerRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    ControllerEndpoint: TypeAlias = ControllerEndpoint
+    ControllerEndpointCollection: TypeAlias = ControllerEndpointCollection
+    ControllerFeature: TypeAlias = ControllerFeature
+    ControllerFeatureCollection: TypeAlias = ControllerFeatureCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

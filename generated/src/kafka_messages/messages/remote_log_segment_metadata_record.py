@@ -35,6 +35,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_B = Struct(">B").pack
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -165,6 +169,9 @@ class _RemoteLogSegmentMetadataRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicIdPartitionEntry: TypeAlias = TopicIdPartitionEntry
+    RemoteLogSegmentIdEntry: TypeAlias = RemoteLogSegmentIdEntry
+    SegmentLeaderEpochEntry: TypeAlias = SegmentLeaderEpochEntry
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -32,6 +32,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_B = Struct(">B").pack
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -87,6 +91,7 @@ class _RemoteLogSegmentMetadataSnapshotRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    SegmentLeaderEpochEntry: TypeAlias = SegmentLeaderEpochEntry
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -25,6 +25,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
 _pack_iq = Struct(">iq").pack
@@ -115,6 +119,8 @@ class _RemoteLogSegmentMetadataUpdateRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicIdPartitionEntry: TypeAlias = TopicIdPartitionEntry
+    RemoteLogSegmentIdEntry: TypeAlias = RemoteLogSegmentIdEntry
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -23,6 +23,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_iqb = Struct(">iqb").pack
 _pack_iqbB = Struct(">iqbB").pack
 _pack_ui = Struct(">16si").pack
@@ -75,6 +79,7 @@ class _RemotePartitionDeleteMetadataRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicIdPartitionEntry: TypeAlias = TopicIdPartitionEntry
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -22,18 +22,23 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .remove_raft_voter_response import RemoveRaftVoterResponse as _RemoveRaftVoterResponse
+
 _pack_iu = Struct(">i16s").pack
 _pack_iuB = Struct(">i16sB").pack
 _unpack_iuB = Struct(">i16sB").unpack_from
 
 
-class _RemoveRaftVoterRequestConstants(Message):
+class _RemoveRaftVoterRequestConstants(Request["_RemoveRaftVoterResponse"]):
     __slots__ = ()
     NAME = "RemoveRaftVoterRequest"
     API_KEY = 81
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "RemoveRaftVoterResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

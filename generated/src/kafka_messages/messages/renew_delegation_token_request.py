@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -20,6 +20,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .renew_delegation_token_response import RenewDelegationTokenResponse as _RenewDelegationTokenResponse
+
 _pack_i = Struct(">i").pack
 _pack_q = Struct(">q").pack
 _pack_qB = Struct(">qB").pack
@@ -28,13 +32,14 @@ _unpack_q = Struct(">q").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
 
 
-class _RenewDelegationTokenRequestConstants(Message):
+class _RenewDelegationTokenRequestConstants(Request["_RenewDelegationTokenResponse"]):
     __slots__ = ()
     NAME = "RenewDelegationTokenRequest"
     API_KEY = 39
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "RenewDelegationTokenResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

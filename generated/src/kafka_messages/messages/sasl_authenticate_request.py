@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -20,17 +20,22 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .sasl_authenticate_response import SaslAuthenticateResponse as _SaslAuthenticateResponse
+
 _pack_i = Struct(">i").pack
 _unpack_i = Struct(">i").unpack_from
 
 
-class _SaslAuthenticateRequestConstants(Message):
+class _SaslAuthenticateRequestConstants(Request["_SaslAuthenticateResponse"]):
     __slots__ = ()
     NAME = "SaslAuthenticateRequest"
     API_KEY = 36
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "SaslAuthenticateResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -36,7 +36,7 @@ _unpack_q = Struct(">q").unpack_from
 _unpack_qB = Struct(">qB").unpack_from
 
 
-class _SaslAuthenticateResponseConstants(Message):
+class _SaslAuthenticateResponseConstants(Response):
     __slots__ = ()
     NAME = "SaslAuthenticateResponse"
     API_KEY = 36

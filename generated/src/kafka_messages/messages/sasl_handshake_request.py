@@ -5,21 +5,26 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import Malformed, RawTaggedFields, Refused, new, string_length
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .sasl_handshake_response import SaslHandshakeResponse as _SaslHandshakeResponse
 
 _pack_h = Struct(">h").pack
 _unpack_h = Struct(">h").unpack_from
 
 
-class _SaslHandshakeRequestConstants(Message):
+class _SaslHandshakeRequestConstants(Request["_SaslHandshakeResponse"]):
     __slots__ = ()
     NAME = "SaslHandshakeRequest"
     API_KEY = 17
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 32768
+    _response = "SaslHandshakeResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of, string_array, string_array_size, string_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import Malformed, RawTaggedFields, Refused, new
@@ -15,7 +15,7 @@ _pack_hi = Struct(">hi").pack
 _unpack_hi = Struct(">hi").unpack_from
 
 
-class _SaslHandshakeResponseConstants(Message):
+class _SaslHandshakeResponseConstants(Response):
     __slots__ = ()
     NAME = "SaslHandshakeResponse"
     API_KEY = 17

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_B, UNPACK_B, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -29,6 +29,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .share_acknowledge_response import ShareAcknowledgeResponse as _ShareAcknowledgeResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -188,13 +193,19 @@ class AcknowledgeTopicCollection(KeyedCollection[AcknowledgeTopic]):
         return self._find_all(topic_id)
 
 
-class _ShareAcknowledgeRequestConstants(Message):
+class _ShareAcknowledgeRequestConstants(Request["_ShareAcknowledgeResponse"]):
     __slots__ = ()
     NAME = "ShareAcknowledgeRequest"
     API_KEY = 79
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ShareAcknowledgeResponse"
+    AcknowledgementBatch: TypeAlias = AcknowledgementBatch
+    AcknowledgePartition: TypeAlias = AcknowledgePartition
+    AcknowledgePartitionCollection: TypeAlias = AcknowledgePartitionCollection
+    AcknowledgeTopic: TypeAlias = AcknowledgeTopic
+    AcknowledgeTopicCollection: TypeAlias = AcknowledgeTopicCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

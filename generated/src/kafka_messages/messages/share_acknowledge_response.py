@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -227,13 +231,19 @@ class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
         return self._find_all(node_id)
 
 
-class _ShareAcknowledgeResponseConstants(Message):
+class _ShareAcknowledgeResponseConstants(Response):
     __slots__ = ()
     NAME = "ShareAcknowledgeResponse"
     API_KEY = 79
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    LeaderIdAndEpoch: TypeAlias = LeaderIdAndEpoch
+    PartitionData: TypeAlias = PartitionData
+    ShareAcknowledgeTopicResponse: TypeAlias = ShareAcknowledgeTopicResponse
+    ShareAcknowledgeTopicResponseCollection: TypeAlias = ShareAcknowledgeTopicResponseCollection
+    NodeEndpoint: TypeAlias = NodeEndpoint
+    NodeEndpointCollection: TypeAlias = NodeEndpointCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_B, PACK_I, UNPACK_B, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -29,6 +29,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .share_fetch_response import ShareFetchResponse as _ShareFetchResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -231,13 +236,20 @@ class ForgottenTopic(StructBase):
         )
 
 
-class _ShareFetchRequestConstants(Message):
+class _ShareFetchRequestConstants(Request["_ShareFetchResponse"]):
     __slots__ = ()
     NAME = "ShareFetchRequest"
     API_KEY = 78
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ShareFetchResponse"
+    AcknowledgementBatch: TypeAlias = AcknowledgementBatch
+    FetchPartition: TypeAlias = FetchPartition
+    FetchPartitionCollection: TypeAlias = FetchPartitionCollection
+    FetchTopic: TypeAlias = FetchTopic
+    FetchTopicCollection: TypeAlias = FetchTopicCollection
+    ForgottenTopic: TypeAlias = ForgottenTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -29,6 +29,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -301,13 +305,20 @@ class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
         return self._find_all(node_id)
 
 
-class _ShareFetchResponseConstants(Message):
+class _ShareFetchResponseConstants(Response):
     __slots__ = ()
     NAME = "ShareFetchResponse"
     API_KEY = 78
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    LeaderIdAndEpoch: TypeAlias = LeaderIdAndEpoch
+    AcquiredRecords: TypeAlias = AcquiredRecords
+    PartitionData: TypeAlias = PartitionData
+    ShareFetchableTopicResponse: TypeAlias = ShareFetchableTopicResponse
+    ShareFetchableTopicResponseCollection: TypeAlias = ShareFetchableTopicResponseCollection
+    NodeEndpoint: TypeAlias = NodeEndpoint
+    NodeEndpointCollection: TypeAlias = NodeEndpointCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

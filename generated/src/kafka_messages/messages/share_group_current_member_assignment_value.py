@@ -24,6 +24,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_iib = Struct(">iib").pack
 _pack_iibB = Struct(">iibB").pack
 _pack_u = Struct(">16s").pack
@@ -71,6 +75,7 @@ class _ShareGroupCurrentMemberAssignmentValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicPartitions: TypeAlias = TopicPartitions
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,23 +6,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import RawTaggedFields, TRUTH, VARINTS, long_count, new, tags, tags_size, unknown_tags, uvarint_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .share_group_describe_response import ShareGroupDescribeResponse as _ShareGroupDescribeResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
 _unpack_oB = Struct(">?B").unpack_from
 
 
-class _ShareGroupDescribeRequestConstants(Message):
+class _ShareGroupDescribeRequestConstants(Request["_ShareGroupDescribeResponse"]):
     __slots__ = ()
     NAME = "ShareGroupDescribeRequest"
     API_KEY = 77
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ShareGroupDescribeResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import (
     PACK_I,
     UNPACK_I,
@@ -36,6 +36,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -251,13 +255,17 @@ class DescribedGroup(StructBase):
         )
 
 
-class _ShareGroupDescribeResponseConstants(Message):
+class _ShareGroupDescribeResponseConstants(Response):
     __slots__ = ()
     NAME = "ShareGroupDescribeResponse"
     API_KEY = 77
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicPartitions: TypeAlias = TopicPartitions
+    Assignment: TypeAlias = Assignment
+    Member: TypeAlias = Member
+    DescribedGroup: TypeAlias = DescribedGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

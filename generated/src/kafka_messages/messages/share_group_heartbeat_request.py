@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass
 from .._core.wire import (
@@ -24,18 +24,23 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .share_group_heartbeat_response import ShareGroupHeartbeatResponse as _ShareGroupHeartbeatResponse
+
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _unpack_iB = Struct(">iB").unpack_from
 
 
-class _ShareGroupHeartbeatRequestConstants(Message):
+class _ShareGroupHeartbeatRequestConstants(Request["_ShareGroupHeartbeatResponse"]):
     __slots__ = ()
     NAME = "ShareGroupHeartbeatRequest"
     API_KEY = 76
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "ShareGroupHeartbeatResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

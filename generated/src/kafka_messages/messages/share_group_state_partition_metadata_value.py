@@ -27,6 +27,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
 _unpack_uB = Struct(">16sB").unpack_from
@@ -108,6 +112,8 @@ class _ShareGroupStatePartitionMetadataValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicPartitionsInfo: TypeAlias = TopicPartitionsInfo
+    TopicInfo: TypeAlias = TopicInfo
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -24,6 +24,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_u = Struct(">16s").pack
 _pack_uB = Struct(">16sB").pack
 _unpack_uB = Struct(">16sB").unpack_from
@@ -68,6 +72,7 @@ class _ShareGroupTargetAssignmentMemberValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicPartition: TypeAlias = TopicPartition
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -27,6 +27,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_i = Struct(">i").pack
 _pack_iiiqqq = Struct(">iiiqqq").pack
 _pack_iiiqqqB = Struct(">iiiqqqB").pack
@@ -86,6 +90,7 @@ class _ShareSnapshotValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    StateBatch: TypeAlias = StateBatch
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

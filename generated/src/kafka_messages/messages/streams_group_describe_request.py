@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
@@ -22,6 +22,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .streams_group_describe_response import StreamsGroupDescribeResponse as _StreamsGroupDescribeResponse
+
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
 _pack_BBB = Struct(">BBB").pack
@@ -29,13 +33,14 @@ _unpack_oB = Struct(">?B").unpack_from
 _unpack_ooB = Struct(">??B").unpack_from
 
 
-class _StreamsGroupDescribeRequestConstants(Message):
+class _StreamsGroupDescribeRequestConstants(Request["_StreamsGroupDescribeResponse"]):
     __slots__ = ()
     NAME = "StreamsGroupDescribeRequest"
     API_KEY = 89
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "StreamsGroupDescribeResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

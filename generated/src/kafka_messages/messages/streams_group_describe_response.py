@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import (
     PACK_I,
     UNPACK_I,
@@ -36,6 +36,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -757,13 +761,27 @@ class DescribedGroup(StructBase):
         )
 
 
-class _StreamsGroupDescribeResponseConstants(Message):
+class _StreamsGroupDescribeResponseConstants(Response):
     __slots__ = ()
     NAME = "StreamsGroupDescribeResponse"
     API_KEY = 89
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    KeyValue: TypeAlias = KeyValue
+    TopicInfo: TypeAlias = TopicInfo
+    Subtopology: TypeAlias = Subtopology
+    Topology: TypeAlias = Topology
+    Endpoint: TypeAlias = Endpoint
+    TaskOffset: TypeAlias = TaskOffset
+    TaskIds: TypeAlias = TaskIds
+    Assignment: TypeAlias = Assignment
+    Member: TypeAlias = Member
+    TopologyDescriptionNode: TypeAlias = TopologyDescriptionNode
+    TopologyDescriptionSubtopology: TypeAlias = TopologyDescriptionSubtopology
+    TopologyDescriptionGlobalStore: TypeAlias = TopologyDescriptionGlobalStore
+    TopologyDescription: TypeAlias = TopologyDescription
+    DescribedGroup: TypeAlias = DescribedGroup
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

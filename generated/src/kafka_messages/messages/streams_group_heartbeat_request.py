@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     PACK_H,
     PACK_I,
@@ -37,6 +37,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .streams_group_heartbeat_response import StreamsGroupHeartbeatResponse as _StreamsGroupHeartbeatResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -401,13 +406,22 @@ class TaskOffset(StructBase):
         )
 
 
-class _StreamsGroupHeartbeatRequestConstants(Message):
+class _StreamsGroupHeartbeatRequestConstants(Request["_StreamsGroupHeartbeatResponse"]):
     __slots__ = ()
     NAME = "StreamsGroupHeartbeatRequest"
     API_KEY = 88
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "StreamsGroupHeartbeatResponse"
+    KeyValue: TypeAlias = KeyValue
+    TopicInfo: TypeAlias = TopicInfo
+    CopartitionGroup: TypeAlias = CopartitionGroup
+    Subtopology: TypeAlias = Subtopology
+    Topology: TypeAlias = Topology
+    TaskIds: TypeAlias = TaskIds
+    Endpoint: TypeAlias = Endpoint
+    TaskOffset: TypeAlias = TaskOffset
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

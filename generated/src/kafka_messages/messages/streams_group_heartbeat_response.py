@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_Bi = Struct(">Bi").pack
 _pack_BiB = Struct(">BiB").pack
@@ -226,13 +230,18 @@ class EndpointToPartitions(StructBase):
         )
 
 
-class _StreamsGroupHeartbeatResponseConstants(Message):
+class _StreamsGroupHeartbeatResponseConstants(Response):
     __slots__ = ()
     NAME = "StreamsGroupHeartbeatResponse"
     API_KEY = 88
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    Status: TypeAlias = Status
+    TaskIds: TypeAlias = TaskIds
+    Endpoint: TypeAlias = Endpoint
+    TopicPartition: TypeAlias = TopicPartition
+    EndpointToPartitions: TypeAlias = EndpointToPartitions
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

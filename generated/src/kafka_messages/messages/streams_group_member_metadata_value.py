@@ -25,6 +25,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_H = Struct(">H").pack
 _pack_HB = Struct(">HB").pack
 _pack_b = Struct(">b").pack
@@ -106,6 +110,8 @@ class _StreamsGroupMemberMetadataValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    Endpoint: TypeAlias = Endpoint
+    KeyValue: TypeAlias = KeyValue
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

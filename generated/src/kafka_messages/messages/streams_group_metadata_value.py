@@ -30,6 +30,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_i = Struct(">i").pack
 _pack_iq = Struct(">iq").pack
 _pack_iqB = Struct(">iqB").pack
@@ -76,6 +80,7 @@ class _StreamsGroupMetadataValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    LastAssignmentConfig: TypeAlias = LastAssignmentConfig
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

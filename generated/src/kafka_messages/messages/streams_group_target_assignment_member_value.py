@@ -23,6 +23,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TaskIds(StructBase):
@@ -63,6 +67,7 @@ class _StreamsGroupTargetAssignmentMemberValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TaskIds: TypeAlias = TaskIds
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

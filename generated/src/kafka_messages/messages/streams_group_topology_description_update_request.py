@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import compact_string_array, compact_string_array_size, compact_string_elements, elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -24,6 +24,13 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .streams_group_topology_description_update_response import (
+        StreamsGroupTopologyDescriptionUpdateResponse as _StreamsGroupTopologyDescriptionUpdateResponse,
+    )
 
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
@@ -196,13 +203,18 @@ class TopologyDescription(StructBase):
         )
 
 
-class _StreamsGroupTopologyDescriptionUpdateRequestConstants(Message):
+class _StreamsGroupTopologyDescriptionUpdateRequestConstants(Request["_StreamsGroupTopologyDescriptionUpdateResponse"]):
     __slots__ = ()
     NAME = "StreamsGroupTopologyDescriptionUpdateRequest"
     API_KEY = 93
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "StreamsGroupTopologyDescriptionUpdateResponse"
+    TopologyDescriptionNode: TypeAlias = TopologyDescriptionNode
+    TopologyDescriptionSubtopology: TypeAlias = TopologyDescriptionSubtopology
+    TopologyDescriptionGlobalStore: TypeAlias = TopologyDescriptionGlobalStore
+    TopologyDescription: TypeAlias = TopologyDescription
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

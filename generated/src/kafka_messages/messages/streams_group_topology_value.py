@@ -33,6 +33,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _pack_ih = Struct(">ih").pack
@@ -250,6 +254,10 @@ class _StreamsGroupTopologyValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    TopicConfig: TypeAlias = TopicConfig
+    TopicInfo: TypeAlias = TopicInfo
+    CopartitionGroup: TypeAlias = CopartitionGroup
+    Subtopology: TypeAlias = Subtopology
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -13,6 +13,10 @@ from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedFields, Refused, ZERO_UUID, new, string_length, uuid_from
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_b = Struct(">b").pack
 _pack_bi = Struct(">bi").pack
 _pack_bii = Struct(">bii").pack
@@ -190,6 +194,10 @@ class _SubscriptionInfoDataConstants(Message):
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 11
     LOWEST_FLEXIBLE_VERSION = 32768
+    TaskId: TypeAlias = TaskId
+    PartitionToOffsetSum: TypeAlias = PartitionToOffsetSum
+    TaskOffsetSum: TypeAlias = TaskOffsetSum
+    ClientTag: TypeAlias = ClientTag
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -27,6 +27,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .sync_group_response import SyncGroupResponse as _SyncGroupResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -72,13 +77,15 @@ class SyncGroupRequestAssignment(StructBase):
         )
 
 
-class _SyncGroupRequestConstants(Message):
+class _SyncGroupRequestConstants(Request["_SyncGroupResponse"]):
     __slots__ = ()
     NAME = "SyncGroupRequest"
     API_KEY = 14
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 5
     LOWEST_FLEXIBLE_VERSION = 4
+    _response = "SyncGroupResponse"
+    SyncGroupRequestAssignment: TypeAlias = SyncGroupRequestAssignment
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import (
     Malformed,
@@ -32,7 +32,7 @@ _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ihi = Struct(">ihi").unpack_from
 
 
-class _SyncGroupResponseConstants(Message):
+class _SyncGroupResponseConstants(Response):
     __slots__ = ()
     NAME = "SyncGroupResponse"
     API_KEY = 14

@@ -31,6 +31,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_q = Struct(">q").pack
@@ -87,6 +91,7 @@ class _TransactionLogValueConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 1
+    PartitionsSchema: TypeAlias = PartitionsSchema
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

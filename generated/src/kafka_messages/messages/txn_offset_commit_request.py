@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -29,6 +29,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .txn_offset_commit_response import TxnOffsetCommitResponse as _TxnOffsetCommitResponse
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -133,13 +138,16 @@ class TxnOffsetCommitRequestTopic(StructBase):
         )
 
 
-class _TxnOffsetCommitRequestConstants(Message):
+class _TxnOffsetCommitRequestConstants(Request["_TxnOffsetCommitResponse"]):
     __slots__ = ()
     NAME = "TxnOffsetCommitRequest"
     API_KEY = 28
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 3
+    _response = "TxnOffsetCommitResponse"
+    TxnOffsetCommitRequestPartition: TypeAlias = TxnOffsetCommitRequestPartition
+    TxnOffsetCommitRequestTopic: TypeAlias = TxnOffsetCommitRequestTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -28,6 +28,10 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -119,13 +123,15 @@ class TxnOffsetCommitResponseTopic(StructBase):
         )
 
 
-class _TxnOffsetCommitResponseConstants(Message):
+class _TxnOffsetCommitResponseConstants(Response):
     __slots__ = ()
     NAME = "TxnOffsetCommitResponse"
     API_KEY = 28
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 6
     LOWEST_FLEXIBLE_VERSION = 3
+    TxnOffsetCommitResponsePartition: TypeAlias = TxnOffsetCommitResponsePartition
+    TxnOffsetCommitResponseTopic: TypeAlias = TxnOffsetCommitResponseTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,22 +5,27 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .unregister_broker_response import UnregisterBrokerResponse as _UnregisterBrokerResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _unpack_iB = Struct(">iB").unpack_from
 
 
-class _UnregisterBrokerRequestConstants(Message):
+class _UnregisterBrokerRequestConstants(Request["_UnregisterBrokerResponse"]):
     __slots__ = ()
     NAME = "UnregisterBrokerRequest"
     API_KEY = 64
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "UnregisterBrokerResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import (
     RawTaggedFields,
@@ -24,7 +24,7 @@ _pack_ihB = Struct(">ihB").pack
 _unpack_ihB = Struct(">ihB").unpack_from
 
 
-class _UnregisterBrokerResponseConstants(Message):
+class _UnregisterBrokerResponseConstants(Response):
     __slots__ = ()
     NAME = "UnregisterBrokerResponse"
     API_KEY = 64

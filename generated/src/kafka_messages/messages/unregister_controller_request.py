@@ -5,22 +5,27 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, new, tags, tags_size, unknown_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .unregister_controller_response import UnregisterControllerResponse as _UnregisterControllerResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
 _unpack_iB = Struct(">iB").unpack_from
 
 
-class _UnregisterControllerRequestConstants(Message):
+class _UnregisterControllerRequestConstants(Request["_UnregisterControllerResponse"]):
     __slots__ = ()
     NAME = "UnregisterControllerRequest"
     API_KEY = 94
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "UnregisterControllerResponse"
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -26,6 +26,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .update_features_response import UpdateFeaturesResponse as _UpdateFeaturesResponse
 
 _pack_B = Struct(">B").pack
 _pack_BB = Struct(">BB").pack
@@ -102,13 +107,16 @@ class FeatureUpdateKeyCollection(KeyedCollection[FeatureUpdateKey]):
         return self._find_all(feature)
 
 
-class _UpdateFeaturesRequestConstants(Message):
+class _UpdateFeaturesRequestConstants(Request["_UpdateFeaturesResponse"]):
     __slots__ = ()
     NAME = "UpdateFeaturesRequest"
     API_KEY = 57
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "UpdateFeaturesResponse"
+    FeatureUpdateKey: TypeAlias = FeatureUpdateKey
+    FeatureUpdateKeyCollection: TypeAlias = FeatureUpdateKeyCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -25,6 +25,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -92,13 +96,15 @@ class UpdatableFeatureResultCollection(KeyedCollection[UpdatableFeatureResult]):
         return self._find_all(feature)
 
 
-class _UpdateFeaturesResponseConstants(Message):
+class _UpdateFeaturesResponseConstants(Response):
     __slots__ = ()
     NAME = "UpdateFeaturesResponse"
     API_KEY = 57
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    UpdatableFeatureResult: TypeAlias = UpdatableFeatureResult
+    UpdatableFeatureResultCollection: TypeAlias = UpdatableFeatureResultCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

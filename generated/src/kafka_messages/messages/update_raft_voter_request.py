@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -28,6 +28,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .update_raft_voter_response import UpdateRaftVoterResponse as _UpdateRaftVoterResponse
 
 _pack_H = Struct(">H").pack
 _pack_HB = Struct(">HB").pack
@@ -126,13 +131,17 @@ class KRaftVersionFeature(StructBase):
         )
 
 
-class _UpdateRaftVoterRequestConstants(Message):
+class _UpdateRaftVoterRequestConstants(Request["_UpdateRaftVoterResponse"]):
     __slots__ = ()
     NAME = "UpdateRaftVoterRequest"
     API_KEY = 82
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "UpdateRaftVoterResponse"
+    Listener: TypeAlias = Listener
+    ListenerCollection: TypeAlias = ListenerCollection
+    KRaftVersionFeature: TypeAlias = KRaftVersionFeature
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -25,6 +25,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -87,13 +91,14 @@ class _UpdateRaftVoterResponseDefaults(LazyDefaults):
     }
 
 
-class _UpdateRaftVoterResponseConstants(_UpdateRaftVoterResponseDefaults, Message):
+class _UpdateRaftVoterResponseConstants(_UpdateRaftVoterResponseDefaults, Response):
     __slots__ = ()
     NAME = "UpdateRaftVoterResponse"
     API_KEY = 82
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    CurrentLeader: TypeAlias = CurrentLeader
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

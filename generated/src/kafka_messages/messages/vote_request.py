@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -29,6 +29,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .vote_response import VoteResponse as _VoteResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -139,13 +144,16 @@ class TopicData(StructBase):
         )
 
 
-class _VoteRequestConstants(Message):
+class _VoteRequestConstants(Request["_VoteResponse"]):
     __slots__ = ()
     NAME = "VoteRequest"
     API_KEY = 52
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "VoteResponse"
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
@@ -32,6 +32,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_H = Struct(">H").pack
 _pack_HB = Struct(">HB").pack
@@ -182,13 +186,17 @@ class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
         return self._find_all(node_id)
 
 
-class _VoteResponseConstants(Message):
+class _VoteResponseConstants(Response):
     __slots__ = ()
     NAME = "VoteResponse"
     API_KEY = 52
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 0
+    PartitionData: TypeAlias = PartitionData
+    TopicData: TypeAlias = TopicData
+    NodeEndpoint: TypeAlias = NodeEndpoint
+    NodeEndpointCollection: TypeAlias = NodeEndpointCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -28,6 +28,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_H = Struct(">H").pack
 _pack_HB = Struct(">HB").pack
 _pack_h = Struct(">h").pack
@@ -180,6 +184,10 @@ class _VotersRecordConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    Endpoint: TypeAlias = Endpoint
+    EndpointCollection: TypeAlias = EndpointCollection
+    KRaftVersionFeature: TypeAlias = KRaftVersionFeature
+    Voter: TypeAlias = Voter
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,6 +26,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .write_share_group_state_response import WriteShareGroupStateResponse as _WriteShareGroupStateResponse
 
 _pack_iiiq = Struct(">iiiq").pack
 _pack_iiiqB = Struct(">iiiqB").pack
@@ -175,13 +180,17 @@ class WriteStateData(StructBase):
         )
 
 
-class _WriteShareGroupStateRequestConstants(Message):
+class _WriteShareGroupStateRequestConstants(Request["_WriteShareGroupStateResponse"]):
     __slots__ = ()
     NAME = "WriteShareGroupStateRequest"
     API_KEY = 85
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    _response = "WriteShareGroupStateResponse"
+    StateBatch: TypeAlias = StateBatch
+    PartitionData: TypeAlias = PartitionData
+    WriteStateData: TypeAlias = WriteStateData
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -24,6 +24,11 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .write_txn_markers_response import WriteTxnMarkersResponse as _WriteTxnMarkersResponse
 
 _pack_i = Struct(">i").pack
 _pack_iB = Struct(">iB").pack
@@ -126,13 +131,16 @@ class WritableTxnMarker(StructBase):
         )
 
 
-class _WriteTxnMarkersRequestConstants(Message):
+class _WriteTxnMarkersRequestConstants(Request["_WriteTxnMarkersResponse"]):
     __slots__ = ()
     NAME = "WriteTxnMarkersRequest"
     API_KEY = 27
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 1
+    _response = "WriteTxnMarkersResponse"
+    WritableTxnMarkerTopic: TypeAlias = WritableTxnMarkerTopic
+    WritableTxnMarker: TypeAlias = WritableTxnMarker
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -23,6 +23,10 @@ from .._core.wire import (
     unknown_tags,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
@@ -134,13 +138,16 @@ class WritableTxnMarkerResult(StructBase):
         )
 
 
-class _WriteTxnMarkersResponseConstants(Message):
+class _WriteTxnMarkersResponseConstants(Response):
     __slots__ = ()
     NAME = "WriteTxnMarkersResponse"
     API_KEY = 27
     LOWEST_SUPPORTED_VERSION = 1
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 1
+    WritableTxnMarkerPartitionResult: TypeAlias = WritableTxnMarkerPartitionResult
+    WritableTxnMarkerTopicResult: TypeAlias = WritableTxnMarkerTopicResult
+    WritableTxnMarkerResult: TypeAlias = WritableTxnMarkerResult
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

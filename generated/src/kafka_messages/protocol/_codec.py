@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message, unsupported
-from .._base.prefixed import class_of, read_rest
+from .._base.message import Message, class_of, unsupported
+from .._base.prefixed import read_rest
 from .._core.value import dataclass
 from .._core.wire import as_bytes
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message
-from .._base.prefixed import class_of, read_int16, read_rest, read_unsigned
+from .._base.message import Message, class_of
+from .._base.prefixed import read_int16, read_rest, read_unsigned
 from .._core.value import dataclass
 from .._core.wire import as_bytes, uvarint
 from ..errors import DecodeError, EncodeError, KafkaMessageError

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     PACK_B,
     PACK_H,
@@ -74,6 +74,11 @@ from .._core.wire import (
     uuid_from,
     uvarint_size,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .all_types_response import AllTypesResponse as _AllTypesResponse
 
 _pack_B = Struct(">B").pack
 _pack_BbhHiIqdu = Struct(">BbhHiIqd16s").pack
@@ -488,13 +493,29 @@ class _AllTypesRequestDefaults(LazyDefaults):
     }
 
 
-class _AllTypesRequestConstants(_AllTypesRequestDefaults, Message):
+class _AllTypesRequestConstants(_AllTypesRequestDefaults, Request["_AllTypesResponse"]):
     __slots__ = ()
     NAME = "AllTypesRequest"
     API_KEY = 9001
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 4
     LOWEST_FLEXIBLE_VERSION = 2
+    _response = "AllTypesResponse"
+    Shared: TypeAlias = Shared
+    Nothing: TypeAlias = Nothing
+    Content: TypeAlias = Content
+    Wrapper: TypeAlias = Wrapper
+    Entry: TypeAlias = Entry
+    EntryCollection: TypeAlias = EntryCollection
+    Member: TypeAlias = Member
+    MemberCollection: TypeAlias = MemberCollection
+    Deeper: TypeAlias = Deeper
+    Inner: TypeAlias = Inner
+    TaggedInner: TypeAlias = TaggedInner
+    MaybeTaggedInner: TypeAlias = MaybeTaggedInner
+    TaggedEntry: TypeAlias = TaggedEntry
+    TaggedEntryCollection: TypeAlias = TaggedEntryCollection
+    EmptyTaggedInner: TypeAlias = EmptyTaggedInner
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

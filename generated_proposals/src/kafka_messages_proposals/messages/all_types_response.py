@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.dataclass import dataclass
 from .._core.wire import RawTaggedFields, Refused, new, tags, tags_size, unknown_tags
 
 
-class _AllTypesResponseConstants(Message):
+class _AllTypesResponseConstants(Response):
     __slots__ = ()
     NAME = "AllTypesResponse"
     API_KEY = 9001

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 from uuid import UUID
 
-from .._base.message import Message
+from .._base.message import Request
 from .._core.arrays import (
     PACK_I,
     UNPACK_I,
@@ -40,6 +40,11 @@ from .._core.wire import (
     string_length,
     uuid_from,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    from .foo_response import FooResponse as _FooResponse
 
 _pack_b = Struct(">b").pack
 _pack_h = Struct(">h").pack
@@ -141,13 +146,17 @@ class _FooRequestDefaults(LazyDefaults):
     }
 
 
-class _FooRequestConstants(_FooRequestDefaults, Message):
+class _FooRequestConstants(_FooRequestDefaults, Request["_FooResponse"]):
     __slots__ = ()
     NAME = "FooRequest"
     API_KEY = 9000
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 9
     LOWEST_FLEXIBLE_VERSION = 32768
+    _response = "FooResponse"
+    Depth: TypeAlias = Depth
+    Limits: TypeAlias = Limits
+    Origin: TypeAlias = Origin
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

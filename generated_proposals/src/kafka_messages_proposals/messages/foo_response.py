@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import Struct
 
-from .._base.message import Message
+from .._base.message import Response
 from .._core.arrays import elements_of
 from .._core.dataclass import dataclass, field
 from .._core.encodings import (
@@ -19,6 +19,10 @@ from .._core.encodings import (
 )
 from .._core.structs import StructBase
 from .._core.wire import Malformed, RawTaggedField, RawTaggedFields, Refused, in_order, new, string_length
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -58,13 +62,14 @@ class Foo(StructBase):
         )
 
 
-class _FooResponseConstants(Message):
+class _FooResponseConstants(Response):
     __slots__ = ()
     NAME = "FooResponse"
     API_KEY = 9000
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 9
     LOWEST_FLEXIBLE_VERSION = 32768
+    Foo: TypeAlias = Foo
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -52,6 +52,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_i = Struct(">i").pack
 _pack_ii = Struct(">ii").pack
 _pack_iihhi = Struct(">iihhi").pack
@@ -117,6 +121,8 @@ class _IntegerEncodingsConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 1
+    Pair: TypeAlias = Pair
+    PairCollection: TypeAlias = PairCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -35,6 +35,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_b = Struct(">b").pack
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
@@ -118,6 +122,8 @@ class _InterleavedTagsConstants(_InterleavedTagsDefaults, Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 0
+    TaggedPart: TypeAlias = TaggedPart
+    Part: TypeAlias = Part
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -24,6 +24,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
 _pack_hiii = Struct(">hiii").pack
@@ -136,6 +140,8 @@ class _MetadataFixedConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    FixedPartition: TypeAlias = FixedPartition
+    FixedTopic: TypeAlias = FixedTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

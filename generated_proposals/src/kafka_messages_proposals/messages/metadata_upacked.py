@@ -25,6 +25,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_h = Struct(">h").pack
 _pack_hB = Struct(">hB").pack
 _unpack_hB = Struct(">hB").unpack_from
@@ -134,6 +138,8 @@ class _MetadataUpackedConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 0
     LOWEST_FLEXIBLE_VERSION = 0
+    UpackedPartition: TypeAlias = UpackedPartition
+    UpackedTopic: TypeAlias = UpackedTopic
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

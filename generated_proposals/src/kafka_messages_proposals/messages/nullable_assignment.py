@@ -33,6 +33,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_b = Struct(">b").pack
 _pack_bB = Struct(">bB").pack
 _pack_bi = Struct(">bi").pack
@@ -172,6 +176,9 @@ class _NullableAssignmentConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 1
+    TopicPartitions: TypeAlias = TopicPartitions
+    Assignment: TypeAlias = Assignment
+    Previous: TypeAlias = Previous
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

@@ -65,6 +65,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_b = Struct(">b").pack
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
@@ -323,6 +327,16 @@ class _NullableTypesConstants(Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 3
     LOWEST_FLEXIBLE_VERSION = 1
+    Part: TypeAlias = Part
+    NullPart: TypeAlias = NullPart
+    LaterPart: TypeAlias = LaterPart
+    OncePart: TypeAlias = OncePart
+    InsideItem: TypeAlias = InsideItem
+    Item: TypeAlias = Item
+    ItemCollection: TypeAlias = ItemCollection
+    InsideNullItem: TypeAlias = InsideNullItem
+    NullItem: TypeAlias = NullItem
+    NullItemCollection: TypeAlias = NullItemCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

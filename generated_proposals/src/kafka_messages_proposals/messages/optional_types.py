@@ -59,6 +59,10 @@ from .._core.wire import (
     uuid_from,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_B = Struct(">B").pack
 _pack_H = Struct(">H").pack
 _pack_I = Struct(">I").pack
@@ -309,6 +313,14 @@ class _OptionalTypesConstants(_OptionalTypesDefaults, Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 1
     LOWEST_FLEXIBLE_VERSION = 32768
+    Entry: TypeAlias = Entry
+    EntryCollection: TypeAlias = EntryCollection
+    Maybe: TypeAlias = Maybe
+    Part: TypeAlias = Part
+    MaybePart: TypeAlias = MaybePart
+    NullPart: TypeAlias = NullPart
+    Wrapped: TypeAlias = Wrapped
+    Wrapper: TypeAlias = Wrapper
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

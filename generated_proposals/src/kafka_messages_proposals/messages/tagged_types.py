@@ -67,6 +67,10 @@ from .._core.wire import (
     uvarint_size,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 _pack_B = Struct(">B").pack
 _pack_H = Struct(">H").pack
 _pack_I = Struct(">I").pack
@@ -302,6 +306,14 @@ class _TaggedTypesConstants(_TaggedTypesDefaults, Message):
     LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 1
+    Part: TypeAlias = Part
+    MaybePart: TypeAlias = MaybePart
+    NullPart: TypeAlias = NullPart
+    Item: TypeAlias = Item
+    MaybeItem: TypeAlias = MaybeItem
+    NullItem: TypeAlias = NullItem
+    Entry: TypeAlias = Entry
+    EntryCollection: TypeAlias = EntryCollection
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
