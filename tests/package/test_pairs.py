@@ -6,11 +6,11 @@ import subprocess
 import sys
 from importlib import import_module
 
-import pytest
-
 import kafka_messages
+import pytest
 from kafka_messages import Message, MetadataRequest, MetadataResponse, Request, RequestHeader, Response
 from kafka_messages.protocol import Api, apis
+
 from tests.support.vectors import message_class, message_names
 
 PAIRED = [each for each in apis() if not each.is_removed]

@@ -27,7 +27,6 @@ from kafka_messages.messages.metadata_response import (
     MetadataResponseTopicCollection,
 )
 
-
 R = TypeVar("R", bound=Response)
 Send = Callable[[Request], bytes]
 
