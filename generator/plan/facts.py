@@ -56,6 +56,8 @@ def _field(member: Field) -> dict[str, object]:
         if value:
             facts[key] = True
     facts.update(_default(member))
+    if about := " ".join(member.about.split()):
+        facts["about"] = about
     return facts
 
 

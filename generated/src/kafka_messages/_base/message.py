@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar  # checkers bring it along
 
     from .._core.wire import BytesLike
+    from ..schema.fitting import Lost
     from ..schema.schema import Schema
 
     Codec = tuple[
@@ -123,6 +124,31 @@ class Message(StructBase):
             return codec[2](self)
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
+
+    def lost(self, version: int) -> tuple[Lost, ...]:
+        """What of this message ``version`` cannot carry: fields that it does not have, nulls, unknown tagged fields.
+
+        Each says where it is, and whether ``write`` refuses it or, for an ignorable field, drops it. Empty where
+        nothing is lost. Raises EncodeError for a value that no version has, and UnsupportedVersionError.
+        """
+        if version not in self._codecs:
+            raise unsupported(type(self), version)
+        from ..schema.fitting import lost
+
+        return lost(self, version)
+
+    def fitted(self, version: int) -> Self:
+        """A copy that can be written at ``version``: what ``lost`` names is at its default.
+
+        It is what a reader of that version gets. Values are shared with this message, structs and lists are not. Numbers
+        that are out of range stay, and are refused by ``write``. Raises EncodeError for a value that is no struct or no
+        list where one has to be, and UnsupportedVersionError.
+        """
+        if version not in self._codecs:
+            raise unsupported(type(self), version)
+        from ..schema.fitting import fitted
+
+        return fitted(self, version)
 
     @classmethod
     def schemas(cls) -> dict[int, Schema]:

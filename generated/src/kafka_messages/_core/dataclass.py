@@ -46,6 +46,19 @@ else:
             self.owner.__dataclass_fields__ = table
             return table
 
+    class _Docstring:
+        """Stands for ``__doc__``: the printed text, and behind it the fields, which are put there when somebody asks."""
+
+        __slots__ = ("text",)
+
+        def __init__(self, text):
+            self.text = text
+
+        def __get__(self, instance, owner):
+            from .described import docstring
+
+            return docstring(owner, self.text or "")
+
     def dataclass(**options):
         """Make the annotated names of a class its slots."""
         return _with_slots
@@ -62,4 +75,5 @@ else:
         namespace["__match_args__"] = ()  # every field is keyword-only
         namespace["__dataclass_fields__"] = _Fields(annotations, defaults)
         namespace["__qualname__"] = cls.__qualname__
+        namespace["__doc__"] = _Docstring(cls.__doc__)
         return type(cls)(cls.__name__, cls.__bases__, namespace)

@@ -143,6 +143,7 @@ _AbortTransactionRecordConstants._codecs = {
 _AbortTransactionRecordConstants._facts = (
     '{"name":"AbortTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"reason","json":"reason","type":"string","versions":"0+","nullableV'
-    'ersions":"0+","tag":0,"taggedVersions":"0+","default":null}]}'
+    'ersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Text that says why the'
+    ' transaction was dropped, null when none was given."}]}'
 )
 _AbortTransactionRecordConstants._plan = "1\n" ":AbortTransactionRecord reason/s?=~\n" "0 ; 0=0cn\n"

@@ -201,10 +201,13 @@ _AddOffsetsToTxnRequestConstants._codecs = {
 _AddOffsetsToTxnRequestConstants._facts = (
     '{"name":"AddOffsetsToTxnRequest","type":"request","validVersions":"0-4","flexibleVersions"'
     ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
-    'ons":"0+","entityType":"transactionalId"},{"name":"producer_id","json":"producerId","type"'
-    ':"int64","versions":"0+","entityType":"producerId"},{"name":"producer_epoch","json":"produ'
-    'cerEpoch","type":"int16","versions":"0+"},{"name":"group_id","json":"groupId","type":"stri'
-    'ng","versions":"0+","entityType":"groupId"}]}'
+    'ons":"0+","entityType":"transactionalId","about":"Transactional id configured on the produ'
+    'cer."},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityTyp'
+    'e":"producerId","about":"Producer id currently bound to the transactional id."},{"name":"p'
+    'roducer_epoch","json":"producerEpoch","type":"int16","versions":"0+","about":"Epoch of the'
+    ' producer id; an outdated one is fenced off."},{"name":"group_id","json":"groupId","type":'
+    '"string","versions":"0+","entityType":"groupId","about":"Consumer group whose offsets are '
+    'to be committed inside the transaction."}]}'
 )
 _AddOffsetsToTxnRequestConstants._plan = (
     "1\n"

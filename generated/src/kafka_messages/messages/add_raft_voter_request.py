@@ -377,14 +377,19 @@ _AddRaftVoterRequestConstants._codecs = {
 _AddRaftVoterRequestConstants._facts = (
     '{"name":"AddRaftVoterRequest","type":"request","validVersions":"0-1","flexibleVersions":"0'
     '+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","null'
-    'ableVersions":"0+"},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+"'
-    '},{"name":"voter_id","json":"voterId","type":"int32","versions":"0+"},{"name":"voter_direc'
-    'tory_id","json":"voterDirectoryId","type":"uuid","versions":"0+"},{"name":"listeners","jso'
-    'n":"listeners","type":"[]Listener","versions":"0+"},{"name":"ack_when_committed","json":"a'
-    'ckWhenCommitted","type":"bool","versions":"1+","default":true}],"structs":{"Listener":[{"n'
-    'ame":"name","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"host","j'
-    'son":"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16",'
-    '"versions":"0+"}]}}'
+    'ableVersions":"0+","about":"Cluster the request is meant for; null skips the check."},{"na'
+    'me":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"How many milli'
+    'seconds the addition may take before the request fails."},{"name":"voter_id","json":"voter'
+    'Id","type":"int32","versions":"0+","about":"Node id of the controller to add."},{"name":"v'
+    'oter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of '
+    'the metadata log directory of the new voter."},{"name":"listeners","json":"listeners","typ'
+    'e":"[]Listener","versions":"0+","about":"Addresses at which the new voter can be reached, '
+    'one entry per listener."},{"name":"ack_when_committed","json":"ackWhenCommitted","type":"b'
+    'ool","versions":"1+","default":true,"about":"True: answer once the new voter set is commit'
+    'ted. False: answer as soon as the leader has appended it to its log."}],"structs":{"Listen'
+    'er":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"L'
+    'istener name, as in the controller\'s configuration."},{"name":"host","json":"host","type":'
+    '"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"}]}}'
 )
 _AddRaftVoterRequestConstants._plan = (
     "1\n"

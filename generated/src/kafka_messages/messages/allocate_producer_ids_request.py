@@ -99,8 +99,9 @@ _AllocateProducerIdsRequestConstants._codecs = {
 _AllocateProducerIdsRequestConstants._facts = (
     '{"name":"AllocateProducerIdsRequest","type":"request","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","en'
-    'tityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions'
-    '":"0+","default":-1}]}'
+    'tityType":"brokerId","about":"Broker that wants the block."},{"name":"broker_epoch","json"'
+    ':"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller g'
+    'ave this broker when it registered; -1 when not known."}]}'
 )
 _AllocateProducerIdsRequestConstants._plan = (
     "1\n" ":AllocateProducerIdsRequest broker_id/i broker_epoch/q=-1\n" "0 0 1 ;\n"

@@ -589,14 +589,21 @@ _AlterClientQuotasRequestConstants._codecs = {
 }
 _AlterClientQuotasRequestConstants._facts = (
     '{"name":"AlterClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersion'
-    's":"1+","fields":[{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+"}'
-    ',{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+"}],"structs":{'
-    '"EntryData":[{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+"},{"nam'
-    'e":"ops","json":"ops","type":"[]OpData","versions":"0+"}],"EntityData":[{"name":"entity_ty'
-    'pe","json":"entityType","type":"string","versions":"0+"},{"name":"entity_name","json":"ent'
-    'ityName","type":"string","versions":"0+","nullableVersions":"0+"}],"OpData":[{"name":"key"'
-    ',"json":"key","type":"string","versions":"0+"},{"name":"value","json":"value","type":"floa'
-    't64","versions":"0+"},{"name":"remove","json":"remove","type":"bool","versions":"0+"}]}}'
+    's":"1+","fields":[{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+",'
+    '"about":"Quota changes, one entry per entity."},{"name":"validate_only","json":"validateOn'
+    'ly","type":"bool","versions":"0+","about":"True to check the changes without making them."'
+    '}],"structs":{"EntryData":[{"name":"entity","json":"entity","type":"[]EntityData","version'
+    's":"0+","about":"Parts which together identify the entity, such as a user plus a client id'
+    '."},{"name":"ops","json":"ops","type":"[]OpData","versions":"0+","about":"Changes to the e'
+    'ntity\'s quotas, one entry per quota key."}],"EntityData":[{"name":"entity_type","json":"en'
+    'tityType","type":"string","versions":"0+","about":"Kind of this part: user, client-id or i'
+    'p."},{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVe'
+    'rsions":"0+","about":"Name of the user, client id or address; null for the default entity '
+    'of that kind."}],"OpData":[{"name":"key","json":"key","type":"string","versions":"0+","abo'
+    'ut":"Quota to change, for example producer_byte_rate or request_percentage."},{"name":"val'
+    'ue","json":"value","type":"float64","versions":"0+","about":"New limit; without meaning wh'
+    'en the quota is removed."},{"name":"remove","json":"remove","type":"bool","versions":"0+",'
+    '"about":"True to drop the quota, false to set it to Value."}]}}'
 )
 _AlterClientQuotasRequestConstants._plan = (
     "1\n"

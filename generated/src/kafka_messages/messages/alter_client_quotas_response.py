@@ -493,13 +493,18 @@ _AlterClientQuotasResponseConstants._codecs = {
 _AlterClientQuotasResponseConstants._facts = (
     '{"name":"AlterClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersi'
     'ons":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
-    'sions":"0+"},{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+"}],"st'
-    'ructs":{"EntryData":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
-    '"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullable'
-    'Versions":"0+"},{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+"}],"'
-    'EntityData":[{"name":"entity_type","json":"entityType","type":"string","versions":"0+"},{"'
-    'name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions"'
-    ':"0+"}]}}'
+    'sions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none.'
+    '"},{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","about":"Outcom'
+    'es, one entry per entity of the request."}],"structs":{"EntryData":[{"name":"error_code","'
+    'json":"errorCode","type":"int16","versions":"0+","about":"Error code of this entity\'s chan'
+    'ges, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","versions'
+    '":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when ther'
+    'e is none."},{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about'
+    '":"Parts which together identify the entity."}],"EntityData":[{"name":"entity_type","json"'
+    ':"entityType","type":"string","versions":"0+","about":"Kind of this part: user, client-id '
+    'or ip."},{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullab'
+    'leVersions":"0+","about":"Name of the user, client id or address; null for the default ent'
+    'ity of that kind."}]}}'
 )
 _AlterClientQuotasResponseConstants._plan = (
     "1\n"

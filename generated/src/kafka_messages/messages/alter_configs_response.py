@@ -357,12 +357,16 @@ _AlterConfigsResponseConstants._codecs = {
 _AlterConfigsResponseConstants._facts = (
     '{"name":"AlterConfigsResponse","type":"response","validVersions":"0-2","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+"},{"name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","ve'
-    'rsions":"0+"}],"structs":{"AlterConfigsResourceResponse":[{"name":"error_code","json":"err'
-    'orCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","typ'
-    'e":"string","versions":"0+","nullableVersions":"0+"},{"name":"resource_type","json":"resou'
-    'rceType","type":"int8","versions":"0+"},{"name":"resource_name","json":"resourceName","typ'
-    'e":"string","versions":"0+"}]}}'
+    '":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"'
+    'name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","versions":"0'
+    '+","about":"Outcomes, one entry per resource of the request."}],"structs":{"AlterConfigsRe'
+    'sourceResponse":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","a'
+    'bout":"Error code of this resource, 0 for none."},{"name":"error_message","json":"errorMes'
+    'sage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable deta'
+    'il on the error; null when there is none."},{"name":"resource_type","json":"resourceType",'
+    '"type":"int8","versions":"0+","about":"Config resource type: 2 topic, 4 broker, 8 broker l'
+    'ogger, 16 client metrics, 32 group."},{"name":"resource_name","json":"resourceName","type"'
+    ':"string","versions":"0+","about":"Name of the resource as given in the request."}]}}'
 )
 _AlterConfigsResponseConstants._plan = (
     "1\n"

@@ -391,14 +391,19 @@ _AlterPartitionReassignmentsRequestConstants._codecs = {
 _AlterPartitionReassignmentsRequestConstants._facts = (
     '{"name":"AlterPartitionReassignmentsRequest","type":"request","validVersions":"0-1","flexi'
     'bleVersions":"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versio'
-    'ns":"0+","default":60000},{"name":"allow_replication_factor_change","json":"allowReplicati'
-    'onFactorChange","type":"bool","versions":"1+","default":true},{"name":"topics","json":"top'
-    'ics","type":"[]ReassignableTopic","versions":"0+"}],"structs":{"ReassignableTopic":[{"name'
-    '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"'
-    'partitions","json":"partitions","type":"[]ReassignablePartition","versions":"0+"}],"Reassi'
-    'gnablePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versio'
-    'ns":"0+"},{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableV'
-    'ersions":"0+","entityType":"brokerId","default":null}]}}'
+    'ns":"0+","default":60000,"about":"Milliseconds to wait for the moves to be accepted, one m'
+    'inute by default; the moves themselves may take longer."},{"name":"allow_replication_facto'
+    'r_change","json":"allowReplicationFactorChange","type":"bool","versions":"1+","default":tr'
+    'ue,"about":"True when a new replica list may be longer or shorter than the present one; fa'
+    'lse to refuse such a change."},{"name":"topics","json":"topics","type":"[]ReassignableTopi'
+    'c","versions":"0+","about":"Topics with partitions to move, one entry per topic."}],"struc'
+    'ts":{"ReassignableTopic":[{"name":"name","json":"name","type":"string","versions":"0+","en'
+    'tityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]ReassignablePart'
+    'ition","versions":"0+","about":"Partitions to move, one entry each."}],"ReassignablePartit'
+    'ion":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"'
+    'name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVersions":"0+'
+    '","entityType":"brokerId","default":null,"about":"Brokers that shall hold the partition, p'
+    'referred leader first; null cancels the move under way."}]}}'
 )
 _AlterPartitionReassignmentsRequestConstants._plan = (
     "1\n"

@@ -502,11 +502,14 @@ _AlterReplicaLogDirsRequestConstants._codecs = {
 _AlterReplicaLogDirsRequestConstants._facts = (
     '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"1-2","flexibleVersi'
     'ons":"2+","fields":[{"name":"dirs","json":"dirs","type":"[]AlterReplicaLogDir","versions":'
-    '"0+"}],"structs":{"AlterReplicaLogDir":[{"name":"path","json":"path","type":"string","vers'
-    'ions":"0+","mapKey":true},{"name":"topics","json":"topics","type":"[]AlterReplicaLogDirTop'
-    'ic","versions":"0+"}],"AlterReplicaLogDirTopic":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"p'
-    'artitions","type":"[]int32","versions":"0+"}]}}'
+    '"0+","about":"Target directories, one entry each."}],"structs":{"AlterReplicaLogDir":[{"na'
+    'me":"path","json":"path","type":"string","versions":"0+","mapKey":true,"about":"Absolute p'
+    'ath of the log directory on the broker."},{"name":"topics","json":"topics","type":"[]Alter'
+    'ReplicaLogDirTopic","versions":"0+","about":"Topics with replicas to place there, one entr'
+    'y per topic."}],"AlterReplicaLogDirTopic":[{"name":"name","json":"name","type":"string","v'
+    'ersions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partiti'
+    'ons","type":"[]int32","versions":"0+","about":"Numbers of the partitions whose replicas go'
+    ' into the directory."}]}}'
 )
 _AlterReplicaLogDirsRequestConstants._plan = (
     "1\n"

@@ -433,13 +433,15 @@ _AlterReplicaLogDirsResponseConstants._codecs = {
 _AlterReplicaLogDirsResponseConstants._facts = (
     '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"1-2","flexibleVer'
     'sions":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
-    'ersions":"0+"},{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult"'
-    ',"versions":"0+"}],"structs":{"AlterReplicaLogDirTopicResult":[{"name":"topic_name","json"'
-    ':"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions'
-    '","json":"partitions","type":"[]AlterReplicaLogDirPartitionResult","versions":"0+"}],"Alte'
-    'rReplicaLogDirPartitionResult":[{"name":"partition_index","json":"partitionIndex","type":"'
-    'int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+"}]}}'
+    'ersions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means non'
+    'e."},{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult","versions'
+    '":"0+","about":"Outcomes, one entry per topic."}],"structs":{"AlterReplicaLogDirTopicResul'
+    't":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"'
+    'topicName"},{"name":"partitions","json":"partitions","type":"[]AlterReplicaLogDirPartition'
+    'Result","versions":"0+","about":"Outcomes, one entry per partition."}],"AlterReplicaLogDir'
+    'PartitionResult":[{"name":"partition_index","json":"partitionIndex","type":"int32","versio'
+    'ns":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"'
+    'Error code of this partition, 0 for none."}]}}'
 )
 _AlterReplicaLogDirsResponseConstants._plan = (
     "1\n"

@@ -342,13 +342,15 @@ _AlterShareGroupOffsetsRequestConstants._codecs = {
 _AlterShareGroupOffsetsRequestConstants._facts = (
     '{"name":"AlterShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","'
-    'entityType":"groupId"},{"name":"topics","json":"topics","type":"[]AlterShareGroupOffsetsRe'
-    'questTopic","versions":"0+"}],"structs":{"AlterShareGroupOffsetsRequestTopic":[{"name":"to'
-    'pic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","map'
-    'Key":true},{"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsReques'
-    'tPartition","versions":"0+"}],"AlterShareGroupOffsetsRequestPartition":[{"name":"partition'
-    '_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"start_offset","js'
-    'on":"startOffset","type":"int64","versions":"0+"}]}}'
+    'entityType":"groupId","about":"Share group to change."},{"name":"topics","json":"topics","'
+    'type":"[]AlterShareGroupOffsetsRequestTopic","versions":"0+","about":"Topics to reset, one'
+    ' entry per topic."}],"structs":{"AlterShareGroupOffsetsRequestTopic":[{"name":"topic_name"'
+    ',"json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
+    '},{"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsRequestPartitio'
+    'n","versions":"0+","about":"Partitions to reset, one entry each."}],"AlterShareGroupOffset'
+    'sRequestPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","vers'
+    'ions":"0+"},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","ab'
+    'out":"Offset from which the group shall read the partition."}]}}'
 )
 _AlterShareGroupOffsetsRequestConstants._plan = (
     "1\n"

@@ -374,14 +374,20 @@ _AlterUserScramCredentialsRequestConstants._codecs = {
 _AlterUserScramCredentialsRequestConstants._facts = (
     '{"name":"AlterUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"deletions","json":"deletions","type":"[]ScramCredentialDe'
-    'letion","versions":"0+"},{"name":"upsertions","json":"upsertions","type":"[]ScramCredentia'
-    'lUpsertion","versions":"0+"}],"structs":{"ScramCredentialDeletion":[{"name":"name","json":'
-    '"name","type":"string","versions":"0+"},{"name":"mechanism","json":"mechanism","type":"int'
-    '8","versions":"0+"}],"ScramCredentialUpsertion":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"0+"},{"name":"mechanism","json":"mechanism","type":"int8","versions":"0+"}'
-    ',{"name":"iterations","json":"iterations","type":"int32","versions":"0+"},{"name":"salt","'
-    'json":"salt","type":"bytes","versions":"0+"},{"name":"salted_password","json":"saltedPassw'
-    'ord","type":"bytes","versions":"0+"}]}}'
+    'letion","versions":"0+","about":"Credentials to delete, one entry per user and mechanism."'
+    '},{"name":"upsertions","json":"upsertions","type":"[]ScramCredentialUpsertion","versions":'
+    '"0+","about":"Credentials to create or replace, one entry per user and mechanism."}],"stru'
+    'cts":{"ScramCredentialDeletion":[{"name":"name","json":"name","type":"string","versions":"'
+    '0+","about":"User name."},{"name":"mechanism","json":"mechanism","type":"int8","versions":'
+    '"0+","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."}],"ScramCredentialUpsertio'
+    'n":[{"name":"name","json":"name","type":"string","versions":"0+","about":"User name."},{"n'
+    'ame":"mechanism","json":"mechanism","type":"int8","versions":"0+","about":"SCRAM variant: '
+    '1 SCRAM-SHA-256, 2 SCRAM-SHA-512."},{"name":"iterations","json":"iterations","type":"int32'
+    '","versions":"0+","about":"How many hash iterations were used to salt the password."},{"na'
+    'me":"salt","json":"salt","type":"bytes","versions":"0+","about":"Random salt chosen by the'
+    ' client."},{"name":"salted_password","json":"saltedPassword","type":"bytes","versions":"0+'
+    '","about":"Password after salting and hashing; the clear text never leaves the client."}]}'
+    "}"
 )
 _AlterUserScramCredentialsRequestConstants._plan = (
     "1\n"

@@ -253,11 +253,14 @@ _AlterUserScramCredentialsResponseConstants._codecs = {
 _AlterUserScramCredentialsResponseConstants._facts = (
     '{"name":"AlterUserScramCredentialsResponse","type":"response","validVersions":"0","flexibl'
     'eVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"0+"},{"name":"results","json":"results","type":"[]AlterUserScramCredentialsR'
-    'esult","versions":"0+"}],"structs":{"AlterUserScramCredentialsResult":[{"name":"user","jso'
-    'n":"user","type":"string","versions":"0+"},{"name":"error_code","json":"errorCode","type":'
-    '"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","ve'
-    'rsions":"0+","nullableVersions":"0+"}]}}'
+    '","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means'
+    ' none."},{"name":"results","json":"results","type":"[]AlterUserScramCredentialsResult","ve'
+    'rsions":"0+","about":"Outcomes, one entry per user named in the request."}],"structs":{"Al'
+    'terUserScramCredentialsResult":[{"name":"user","json":"user","type":"string","versions":"0'
+    '+","about":"User name."},{"name":"error_code","json":"errorCode","type":"int16","versions"'
+    ':"0+","about":"Error code of this user\'s changes, 0 for none."},{"name":"error_message","j'
+    'son":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human'
+    '-readable detail on the error; null when there is none."}]}}'
 )
 _AlterUserScramCredentialsResponseConstants._plan = (
     "1\n"

@@ -249,11 +249,13 @@ _ApiVersionsRequestConstants._codecs = {
 _ApiVersionsRequestConstants._facts = (
     '{"name":"ApiVersionsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+'
     '","fields":[{"name":"client_software_name","json":"clientSoftwareName","type":"string","ve'
-    'rsions":"3+","ignorable":true},{"name":"client_software_version","json":"clientSoftwareVer'
-    'sion","type":"string","versions":"3+","ignorable":true},{"name":"cluster_id","json":"clust'
-    'erId","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":n'
-    'ull},{"name":"node_id","json":"nodeId","type":"int32","versions":"5+","ignorable":true,"de'
-    'fault":-1}]}'
+    'rsions":"3+","ignorable":true,"about":"Name of the client library."},{"name":"client_softw'
+    'are_version","json":"clientSoftwareVersion","type":"string","versions":"3+","ignorable":tr'
+    'ue,"about":"Version of the client library."},{"name":"cluster_id","json":"clusterId","type'
+    '":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about"'
+    ':"Cluster the client believes it is connected to; null when it does not know."},{"name":"n'
+    'ode_id","json":"nodeId","type":"int32","versions":"5+","ignorable":true,"default":-1,"abou'
+    't":"Node the client believes it is connected to; -1 when it does not know."}]}'
 )
 _ApiVersionsRequestConstants._plan = (
     "1\n"

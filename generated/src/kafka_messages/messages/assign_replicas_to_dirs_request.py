@@ -377,13 +377,18 @@ _AssignReplicasToDirsRequestConstants._codecs = {
 _AssignReplicasToDirsRequestConstants._facts = (
     '{"name":"AssignReplicasToDirsRequest","type":"request","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","e'
-    'ntityType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","version'
-    's":"0+","default":-1},{"name":"directories","json":"directories","type":"[]DirectoryData",'
-    '"versions":"0+"}],"structs":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","vers'
-    'ions":"0+"},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+"}],"Topic'
-    'Data":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partiti'
-    'ons","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{"nam'
-    'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
+    'ntityType":"brokerId","about":"Broker that owns the directories."},{"name":"broker_epoch",'
+    '"json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the contro'
+    'ller gave this broker when it registered; -1 when not known."},{"name":"directories","json'
+    '":"directories","type":"[]DirectoryData","versions":"0+","about":"Log directories, one ent'
+    'ry each."}],"structs":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","versions":'
+    '"0+","about":"Id of the log directory."},{"name":"topics","json":"topics","type":"[]TopicD'
+    'ata","versions":"0+","about":"Topics with replicas in the directory, one entry per topic."'
+    '}],"TopicData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":'
+    '"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionDat'
+    'a","versions":"0+","about":"Partitions whose replica lies in the directory, one entry each'
+    '."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","ve'
+    'rsions":"0+"}]}}'
 )
 _AssignReplicasToDirsRequestConstants._plan = (
     "1\n"

@@ -143,6 +143,7 @@ _BeginTransactionRecordConstants._codecs = {
 _BeginTransactionRecordConstants._facts = (
     '{"name":"BeginTransactionRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","nullableVersi'
-    'ons":"0+","tag":0,"taggedVersions":"0+","default":null}]}'
+    'ons":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Label that says what the t'
+    'ransaction is for, null when it has none."}]}'
 )
 _BeginTransactionRecordConstants._plan = "1\n" ":BeginTransactionRecord name/s?=~\n" "0 ; 0=0cn\n"

@@ -418,13 +418,19 @@ _BrokerHeartbeatRequestConstants._codecs = {
 _BrokerHeartbeatRequestConstants._facts = (
     '{"name":"BrokerHeartbeatRequest","type":"request","validVersions":"0-2","flexibleVersions"'
     ':"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","enti'
-    'tyType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":'
-    '"0+","default":-1},{"name":"current_metadata_offset","json":"currentMetadataOffset","type"'
-    ':"int64","versions":"0+"},{"name":"want_fence","json":"wantFence","type":"bool","versions"'
-    ':"0+"},{"name":"want_shut_down","json":"wantShutDown","type":"bool","versions":"0+"},{"nam'
-    'e":"offline_log_dirs","json":"offlineLogDirs","type":"[]uuid","versions":"1+","tag":0,"tag'
-    'gedVersions":"1+"},{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","v'
-    'ersions":"2+","nullableVersions":"2+","tag":1,"taggedVersions":"2+","default":null}]}'
+    'tyType":"brokerId","about":"Broker sending the heartbeat."},{"name":"broker_epoch","json":'
+    '"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller ga'
+    've this broker when it registered; -1 when not known."},{"name":"current_metadata_offset",'
+    '"json":"currentMetadataOffset","type":"int64","versions":"0+","about":"Highest offset of t'
+    'he metadata log the broker has got to."},{"name":"want_fence","json":"wantFence","type":"b'
+    'ool","versions":"0+","about":"True when the broker wants to stay or become fenced."},{"nam'
+    'e":"want_shut_down","json":"wantShutDown","type":"bool","versions":"0+","about":"True when'
+    ' the broker wants to shut down in an orderly way."},{"name":"offline_log_dirs","json":"off'
+    'lineLogDirs","type":"[]uuid","versions":"1+","tag":0,"taggedVersions":"1+","about":"Ids of'
+    ' the broker\'s log directories that have failed."},{"name":"cordoned_log_dirs","json":"cord'
+    'onedLogDirs","type":"[]uuid","versions":"2+","nullableVersions":"2+","tag":1,"taggedVersio'
+    'ns":"2+","default":null,"about":"Ids of log directories that shall get no new replicas; nu'
+    'll when not reported."}]}'
 )
 _BrokerHeartbeatRequestConstants._plan = (
     "1\n"

@@ -100,6 +100,6 @@ _ClearElrRecordConstants._codecs = {
 _ClearElrRecordConstants._facts = (
     '{"name":"ClearElrRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fi'
     'elds":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType'
-    '":"topicName"}]}'
+    '":"topicName","about":"Topic whose partitions are cleared, empty for all topics."}]}'
 )
 _ClearElrRecordConstants._plan = "1\n" ":ClearElrRecord topic_name/s\n" "0 0c ;\n"

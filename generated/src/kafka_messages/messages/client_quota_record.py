@@ -248,12 +248,16 @@ _ClientQuotaRecordConstants._codecs = {
 }
 _ClientQuotaRecordConstants._facts = (
     '{"name":"ClientQuotaRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+"},{"name":'
-    '"key","json":"key","type":"string","versions":"0+"},{"name":"value","json":"value","type":'
-    '"float64","versions":"0+"},{"name":"remove","json":"remove","type":"bool","versions":"0+"}'
-    '],"structs":{"EntityData":[{"name":"entity_type","json":"entityType","type":"string","vers'
-    'ions":"0+"},{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nul'
-    'lableVersions":"0+"}]}}'
+    '"fields":[{"name":"entity","json":"entity","type":"[]EntityData","versions":"0+","about":"'
+    'Parts that together name who the quota is for, for example a user and a client id."},{"nam'
+    'e":"key","json":"key","type":"string","versions":"0+","about":"Name of the quota, for exam'
+    'ple producer_byte_rate."},{"name":"value","json":"value","type":"float64","versions":"0+",'
+    '"about":"Limit in the unit of the quota; has no meaning when the quota is removed."},{"nam'
+    'e":"remove","json":"remove","type":"bool","versions":"0+","about":"True to remove the quot'
+    'a, false to set it."}],"structs":{"EntityData":[{"name":"entity_type","json":"entityType",'
+    '"type":"string","versions":"0+","about":"Kind of the part: user, client-id or ip."},{"name'
+    '":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions":"0+'
+    '","about":"Name of the part, null for the default of this kind."}]}}'
 )
 _ClientQuotaRecordConstants._plan = (
     "1\n"

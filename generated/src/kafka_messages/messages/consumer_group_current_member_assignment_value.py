@@ -341,15 +341,21 @@ _ConsumerGroupCurrentMemberAssignmentValueConstants._codecs = {
 _ConsumerGroupCurrentMemberAssignmentValueConstants._facts = (
     '{"name":"ConsumerGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersi'
     'ons":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","ty'
-    'pe":"int32","versions":"0+"},{"name":"previous_member_epoch","json":"previousMemberEpoch",'
-    '"type":"int32","versions":"0+"},{"name":"state","json":"state","type":"int8","versions":"0'
-    '+"},{"name":"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","'
-    'versions":"0+"},{"name":"partitions_pending_revocation","json":"partitionsPendingRevocatio'
-    'n","type":"[]TopicPartitions","versions":"0+"}],"structs":{"TopicPartitions":[{"name":"top'
-    'ic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partit'
-    'ions","type":"[]int32","versions":"0+"},{"name":"assignment_epochs","json":"assignmentEpoc'
-    'hs","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+"'
-    "}]}}"
+    'pe":"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":'
+    '"previous_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about'
+    '":"Epoch the member had before, still accepted in case it missed the last answer."},{"name'
+    '":"state","json":"state","type":"int8","versions":"0+","about":"0 stable, 1 has yet to giv'
+    'e up partitions, 2 waits for partitions that other members have yet to give up."},{"name":'
+    '"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","versions":"0'
+    '+","about":"One entry per topic with partitions the member may consume."},{"name":"partiti'
+    'ons_pending_revocation","json":"partitionsPendingRevocation","type":"[]TopicPartitions","v'
+    'ersions":"0+","about":"One entry per topic with partitions the member was told to give up '
+    'and has not yet confirmed."}],"structs":{"TopicPartitions":[{"name":"topic_id","json":"top'
+    'icId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]in'
+    't32","versions":"0+","about":"Numbers of the partitions."},{"name":"assignment_epochs","js'
+    'on":"assignmentEpochs","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"t'
+    'aggedVersions":"0+","about":"For each partition, in the same order, the epoch at which the'
+    ' member got it; null when that was not recorded."}]}}'
 )
 _ConsumerGroupCurrentMemberAssignmentValueConstants._plan = (
     "1\n"

@@ -122,8 +122,9 @@ _ConsumerGroupDescribeRequestConstants._codecs = {
 _ConsumerGroupDescribeRequestConstants._facts = (
     '{"name":"ConsumerGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVer'
     'sions":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"'
-    '0+","entityType":"groupId"},{"name":"include_authorized_operations","json":"includeAuthori'
-    'zedOperations","type":"bool","versions":"0+"}]}'
+    '0+","entityType":"groupId","about":"Groups to describe."},{"name":"include_authorized_oper'
+    'ations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True t'
+    'o learn also what the caller may do with each group."}]}'
 )
 _ConsumerGroupDescribeRequestConstants._plan = (
     "1\n" ":ConsumerGroupDescribeRequest group_ids/[s include_authorized_operations/t\n" "0-1 0c 1 ;\n"

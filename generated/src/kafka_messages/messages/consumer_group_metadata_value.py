@@ -147,8 +147,10 @@ _ConsumerGroupMetadataValueConstants._codecs = {
 }
 _ConsumerGroupMetadataValueConstants._facts = (
     '{"name":"ConsumerGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexi'
-    'bleVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+"}'
-    ',{"name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","tag":0,"tag'
-    'gedVersions":"0+"}]}'
+    'bleVersions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+",'
+    '"about":"Version of the group, raised when its members, subscriptions or topics change."},'
+    '{"name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","tag":0,"tagg'
+    'edVersions":"0+","about":"Hash over the metadata of all subscribed topics, to notice chang'
+    'es; 0 when none was computed."}]}'
 )
 _ConsumerGroupMetadataValueConstants._plan = "1\n" ":ConsumerGroupMetadataValue epoch/i metadata_hash/q\n" "0 0 ; 0=1\n"

@@ -327,12 +327,15 @@ _ConsumerGroupPartitionMetadataValueConstants._codecs = {
 _ConsumerGroupPartitionMetadataValueConstants._facts = (
     '{"name":"ConsumerGroupPartitionMetadataValue","type":"coordinator-value","validVersions":"'
     '0","flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicMetad'
-    'ata","versions":"0+"}],"structs":{"TopicMetadata":[{"name":"topic_id","json":"topicId","ty'
-    'pe":"uuid","versions":"0+"},{"name":"topic_name","json":"topicName","type":"string","versi'
-    'ons":"0+"},{"name":"num_partitions","json":"numPartitions","type":"int32","versions":"0+"}'
-    ',{"name":"partition_metadata","json":"partitionMetadata","type":"[]PartitionMetadata","ver'
-    'sions":"0+"}],"PartitionMetadata":[{"name":"partition","json":"partition","type":"int32","'
-    'versions":"0+"},{"name":"racks","json":"racks","type":"[]string","versions":"0+"}]}}'
+    'ata","versions":"0+","about":"One entry per subscribed topic."}],"structs":{"TopicMetadata'
+    '":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"topic_name"'
+    ',"json":"topicName","type":"string","versions":"0+"},{"name":"num_partitions","json":"numP'
+    'artitions","type":"int32","versions":"0+","about":"How many partitions the topic had."},{"'
+    'name":"partition_metadata","json":"partitionMetadata","type":"[]PartitionMetadata","versio'
+    'ns":"0+","about":"One entry per partition with known racks."}],"PartitionMetadata":[{"name'
+    '":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the par'
+    'tition."},{"name":"racks","json":"racks","type":"[]string","versions":"0+","about":"Racks '
+    'of the brokers that hold a replica of the partition."}]}}'
 )
 _ConsumerGroupPartitionMetadataValueConstants._plan = (
     "1\n"

@@ -115,7 +115,7 @@ _ConsumerGroupRegularExpressionKeyConstants._facts = (
     '{"name":"ConsumerGroupRegularExpressionKey","type":"coordinator-key","validVersions":"0","'
     'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
     'rsions":"0"},{"name":"regular_expression","json":"regularExpression","type":"string","vers'
-    'ions":"0"}]}'
+    'ions":"0","about":"The pattern as the members wrote it."}]}'
 )
 _ConsumerGroupRegularExpressionKeyConstants._plan = (
     "1\n" ":ConsumerGroupRegularExpressionKey group_id/s regular_expression/s\n" "0 0 1\n"

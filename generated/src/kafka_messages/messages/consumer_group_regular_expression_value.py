@@ -119,8 +119,10 @@ _ConsumerGroupRegularExpressionValueConstants._codecs = {
 _ConsumerGroupRegularExpressionValueConstants._facts = (
     '{"name":"ConsumerGroupRegularExpressionValue","type":"coordinator-value","validVersions":"'
     '0","flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]string","v'
-    'ersions":"0+"},{"name":"version","json":"version","type":"int64","versions":"0+"},{"name":'
-    '"timestamp","json":"timestamp","type":"int64","versions":"0+"}]}'
+    'ersions":"0+","about":"Names of the matching topics."},{"name":"version","json":"version",'
+    '"type":"int64","versions":"0+","about":"Version of the cluster metadata the pattern was la'
+    'st matched against."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+'
+    '","about":"When the pattern was last matched, in milliseconds since the Unix epoch."}]}'
 )
 _ConsumerGroupRegularExpressionValueConstants._plan = (
     "1\n" ":ConsumerGroupRegularExpressionValue topics/[s version/q timestamp/q\n" "0 0c 1 2 ;\n"

@@ -217,9 +217,10 @@ _ConsumerGroupTargetAssignmentMemberValueConstants._codecs = {
 _ConsumerGroupTargetAssignmentMemberValueConstants._facts = (
     '{"name":"ConsumerGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersio'
     'ns":"0","flexibleVersions":"0+","fields":[{"name":"topic_partitions","json":"topicPartitio'
-    'ns","type":"[]TopicPartition","versions":"0+"}],"structs":{"TopicPartition":[{"name":"topi'
-    'c_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partiti'
-    'ons","type":"[]int32","versions":"0+"}]}}'
+    'ns","type":"[]TopicPartition","versions":"0+","about":"One entry per topic of the target a'
+    'ssignment."}],"structs":{"TopicPartition":[{"name":"topic_id","json":"topicId","type":"uui'
+    'd","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"'
+    '0+","about":"Numbers of the partitions."}]}}'
 )
 _ConsumerGroupTargetAssignmentMemberValueConstants._plan = (
     "1\n"

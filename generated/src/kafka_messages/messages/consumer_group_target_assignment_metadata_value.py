@@ -156,8 +156,10 @@ _ConsumerGroupTargetAssignmentMetadataValueConstants._codecs = {
 _ConsumerGroupTargetAssignmentMetadataValueConstants._facts = (
     '{"name":"ConsumerGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVers'
     'ions":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentE'
-    'poch","type":"int32","versions":"0+"},{"name":"assignment_timestamp","json":"assignmentTim'
-    'estamp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true}]}'
+    'poch","type":"int32","versions":"0+","about":"Group epoch the target assignment belongs to'
+    '."},{"name":"assignment_timestamp","json":"assignmentTimestamp","type":"int64","versions":'
+    '"0+","tag":0,"taggedVersions":"0+","ignorable":true,"about":"When the target assignment wa'
+    's computed, in milliseconds since the Unix epoch, 0 when not recorded."}]}'
 )
 _ConsumerGroupTargetAssignmentMetadataValueConstants._plan = (
     "1\n" ":ConsumerGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"

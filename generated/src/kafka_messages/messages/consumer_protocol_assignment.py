@@ -248,10 +248,13 @@ _ConsumerProtocolAssignmentConstants._codecs = {
 _ConsumerProtocolAssignmentConstants._facts = (
     '{"name":"ConsumerProtocolAssignment","type":"data","validVersions":"0-3","flexibleVersions'
     '":"none","fields":[{"name":"assigned_partitions","json":"assignedPartitions","type":"[]Top'
-    'icPartition","versions":"0+"},{"name":"user_data","json":"userData","type":"bytes","versio'
-    'ns":"0+","nullableVersions":"0+","default":null}],"structs":{"TopicPartition":[{"name":"to'
-    'pic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
-    '},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
+    'icPartition","versions":"0+","about":"Partitions given to the member, one entry per topic.'
+    '"},{"name":"user_data","json":"userData","type":"bytes","versions":"0+","nullableVersions"'
+    ':"0+","default":null,"about":"Extra bytes of the assignor, meaningful to it alone; null wh'
+    'en there are none."}],"structs":{"TopicPartition":[{"name":"topic","json":"topic","type":"'
+    'string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json'
+    '":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the assigned partition'
+    's."}]}}'
 )
 _ConsumerProtocolAssignmentConstants._plan = (
     "1\n"

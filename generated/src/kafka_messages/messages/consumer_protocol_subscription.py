@@ -474,15 +474,19 @@ _ConsumerProtocolSubscriptionConstants._codecs = {
 }
 _ConsumerProtocolSubscriptionConstants._facts = (
     '{"name":"ConsumerProtocolSubscription","type":"data","validVersions":"0-3","flexibleVersio'
-    'ns":"none","fields":[{"name":"topics","json":"topics","type":"[]string","versions":"0+"},{'
-    '"name":"user_data","json":"userData","type":"bytes","versions":"0+","nullableVersions":"0+'
-    '","default":null},{"name":"owned_partitions","json":"ownedPartitions","type":"[]TopicParti'
-    'tion","versions":"1+","ignorable":true},{"name":"generation_id","json":"generationId","typ'
-    'e":"int32","versions":"2+","ignorable":true,"default":-1},{"name":"rack_id","json":"rackId'
-    '","type":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null}'
-    '],"structs":{"TopicPartition":[{"name":"topic","json":"topic","type":"string","versions":"'
-    '1+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitions","type'
-    '":"[]int32","versions":"1+"}]}}'
+    'ns":"none","fields":[{"name":"topics","json":"topics","type":"[]string","versions":"0+","a'
+    'bout":"Names of the topics the member subscribes to."},{"name":"user_data","json":"userDat'
+    'a","type":"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Extra by'
+    'tes of the assignor, meaningful to it alone; null when there are none."},{"name":"owned_pa'
+    'rtitions","json":"ownedPartitions","type":"[]TopicPartition","versions":"1+","ignorable":t'
+    'rue,"about":"Partitions the member holds as it rejoins, one entry per topic."},{"name":"ge'
+    'neration_id","json":"generationId","type":"int32","versions":"2+","ignorable":true,"defaul'
+    't":-1,"about":"Group generation in which the member got those partitions; -1 when not know'
+    'n."},{"name":"rack_id","json":"rackId","type":"string","versions":"3+","nullableVersions":'
+    '"3+","ignorable":true,"default":null,"about":"Rack of the consumer; null when none is conf'
+    'igured."}],"structs":{"TopicPartition":[{"name":"topic","json":"topic","type":"string","ve'
+    'rsions":"1+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitio'
+    'ns","type":"[]int32","versions":"1+","about":"Numbers of the held partitions."}]}}'
 )
 _ConsumerProtocolSubscriptionConstants._plan = (
     "1\n"

@@ -372,14 +372,22 @@ _CreateAclsRequestConstants._codecs = {
 }
 _CreateAclsRequestConstants._facts = (
     '{"name":"CreateAclsRequest","type":"request","validVersions":"1-3","flexibleVersions":"2+"'
-    ',"fields":[{"name":"creations","json":"creations","type":"[]AclCreation","versions":"0+"}]'
-    ',"structs":{"AclCreation":[{"name":"resource_type","json":"resourceType","type":"int8","ve'
-    'rsions":"0+"},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+'
-    '"},{"name":"resource_pattern_type","json":"resourcePatternType","type":"int8","versions":"'
-    '1+","default":3},{"name":"principal","json":"principal","type":"string","versions":"0+"},{'
-    '"name":"host","json":"host","type":"string","versions":"0+"},{"name":"operation","json":"o'
-    'peration","type":"int8","versions":"0+"},{"name":"permission_type","json":"permissionType"'
-    ',"type":"int8","versions":"0+"}]}}'
+    ',"fields":[{"name":"creations","json":"creations","type":"[]AclCreation","versions":"0+","'
+    'about":"Rules to add, one entry each."}],"structs":{"AclCreation":[{"name":"resource_type"'
+    ',"json":"resourceType","type":"int8","versions":"0+","about":"ACL resource type: 2 topic, '
+    '3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},{"name":"resource_na'
+    'me","json":"resourceName","type":"string","versions":"0+","about":"Name or prefix of the r'
+    'esource; a literal * covers every resource of the type."},{"name":"resource_pattern_type",'
+    '"json":"resourcePatternType","type":"int8","versions":"1+","default":3,"about":"3 (default'
+    ') when the name is literal, 4 when it is a prefix."},{"name":"principal","json":"principal'
+    '","type":"string","versions":"0+","about":"Whom the rule is about, as type and name, for e'
+    'xample User:alice."},{"name":"host","json":"host","type":"string","versions":"0+","about":'
+    '"Client address the rule is about, * for every address."},{"name":"operation","json":"oper'
+    'ation","type":"int8","versions":"0+","about":"ACL operation: 2 all, 3 read, 4 write, 5 cre'
+    "ate, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter config"
+    's, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"nam'
+    'e":"permission_type","json":"permissionType","type":"int8","versions":"0+","about":"2 deny'
+    ', 3 allow."}]}}'
 )
 _CreateAclsRequestConstants._plan = (
     "1\n"

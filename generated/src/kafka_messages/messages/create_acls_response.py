@@ -300,10 +300,12 @@ _CreateAclsResponseConstants._codecs = {
 _CreateAclsResponseConstants._facts = (
     '{"name":"CreateAclsResponse","type":"response","validVersions":"1-3","flexibleVersions":"2'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"0+"},{"name":"results","json":"results","type":"[]AclCreationResult","versions":"0+"}],"s'
-    'tructs":{"AclCreationResult":[{"name":"error_code","json":"errorCode","type":"int16","vers'
-    'ions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+",'
-    '"nullableVersions":"0+"}]}}'
+    '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'
+    'me":"results","json":"results","type":"[]AclCreationResult","versions":"0+","about":"Outco'
+    'mes, one entry per rule."}],"structs":{"AclCreationResult":[{"name":"error_code","json":"e'
+    'rrorCode","type":"int16","versions":"0+","about":"Error code of this rule, 0 for none."},{'
+    '"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVers'
+    'ions":"0+","about":"Human-readable detail on the error; null when there is none."}]}}'
 )
 _CreateAclsResponseConstants._plan = (
     "1\n"

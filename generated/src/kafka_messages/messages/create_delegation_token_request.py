@@ -429,12 +429,17 @@ _CreateDelegationTokenRequestConstants._codecs = {
 _CreateDelegationTokenRequestConstants._facts = (
     '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"1-3","flexibleVer'
     'sions":"2+","fields":[{"name":"owner_principal_type","json":"ownerPrincipalType","type":"s'
-    'tring","versions":"3+","nullableVersions":"3+"},{"name":"owner_principal_name","json":"own'
-    'erPrincipalName","type":"string","versions":"3+","nullableVersions":"3+"},{"name":"renewer'
-    's","json":"renewers","type":"[]CreatableRenewers","versions":"0+"},{"name":"max_lifetime_m'
-    's","json":"maxLifetimeMs","type":"int64","versions":"0+"}],"structs":{"CreatableRenewers":'
-    '[{"name":"principal_type","json":"principalType","type":"string","versions":"0+"},{"name":'
-    '"principal_name","json":"principalName","type":"string","versions":"0+"}]}}'
+    'tring","versions":"3+","nullableVersions":"3+","about":"Principal type of the token\'s owne'
+    'r, such as User; null makes the requester the owner."},{"name":"owner_principal_name","jso'
+    'n":"ownerPrincipalName","type":"string","versions":"3+","nullableVersions":"3+","about":"P'
+    'rincipal name of the token\'s owner; null makes the requester the owner."},{"name":"renewer'
+    's","json":"renewers","type":"[]CreatableRenewers","versions":"0+","about":"Principals besi'
+    'des the owner who may renew the token, one entry each."},{"name":"max_lifetime_ms","json":'
+    '"maxLifetimeMs","type":"int64","versions":"0+","about":"Milliseconds after which the token'
+    ' ends for good; -1 takes the server\'s limit."}],"structs":{"CreatableRenewers":[{"name":"p'
+    'rincipal_type","json":"principalType","type":"string","versions":"0+","about":"Principal t'
+    'ype, such as User."},{"name":"principal_name","json":"principalName","type":"string","vers'
+    'ions":"0+","about":"Principal name."}]}}'
 )
 _CreateDelegationTokenRequestConstants._plan = (
     "1\n"

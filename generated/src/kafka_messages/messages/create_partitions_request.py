@@ -495,13 +495,18 @@ _CreatePartitionsRequestConstants._codecs = {
 _CreatePartitionsRequestConstants._facts = (
     '{"name":"CreatePartitionsRequest","type":"request","validVersions":"0-3","flexibleVersions'
     '":"2+","fields":[{"name":"topics","json":"topics","type":"[]CreatePartitionsTopic","versio'
-    'ns":"0+"},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+"},{"name":'
-    '"validate_only","json":"validateOnly","type":"bool","versions":"0+"}],"structs":{"CreatePa'
-    'rtitionsTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":'
-    '"topicName","mapKey":true},{"name":"count","json":"count","type":"int32","versions":"0+"},'
-    '{"name":"assignments","json":"assignments","type":"[]CreatePartitionsAssignment","versions'
-    '":"0+","nullableVersions":"0+"}],"CreatePartitionsAssignment":[{"name":"broker_ids","json"'
-    ':"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId"}]}}'
+    'ns":"0+","about":"Topics to enlarge, one entry each."},{"name":"timeout_ms","json":"timeou'
+    'tMs","type":"int32","versions":"0+","about":"Milliseconds to wait for the partitions to be'
+    ' created."},{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","a'
+    'bout":"True to check the request without creating anything."}],"structs":{"CreatePartition'
+    'sTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicN'
+    'ame","mapKey":true},{"name":"count","json":"count","type":"int32","versions":"0+","about":'
+    '"Total number of partitions the topic shall have afterwards."},{"name":"assignments","json'
+    '":"assignments","type":"[]CreatePartitionsAssignment","versions":"0+","nullableVersions":"'
+    '0+","about":"Placement of the added partitions, one entry per partition in order; null let'
+    's the cluster choose."}],"CreatePartitionsAssignment":[{"name":"broker_ids","json":"broker'
+    'Ids","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Brokers that shall '
+    'hold the partition, preferred leader first."}]}}'
 )
 _CreatePartitionsRequestConstants._plan = (
     "1\n"

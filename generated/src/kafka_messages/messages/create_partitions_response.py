@@ -341,11 +341,14 @@ _CreatePartitionsResponseConstants._codecs = {
 _CreatePartitionsResponseConstants._facts = (
     '{"name":"CreatePartitionsResponse","type":"response","validVersions":"0-3","flexibleVersio'
     'ns":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
-    'ions":"0+"},{"name":"results","json":"results","type":"[]CreatePartitionsTopicResult","ver'
-    'sions":"0+"}],"structs":{"CreatePartitionsTopicResult":[{"name":"name","json":"name","type'
-    '":"string","versions":"0+","entityType":"topicName"},{"name":"error_code","json":"errorCod'
-    'e","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"s'
-    'tring","versions":"0+","nullableVersions":"0+","default":null}]}}'
+    'ions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."'
+    '},{"name":"results","json":"results","type":"[]CreatePartitionsTopicResult","versions":"0+'
+    '","about":"Outcomes, one entry per topic."}],"structs":{"CreatePartitionsTopicResult":[{"n'
+    'ame":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name'
+    '":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of th'
+    'is topic, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","ver'
+    'sions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the e'
+    'rror; null when there is none."}]}}'
 )
 _CreatePartitionsResponseConstants._plan = (
     "1\n"

@@ -133,9 +133,10 @@ _DefaultPrincipalDataConstants._codecs = {
 }
 _DefaultPrincipalDataConstants._facts = (
     '{"name":"DefaultPrincipalData","type":"data","validVersions":"0","flexibleVersions":"0+","'
-    'fields":[{"name":"type","json":"type","type":"string","versions":"0+"},{"name":"name","jso'
-    'n":"name","type":"string","versions":"0+"},{"name":"token_authenticated","json":"tokenAuth'
-    'enticated","type":"bool","versions":"0+"}]}'
+    'fields":[{"name":"type","json":"type","type":"string","versions":"0+","about":"Principal t'
+    'ype, such as User."},{"name":"name","json":"name","type":"string","versions":"0+","about":'
+    '"Principal name."},{"name":"token_authenticated","json":"tokenAuthenticated","type":"bool"'
+    ',"versions":"0+","about":"True when the principal logged in with a delegation token."}]}'
 )
 _DefaultPrincipalDataConstants._plan = (
     "1\n" ":DefaultPrincipalData type/s name/s token_authenticated/t\n" "0 0c 1c 2 ;\n"

@@ -188,13 +188,17 @@ _DelegationTokenRecordConstants._codecs = {
 }
 _DelegationTokenRecordConstants._facts = (
     '{"name":"DelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersions":"'
-    '0+","fields":[{"name":"owner","json":"owner","type":"string","versions":"0+"},{"name":"req'
-    'uester","json":"requester","type":"string","versions":"0+"},{"name":"renewers","json":"ren'
-    'ewers","type":"[]string","versions":"0+"},{"name":"issue_timestamp","json":"issueTimestamp'
-    '","type":"int64","versions":"0+"},{"name":"max_timestamp","json":"maxTimestamp","type":"in'
-    't64","versions":"0+"},{"name":"expiration_timestamp","json":"expirationTimestamp","type":"'
-    'int64","versions":"0+"},{"name":"token_id","json":"tokenId","type":"string","versions":"0+'
-    '"}]}'
+    '0+","fields":[{"name":"owner","json":"owner","type":"string","versions":"0+","about":"Prin'
+    'cipal the token authenticates as."},{"name":"requester","json":"requester","type":"string"'
+    ',"versions":"0+","about":"Principal that asked for the token."},{"name":"renewers","json":'
+    '"renewers","type":"[]string","versions":"0+","about":"Principals, besides the owner, that '
+    'may renew the token."},{"name":"issue_timestamp","json":"issueTimestamp","type":"int64","v'
+    'ersions":"0+","about":"Time the token was made, in milliseconds since 1970."},{"name":"max'
+    '_timestamp","json":"maxTimestamp","type":"int64","versions":"0+","about":"Time beyond whic'
+    'h the token cannot be renewed, in milliseconds since 1970."},{"name":"expiration_timestamp'
+    '","json":"expirationTimestamp","type":"int64","versions":"0+","about":"Time the token expi'
+    'res unless it is renewed, in milliseconds since 1970."},{"name":"token_id","json":"tokenId'
+    '","type":"string","versions":"0+","about":"Id of the token, not secret."}]}'
 )
 _DelegationTokenRecordConstants._plan = (
     "1\n"

@@ -155,6 +155,6 @@ _DeleteGroupsRequestConstants._codecs = {
 _DeleteGroupsRequestConstants._facts = (
     '{"name":"DeleteGroupsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2'
     '+","fields":[{"name":"groups_names","json":"groupsNames","type":"[]string","versions":"0+"'
-    ',"entityType":"groupId"}]}'
+    ',"entityType":"groupId","about":"Ids of the groups to delete."}]}'
 )
 _DeleteGroupsRequestConstants._plan = "1\n" ":DeleteGroupsRequest groups_names/[s\n" "0-1 0\n" "2-3 0c ;\n"

@@ -433,11 +433,15 @@ _DeleteGroupsResponseConstants._codecs = {
 _DeleteGroupsResponseConstants._facts = (
     '{"name":"DeleteGroupsResponse","type":"response","validVersions":"0-3","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+"},{"name":"results","json":"results","type":"[]DeletableGroupResult","versions":"0+"'
-    '}],"structs":{"DeletableGroupResult":[{"name":"group_id","json":"groupId","type":"string",'
-    '"versions":"0+","entityType":"groupId","mapKey":true},{"name":"error_code","json":"errorCo'
-    'de","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessage","type":"'
-    'string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null}]}}'
+    '":"0+","about":"How long the client should pause before its next request, in milliseconds;'
+    ' 0 when no quota was exceeded."},{"name":"results","json":"results","type":"[]DeletableGro'
+    'upResult","versions":"0+","about":"One entry per group of the request."}],"structs":{"Dele'
+    'tableGroupResult":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","en'
+    'tityType":"groupId","mapKey":true},{"name":"error_code","json":"errorCode","type":"int16",'
+    '"versions":"0+","about":"Error code of this group, 0 when it was deleted."},{"name":"error'
+    '_message","json":"errorMessage","type":"string","versions":"3+","nullableVersions":"3+","i'
+    'gnorable":true,"default":null,"about":"Readable detail of the error; null when there is no'
+    'ne."}]}}'
 )
 _DeleteGroupsResponseConstants._plan = (
     "1\n"

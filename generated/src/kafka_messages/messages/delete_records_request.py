@@ -408,12 +408,15 @@ _DeleteRecordsRequestConstants._codecs = {
 _DeleteRecordsRequestConstants._facts = (
     '{"name":"DeleteRecordsRequest","type":"request","validVersions":"0-2","flexibleVersions":"'
     '2+","fields":[{"name":"topics","json":"topics","type":"[]DeleteRecordsTopic","versions":"0'
-    '+"},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+"}],"structs":{"D'
-    'eleteRecordsTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityTy'
-    'pe":"topicName"},{"name":"partitions","json":"partitions","type":"[]DeleteRecordsPartition'
-    '","versions":"0+"}],"DeleteRecordsPartition":[{"name":"partition_index","json":"partitionI'
-    'ndex","type":"int32","versions":"0+"},{"name":"offset","json":"offset","type":"int64","ver'
-    'sions":"0+"}]}}'
+    '+","about":"Topics to trim, one entry each."},{"name":"timeout_ms","json":"timeoutMs","typ'
+    'e":"int32","versions":"0+","about":"Longest time in milliseconds the broker may wait for t'
+    'he followers to drop the records too."}],"structs":{"DeleteRecordsTopic":[{"name":"name","'
+    'json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions'
+    '","json":"partitions","type":"[]DeleteRecordsPartition","versions":"0+","about":"Partition'
+    's of the topic to trim, one entry each."}],"DeleteRecordsPartition":[{"name":"partition_in'
+    'dex","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"offset","json":"offs'
+    'et","type":"int64","versions":"0+","about":"Records before this offset are dropped; -1 sta'
+    "nds for the partition's current high watermark.\"}]}}"
 )
 _DeleteRecordsRequestConstants._plan = (
     "1\n"

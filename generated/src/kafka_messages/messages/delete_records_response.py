@@ -468,13 +468,17 @@ _DeleteRecordsResponseConstants._codecs = {
 _DeleteRecordsResponseConstants._facts = (
     '{"name":"DeleteRecordsResponse","type":"response","validVersions":"0-2","flexibleVersions"'
     ':"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"0+"},{"name":"topics","json":"topics","type":"[]DeleteRecordsTopicResult","versions":"'
-    '0+"}],"structs":{"DeleteRecordsTopicResult":[{"name":"name","json":"name","type":"string",'
-    '"versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"parti'
-    'tions","type":"[]DeleteRecordsPartitionResult","versions":"0+"}],"DeleteRecordsPartitionRe'
-    'sult":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","m'
-    'apKey":true},{"name":"low_watermark","json":"lowWatermark","type":"int64","versions":"0+"}'
-    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    's":"0+","about":"How long the client should pause before its next request, in milliseconds'
+    '; 0 when no quota was exceeded."},{"name":"topics","json":"topics","type":"[]DeleteRecords'
+    'TopicResult","versions":"0+","about":"Topics of the request, one result entry each."}],"st'
+    'ructs":{"DeleteRecordsTopicResult":[{"name":"name","json":"name","type":"string","versions'
+    '":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitions","t'
+    'ype":"[]DeleteRecordsPartitionResult","versions":"0+","about":"Result for each partition o'
+    'f the topic."}],"DeleteRecordsPartitionResult":[{"name":"partition_index","json":"partitio'
+    'nIndex","type":"int32","versions":"0+","mapKey":true},{"name":"low_watermark","json":"lowW'
+    'atermark","type":"int64","versions":"0+","about":"Lowest log start offset over the live re'
+    'plicas after trimming; -1 on error."},{"name":"error_code","json":"errorCode","type":"int1'
+    '6","versions":"0+","about":"Error code of this partition, 0 for none."}]}}'
 )
 _DeleteRecordsResponseConstants._plan = (
     "1\n"

@@ -216,10 +216,11 @@ _DeleteShareGroupOffsetsRequestConstants._codecs = {
 _DeleteShareGroupOffsetsRequestConstants._facts = (
     '{"name":"DeleteShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVer'
     'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
-    '"entityType":"groupId"},{"name":"topics","json":"topics","type":"[]DeleteShareGroupOffsets'
-    'RequestTopic","versions":"0+"}],"structs":{"DeleteShareGroupOffsetsRequestTopic":[{"name":'
-    '"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"}]'
-    "}}"
+    '"entityType":"groupId","about":"Share group whose offsets are removed."},{"name":"topics",'
+    '"json":"topics","type":"[]DeleteShareGroupOffsetsRequestTopic","versions":"0+","about":"To'
+    'pics whose offsets are removed, for all their partitions."}],"structs":{"DeleteShareGroupO'
+    'ffsetsRequestTopic":[{"name":"topic_name","json":"topicName","type":"string","versions":"0'
+    '+","entityType":"topicName"}]}}'
 )
 _DeleteShareGroupOffsetsRequestConstants._plan = (
     "1\n"

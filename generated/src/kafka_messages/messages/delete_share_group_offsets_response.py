@@ -293,14 +293,19 @@ _DeleteShareGroupOffsetsResponseConstants._codecs = {
 _DeleteShareGroupOffsetsResponseConstants._facts = (
     '{"name":"DeleteShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
-    '"versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{'
-    '"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVers'
-    'ions":"0+","default":null},{"name":"responses","json":"responses","type":"[]DeleteShareGro'
-    'upOffsetsResponseTopic","versions":"0+"}],"structs":{"DeleteShareGroupOffsetsResponseTopic'
-    '":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"t'
-    'opicName"},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"err'
-    'or_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json"'
-    ':"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null}]}}'
+    '"versions":"0+","about":"How long the client should pause before its next request, in mill'
+    'iseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"'
+    'int16","versions":"0+","about":"Error code of the request as a whole, 0 for none."},{"name'
+    '":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions"'
+    ':"0+","default":null,"about":"Readable detail of the error; null when there is none."},{"n'
+    'ame":"responses","json":"responses","type":"[]DeleteShareGroupOffsetsResponseTopic","versi'
+    'ons":"0+","about":"One result per topic."}],"structs":{"DeleteShareGroupOffsetsResponseTop'
+    'ic":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":'
+    '"topicName"},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Un'
+    'ique id of the topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":'
+    '"0+","about":"Error code of this topic, 0 for none."},{"name":"error_message","json":"erro'
+    'rMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"'
+    'Readable detail of the error; null when there is none."}]}}'
 )
 _DeleteShareGroupOffsetsResponseConstants._plan = (
     "1\n"

@@ -292,11 +292,14 @@ _DeleteShareGroupStateRequestConstants._codecs = {
 }
 _DeleteShareGroupStateRequestConstants._facts = (
     '{"name":"DeleteShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersi'
-    'ons":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{'
-    '"name":"topics","json":"topics","type":"[]DeleteStateData","versions":"0+"}],"structs":{"D'
-    'eleteStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name'
-    '":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionDa'
-    'ta":[{"name":"partition","json":"partition","type":"int32","versions":"0+"}]}}'
+    'ons":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","a'
+    'bout":"Share group whose state is erased."},{"name":"topics","json":"topics","type":"[]Del'
+    'eteStateData","versions":"0+","about":"Topics whose state is erased, one entry each."}],"s'
+    'tructs":{"DeleteStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"'
+    '0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]'
+    'PartitionData","versions":"0+","about":"Partitions of the topic whose state is erased."}],'
+    '"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+","ab'
+    'out":"Partition index within the topic."}]}}'
 )
 _DeleteShareGroupStateRequestConstants._plan = (
     "1\n"

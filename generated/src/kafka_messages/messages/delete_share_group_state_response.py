@@ -309,12 +309,15 @@ _DeleteShareGroupStateResponseConstants._codecs = {
 _DeleteShareGroupStateResponseConstants._facts = (
     '{"name":"DeleteShareGroupStateResponse","type":"response","validVersions":"0","flexibleVer'
     'sions":"0+","fields":[{"name":"results","json":"results","type":"[]DeleteStateResult","ver'
-    'sions":"0+"}],"structs":{"DeleteStateResult":[{"name":"topic_id","json":"topicId","type":"'
-    'uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]PartitionResult"'
-    ',"versions":"0+"}],"PartitionResult":[{"name":"partition","json":"partition","type":"int32'
-    '","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}'
-    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVe'
-    'rsions":"0+","default":null}]}}'
+    'sions":"0+","about":"One entry per topic of the request."}],"structs":{"DeleteStateResult"'
+    ':[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of '
+    'the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions'
+    '":"0+","about":"Result for each partition of the topic."}],"PartitionResult":[{"name":"par'
+    'tition","json":"partition","type":"int32","versions":"0+","about":"Partition index within '
+    'the topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about'
+    '":"Error code of this partition, 0 when its state was erased."},{"name":"error_message","j'
+    'son":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null'
+    ',"about":"Readable detail of the error; null when there is none."}]}}'
 )
 _DeleteShareGroupStateResponseConstants._plan = (
     "1\n"

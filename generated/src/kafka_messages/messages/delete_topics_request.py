@@ -322,12 +322,16 @@ _DeleteTopicsRequestConstants._codecs = {
 }
 _DeleteTopicsRequestConstants._facts = (
     '{"name":"DeleteTopicsRequest","type":"request","validVersions":"1-6","flexibleVersions":"4'
-    '+","fields":[{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+"}'
-    ',{"name":"topic_names","json":"topicNames","type":"[]string","versions":"0-5","entityType"'
-    ':"topicName","ignorable":true},{"name":"timeout_ms","json":"timeoutMs","type":"int32","ver'
-    'sions":"0+"}],"structs":{"DeleteTopicState":[{"name":"name","json":"name","type":"string",'
-    '"versions":"6+","nullableVersions":"6+","entityType":"topicName","default":null},{"name":"'
-    'topic_id","json":"topicId","type":"uuid","versions":"6+"}]}}'
+    '+","fields":[{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+",'
+    '"about":"Topics to delete, each given either by name or by id."},{"name":"topic_names","js'
+    'on":"topicNames","type":"[]string","versions":"0-5","entityType":"topicName","ignorable":t'
+    'rue,"about":"Names of the topics to delete, in versions that know no topic ids."},{"name":'
+    '"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Longest time in mi'
+    'lliseconds to wait for the deletion to finish."}],"structs":{"DeleteTopicState":[{"name":"'
+    'name","json":"name","type":"string","versions":"6+","nullableVersions":"6+","entityType":"'
+    'topicName","default":null,"about":"Name of the topic; null when it is picked by its id."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","about":"Id of the topic'
+    '; all zero when it is picked by its name."}]}}'
 )
 _DeleteTopicsRequestConstants._plan = (
     "1\n"

@@ -585,13 +585,18 @@ _DeleteTopicsResponseConstants._codecs = {
 _DeleteTopicsResponseConstants._facts = (
     '{"name":"DeleteTopicsResponse","type":"response","validVersions":"1-6","flexibleVersions":'
     '"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"1+","ignorable":true},{"name":"responses","json":"responses","type":"[]DeletableTopicRe'
-    'sult","versions":"0+"}],"structs":{"DeletableTopicResult":[{"name":"name","json":"name","t'
-    'ype":"string","versions":"0+","nullableVersions":"6+","entityType":"topicName","mapKey":tr'
-    'ue},{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true},{"'
-    'name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"error_messa'
-    'ge","json":"errorMessage","type":"string","versions":"5+","nullableVersions":"5+","ignorab'
-    'le":true,"default":null}]}}'
+    '":"1+","ignorable":true,"about":"How long the client should pause before its next request,'
+    ' in milliseconds; 0 when no quota was exceeded."},{"name":"responses","json":"responses","'
+    'type":"[]DeletableTopicResult","versions":"0+","about":"One entry per topic of the request'
+    '."}],"structs":{"DeletableTopicResult":[{"name":"name","json":"name","type":"string","vers'
+    'ions":"0+","nullableVersions":"6+","entityType":"topicName","mapKey":true,"about":"Name of'
+    ' the topic; null when it was picked by id and its name is unknown or may not be shown."},{'
+    '"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true,"about":'
+    '"Id of the topic; all zero when not known."},{"name":"error_code","json":"errorCode","type'
+    '":"int16","versions":"0+","about":"Error code of this topic, 0 when it was deleted."},{"na'
+    'me":"error_message","json":"errorMessage","type":"string","versions":"5+","nullableVersion'
+    's":"5+","ignorable":true,"default":null,"about":"Readable detail of the error; null when t'
+    'here is none."}]}}'
 )
 _DeleteTopicsResponseConstants._plan = (
     "1\n"

@@ -174,9 +174,11 @@ _DescribeClusterRequestConstants._codecs = {
 _DescribeClusterRequestConstants._facts = (
     '{"name":"DescribeClusterRequest","type":"request","validVersions":"0-2","flexibleVersions"'
     ':"0+","fields":[{"name":"include_cluster_authorized_operations","json":"includeClusterAuth'
-    'orizedOperations","type":"bool","versions":"0+"},{"name":"endpoint_type","json":"endpointT'
-    'ype","type":"int8","versions":"1+","default":1},{"name":"include_fenced_brokers","json":"i'
-    'ncludeFencedBrokers","type":"bool","versions":"2+"}]}'
+    'orizedOperations","type":"bool","versions":"0+","about":"True to also return what the call'
+    'er may do to the cluster."},{"name":"endpoint_type","json":"endpointType","type":"int8","v'
+    'ersions":"1+","default":1,"about":"Which nodes to list: 1 brokers (the default), 2 control'
+    'lers."},{"name":"include_fenced_brokers","json":"includeFencedBrokers","type":"bool","vers'
+    'ions":"2+","about":"True to list fenced brokers as well."}]}'
 )
 _DescribeClusterRequestConstants._plan = (
     "1\n"

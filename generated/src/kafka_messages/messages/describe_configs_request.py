@@ -398,12 +398,17 @@ _DescribeConfigsRequestConstants._codecs = {
 _DescribeConfigsRequestConstants._facts = (
     '{"name":"DescribeConfigsRequest","type":"request","validVersions":"1-4","flexibleVersions"'
     ':"4+","fields":[{"name":"resources","json":"resources","type":"[]DescribeConfigsResource",'
-    '"versions":"0+"},{"name":"include_synonyms","json":"includeSynonyms","type":"bool","versio'
-    'ns":"1+"},{"name":"include_documentation","json":"includeDocumentation","type":"bool","ver'
-    'sions":"3+"}],"structs":{"DescribeConfigsResource":[{"name":"resource_type","json":"resour'
-    'ceType","type":"int8","versions":"0+"},{"name":"resource_name","json":"resourceName","type'
-    '":"string","versions":"0+"},{"name":"configuration_keys","json":"configurationKeys","type"'
-    ':"[]string","versions":"0+","nullableVersions":"0+"}]}}'
+    '"versions":"0+","about":"Resources to describe, one entry each."},{"name":"include_synonym'
+    's","json":"includeSynonyms","type":"bool","versions":"1+","about":"True to also return eve'
+    'ry place a setting could take its value from."},{"name":"include_documentation","json":"in'
+    'cludeDocumentation","type":"bool","versions":"3+","about":"True to also return the help te'
+    'xt of each setting."}],"structs":{"DescribeConfigsResource":[{"name":"resource_type","json'
+    '":"resourceType","type":"int8","versions":"0+","about":"Kind of resource: 2 topic, 4 broke'
+    'r, 8 broker logger, 16 client metrics, 32 group."},{"name":"resource_name","json":"resourc'
+    'eName","type":"string","versions":"0+","about":"Topic or group name, broker id in decimal,'
+    ' and so on; an empty broker name means the cluster-wide broker defaults."},{"name":"config'
+    'uration_keys","json":"configurationKeys","type":"[]string","versions":"0+","nullableVersio'
+    'ns":"0+","about":"Settings to return; null returns all of them."}]}}'
 )
 _DescribeConfigsRequestConstants._plan = (
     "1\n"

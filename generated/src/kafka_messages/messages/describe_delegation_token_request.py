@@ -328,9 +328,11 @@ _DescribeDelegationTokenRequestConstants._codecs = {
 _DescribeDelegationTokenRequestConstants._facts = (
     '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"1-3","flexibleV'
     'ersions":"2+","fields":[{"name":"owners","json":"owners","type":"[]DescribeDelegationToken'
-    'Owner","versions":"0+","nullableVersions":"0+"}],"structs":{"DescribeDelegationTokenOwner"'
-    ':[{"name":"principal_type","json":"principalType","type":"string","versions":"0+"},{"name"'
-    ':"principal_name","json":"principalName","type":"string","versions":"0+"}]}}'
+    'Owner","versions":"0+","nullableVersions":"0+","about":"Principals whose tokens are wanted'
+    '; null asks for every token the caller may see."}],"structs":{"DescribeDelegationTokenOwne'
+    'r":[{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about'
+    '":"Type of the owner, such as User."},{"name":"principal_name","json":"principalName","typ'
+    'e":"string","versions":"0+"}]}}'
 )
 _DescribeDelegationTokenRequestConstants._plan = (
     "1\n"

@@ -205,8 +205,9 @@ _DescribeGroupsRequestConstants._codecs = {
 _DescribeGroupsRequestConstants._facts = (
     '{"name":"DescribeGroupsRequest","type":"request","validVersions":"0-6","flexibleVersions":'
     '"5+","fields":[{"name":"groups","json":"groups","type":"[]string","versions":"0+","entityT'
-    'ype":"groupId"},{"name":"include_authorized_operations","json":"includeAuthorizedOperation'
-    's","type":"bool","versions":"3+"}]}'
+    'ype":"groupId","about":"Ids of the groups to describe."},{"name":"include_authorized_opera'
+    'tions","json":"includeAuthorizedOperations","type":"bool","versions":"3+","about":"True to'
+    ' also return what the caller may do to each group."}]}'
 )
 _DescribeGroupsRequestConstants._plan = (
     "1\n" ":DescribeGroupsRequest groups/[s include_authorized_operations/t\n" "0-2 0 -1!\n" "3-4 0 1\n" "5-6 0c 1 ;\n"

@@ -345,9 +345,11 @@ _DescribeLogDirsRequestConstants._codecs = {
 _DescribeLogDirsRequestConstants._facts = (
     '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"1-5","flexibleVersions"'
     ':"2+","fields":[{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versio'
-    'ns":"0+","nullableVersions":"0+"}],"structs":{"DescribableLogDirTopic":[{"name":"topic","j'
-    'son":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"nam'
-    'e":"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
+    'ns":"0+","nullableVersions":"0+","about":"Topics whose replicas are listed; null lists all'
+    ' of them."}],"structs":{"DescribableLogDirTopic":[{"name":"topic","json":"topic","type":"s'
+    'tring","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json"'
+    ':"partitions","type":"[]int32","versions":"0+","about":"Partition indexes of the topic to '
+    'list."}]}}'
 )
 _DescribeLogDirsRequestConstants._plan = (
     "1\n"

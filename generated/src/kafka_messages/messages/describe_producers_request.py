@@ -234,10 +234,11 @@ _DescribeProducersRequestConstants._codecs = {
 }
 _DescribeProducersRequestConstants._facts = (
     '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions"'
-    ':"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+"}]'
-    ',"structs":{"TopicRequest":[{"name":"name","json":"name","type":"string","versions":"0+","'
-    'entityType":"topicName","mapKey":true},{"name":"partition_indexes","json":"partitionIndexe'
-    's","type":"[]int32","versions":"0+"}]}}'
+    ':"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","'
+    'about":"Topics to inspect, one entry each."}],"structs":{"TopicRequest":[{"name":"name","j'
+    'son":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"name'
+    '":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+","about":"'
+    'Partition indexes of the topic to inspect."}]}}'
 )
 _DescribeProducersRequestConstants._plan = (
     "1\n"

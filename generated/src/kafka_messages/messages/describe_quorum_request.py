@@ -272,11 +272,12 @@ _DescribeQuorumRequestConstants._codecs = {
 }
 _DescribeQuorumRequestConstants._facts = (
     '{"name":"DescribeQuorumRequest","type":"request","validVersions":"0-2","flexibleVersions":'
-    '"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+"}],"st'
-    'ructs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0'
-    '+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionD'
-    'ata","versions":"0+"}],"PartitionData":[{"name":"partition_index","json":"partitionIndex",'
-    '"type":"int32","versions":"0+"}]}}'
+    '"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","abou'
+    't":"Raft topics to describe, normally only the cluster metadata topic."}],"structs":{"Topi'
+    'cData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityTyp'
+    'e":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","version'
+    's":"0+","about":"Partitions of the topic to describe, one entry each."}],"PartitionData":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )
 _DescribeQuorumRequestConstants._plan = (
     "1\n"

@@ -347,12 +347,14 @@ _DescribeShareGroupOffsetsRequestConstants._codecs = {
 _DescribeShareGroupOffsetsRequestConstants._facts = (
     '{"name":"DescribeShareGroupOffsetsRequest","type":"request","validVersions":"0-1","flexibl'
     'eVersions":"0+","fields":[{"name":"groups","json":"groups","type":"[]DescribeShareGroupOff'
-    'setsRequestGroup","versions":"0+"}],"structs":{"DescribeShareGroupOffsetsRequestGroup":[{"'
-    'name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId"},'
-    '{"name":"topics","json":"topics","type":"[]DescribeShareGroupOffsetsRequestTopic","version'
-    's":"0+","nullableVersions":"0+"}],"DescribeShareGroupOffsetsRequestTopic":[{"name":"topic_'
-    'name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name"'
-    ':"partitions","json":"partitions","type":"[]int32","versions":"0+"}]}}'
+    'setsRequestGroup","versions":"0+","about":"Share groups to describe, one entry each."}],"s'
+    'tructs":{"DescribeShareGroupOffsetsRequestGroup":[{"name":"group_id","json":"groupId","typ'
+    'e":"string","versions":"0+","entityType":"groupId"},{"name":"topics","json":"topics","type'
+    '":"[]DescribeShareGroupOffsetsRequestTopic","versions":"0+","nullableVersions":"0+","about'
+    '":"Topics to describe; null describes every topic the group holds offsets for."}],"Describ'
+    'eShareGroupOffsetsRequestTopic":[{"name":"topic_name","json":"topicName","type":"string","'
+    'versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":"'
+    '[]int32","versions":"0+","about":"Partition indexes of the topic to describe."}]}}'
 )
 _DescribeShareGroupOffsetsRequestConstants._plan = (
     "1\n"

@@ -290,12 +290,16 @@ _DescribeTopicPartitionsRequestConstants._codecs = {
 _DescribeTopicPartitionsRequestConstants._facts = (
     '{"name":"DescribeTopicPartitionsRequest","type":"request","validVersions":"0","flexibleVer'
     'sions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":'
-    '"0+"},{"name":"response_partition_limit","json":"responsePartitionLimit","type":"int32","v'
-    'ersions":"0+","default":2000},{"name":"cursor","json":"cursor","type":"Cursor","versions":'
-    '"0+","nullableVersions":"0+","default":null}],"structs":{"TopicRequest":[{"name":"name","j'
-    'son":"name","type":"string","versions":"0+","entityType":"topicName"}],"Cursor":[{"name":"'
-    'topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{'
-    '"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
+    '"0+","about":"Topics to describe; an empty list asks for all topics."},{"name":"response_p'
+    'artition_limit","json":"responsePartitionLimit","type":"int32","versions":"0+","default":2'
+    '000,"about":"Most partitions to put into one response, 2000 unless set."},{"name":"cursor"'
+    ',"json":"cursor","type":"Cursor","versions":"0+","nullableVersions":"0+","default":null,"a'
+    'bout":"Place to go on from, taken from the previous response; null starts at the beginning'
+    '."}],"structs":{"TopicRequest":[{"name":"name","json":"name","type":"string","versions":"0'
+    '+","entityType":"topicName"}],"Cursor":[{"name":"topic_name","json":"topicName","type":"st'
+    'ring","versions":"0+","entityType":"topicName","about":"Topic with which to go on."},{"nam'
+    'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"First'
+    ' partition of that topic to return."}]}}'
 )
 _DescribeTopicPartitionsRequestConstants._plan = (
     "1\n"

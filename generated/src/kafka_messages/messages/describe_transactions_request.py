@@ -109,6 +109,7 @@ _DescribeTransactionsRequestConstants._codecs = {
 _DescribeTransactionsRequestConstants._facts = (
     '{"name":"DescribeTransactionsRequest","type":"request","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"transactional_ids","json":"transactionalIds","type":"[]string"'
-    ',"versions":"0+","entityType":"transactionalId"}]}'
+    ',"versions":"0+","entityType":"transactionalId","about":"Transactional ids to describe."}]'
+    "}"
 )
 _DescribeTransactionsRequestConstants._plan = "1\n" ":DescribeTransactionsRequest transactional_ids/[s\n" "0 0c ;\n"

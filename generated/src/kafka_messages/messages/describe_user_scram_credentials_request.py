@@ -200,8 +200,9 @@ _DescribeUserScramCredentialsRequestConstants._codecs = {
 _DescribeUserScramCredentialsRequestConstants._facts = (
     '{"name":"DescribeUserScramCredentialsRequest","type":"request","validVersions":"0","flexib'
     'leVersions":"0+","fields":[{"name":"users","json":"users","type":"[]UserName","versions":"'
-    '0+","nullableVersions":"0+"}],"structs":{"UserName":[{"name":"name","json":"name","type":"'
-    'string","versions":"0+"}]}}'
+    '0+","nullableVersions":"0+","about":"Users to describe; null or an empty list means all of'
+    ' them."}],"structs":{"UserName":[{"name":"name","json":"name","type":"string","versions":"'
+    '0+"}]}}'
 )
 _DescribeUserScramCredentialsRequestConstants._plan = (
     "1\n" ":UserName name/s\n" "0 0c ;\n" ":DescribeUserScramCredentialsRequest users/[@UserName?\n" "0 0@0cn ;\n"

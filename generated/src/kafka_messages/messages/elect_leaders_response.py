@@ -495,14 +495,19 @@ _ElectLeadersResponseConstants._codecs = {
 _ElectLeadersResponseConstants._facts = (
     '{"name":"ElectLeadersResponse","type":"response","validVersions":"0-2","flexibleVersions":'
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
-    '":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"1+"},{"name":"r'
-    'eplica_election_results","json":"replicaElectionResults","type":"[]ReplicaElectionResult",'
-    '"versions":"0+"}],"structs":{"ReplicaElectionResult":[{"name":"topic","json":"topic","type'
-    '":"string","versions":"0+","entityType":"topicName"},{"name":"partition_result","json":"pa'
-    'rtitionResult","type":"[]PartitionResult","versions":"0+"}],"PartitionResult":[{"name":"pa'
-    'rtition_id","json":"partitionId","type":"int32","versions":"0+"},{"name":"error_code","jso'
-    'n":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMessag'
-    'e","type":"string","versions":"0+","nullableVersions":"0+"}]}}'
+    '":"0+","about":"How long the client should pause before its next request, in milliseconds;'
+    ' 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16","v'
+    'ersions":"1+","about":"Error code of the whole request, 0 for none."},{"name":"replica_ele'
+    'ction_results","json":"replicaElectionResults","type":"[]ReplicaElectionResult","versions"'
+    ':"0+","about":"One entry per topic."}],"structs":{"ReplicaElectionResult":[{"name":"topic"'
+    ',"json":"topic","type":"string","versions":"0+","entityType":"topicName"},{"name":"partiti'
+    'on_result","json":"partitionResult","type":"[]PartitionResult","versions":"0+","about":"On'
+    'e entry per partition of the topic."}],"PartitionResult":[{"name":"partition_id","json":"p'
+    'artitionId","type":"int32","versions":"0+","about":"Partition index within the topic."},{"'
+    'name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code o'
+    'f this partition, 0 when its election succeeded."},{"name":"error_message","json":"errorMe'
+    'ssage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of'
+    ' the error; null when there is none."}]}}'
 )
 _ElectLeadersResponseConstants._plan = (
     "1\n"

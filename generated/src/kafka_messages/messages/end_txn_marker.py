@@ -79,6 +79,8 @@ _EndTxnMarkerConstants._codecs = {
 }
 _EndTxnMarkerConstants._facts = (
     '{"name":"EndTxnMarker","type":"data","validVersions":"0","flexibleVersions":"none","fields'
-    '":[{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+"}]}'
+    '":[{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","a'
+    'bout":"Epoch of the transaction coordinator that wrote the marker, so that markers of repl'
+    'aced coordinators are refused."}]}'
 )
 _EndTxnMarkerConstants._plan = "1\n" ":EndTxnMarker coordinator_epoch/i\n" "0 0\n"

@@ -175,9 +175,11 @@ _EndTxnRequestConstants._facts = (
     '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fi'
     'elds":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+"'
     ',"entityType":"transactionalId"},{"name":"producer_id","json":"producerId","type":"int64",'
-    '"versions":"0+","entityType":"producerId"},{"name":"producer_epoch","json":"producerEpoch"'
-    ',"type":"int16","versions":"0+"},{"name":"committed","json":"committed","type":"bool","ver'
-    'sions":"0+"}]}'
+    '"versions":"0+","entityType":"producerId","about":"Producer id tied to the transactional i'
+    'd."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","about'
+    '":"Epoch of the producer; an outdated one is refused."},{"name":"committed","json":"commit'
+    'ted","type":"bool","versions":"0+","about":"True commits the transaction, false aborts it.'
+    '"}]}'
 )
 _EndTxnRequestConstants._plan = (
     "1\n"

@@ -113,7 +113,8 @@ _FeatureLevelRecordConstants._codecs = {
 }
 _FeatureLevelRecordConstants._facts = (
     '{"name":"FeatureLevelRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+"'
-    ',"fields":[{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"feature_'
-    'level","json":"featureLevel","type":"int16","versions":"0+"}]}'
+    ',"fields":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of t'
+    'he feature."},{"name":"feature_level","json":"featureLevel","type":"int16","versions":"0+"'
+    ',"about":"Level in force from now on, 0 turns the feature off."}]}'
 )
 _FeatureLevelRecordConstants._plan = "1\n" ":FeatureLevelRecord name/s feature_level/h\n" "0 0c 1 ;\n"

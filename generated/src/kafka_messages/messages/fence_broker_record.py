@@ -91,7 +91,9 @@ _FenceBrokerRecordConstants._codecs = {
 }
 _FenceBrokerRecordConstants._facts = (
     '{"name":"FenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId"}'
-    ',{"name":"epoch","json":"epoch","type":"int64","versions":"0+"}]}'
+    '"fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId",'
+    '"about":"Broker that is fenced."},{"name":"epoch","json":"epoch","type":"int64","versions"'
+    ':"0+","about":"Epoch of the broker\'s registration, so that a change for an older registrat'
+    'ion is told apart."}]}'
 )
 _FenceBrokerRecordConstants._plan = "1\n" ":FenceBrokerRecord id/i epoch/q\n" "0 0 1 ;\n"

@@ -98,7 +98,8 @@ _GetTelemetrySubscriptionsRequestConstants._codecs = {
 _GetTelemetrySubscriptionsRequestConstants._facts = (
     '{"name":"GetTelemetrySubscriptionsRequest","type":"request","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"client_instance_id","json":"clientInstanceId","type":"uui'
-    'd","versions":"0+"}]}'
+    'd","versions":"0+","about":"Id of this client instance; the all-zero id on first contact a'
+    'sks the broker to assign one."}]}'
 )
 _GetTelemetrySubscriptionsRequestConstants._plan = (
     "1\n" ":GetTelemetrySubscriptionsRequest client_instance_id/u\n" "0 0 ;\n"

@@ -221,14 +221,23 @@ _GetTelemetrySubscriptionsResponseConstants._codecs = {
 _GetTelemetrySubscriptionsResponseConstants._facts = (
     '{"name":"GetTelemetrySubscriptionsResponse","type":"response","validVersions":"0","flexibl'
     'eVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}'
-    ',{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+"},{"n'
-    'ame":"subscription_id","json":"subscriptionId","type":"int32","versions":"0+"},{"name":"ac'
-    'cepted_compression_types","json":"acceptedCompressionTypes","type":"[]int8","versions":"0+'
-    '"},{"name":"push_interval_ms","json":"pushIntervalMs","type":"int32","versions":"0+"},{"na'
-    'me":"telemetry_max_bytes","json":"telemetryMaxBytes","type":"int32","versions":"0+"},{"nam'
-    'e":"delta_temporality","json":"deltaTemporality","type":"bool","versions":"0+"},{"name":"r'
-    'equested_metrics","json":"requestedMetrics","type":"[]string","versions":"0+"}]}'
+    '","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means'
+    ' it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions"'
+    ':"0+","about":"Error code for the whole request, 0 for none."},{"name":"client_instance_id'
+    '","json":"clientInstanceId","type":"uuid","versions":"0+","about":"Id of the client instan'
+    'ce, chosen by the broker when the request carried the all-zero id."},{"name":"subscription'
+    '_id","json":"subscriptionId","type":"int32","versions":"0+","about":"Identifies the curren'
+    "t set of subscriptions; the client repeats it in each push so that outdated sets are notic"
+    'ed."},{"name":"accepted_compression_types","json":"acceptedCompressionTypes","type":"[]int'
+    '8","versions":"0+","about":"Codecs the broker can decompress: 0 none, 1 gzip, 2 snappy, 3 '
+    'lz4, 4 zstd."},{"name":"push_interval_ms","json":"pushIntervalMs","type":"int32","versions'
+    '":"0+","about":"Milliseconds the client should wait between two pushes."},{"name":"telemet'
+    'ry_max_bytes","json":"telemetryMaxBytes","type":"int32","versions":"0+","about":"Largest m'
+    'etrics payload, in bytes, that the broker takes in one push."},{"name":"delta_temporality"'
+    ',"json":"deltaTemporality","type":"bool","versions":"0+","about":"True if counters are to '
+    'be sent as differences since the last push, false if as running totals."},{"name":"request'
+    'ed_metrics","json":"requestedMetrics","type":"[]string","versions":"0+","about":"Name pref'
+    'ixes of the wanted metrics; an empty list wants none, a single empty string wants all."}]}'
 )
 _GetTelemetrySubscriptionsResponseConstants._plan = (
     "1\n"

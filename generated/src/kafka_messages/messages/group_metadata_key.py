@@ -86,6 +86,7 @@ _GroupMetadataKeyConstants._codecs = {
 }
 _GroupMetadataKeyConstants._facts = (
     '{"name":"GroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions"'
-    ':"none","fields":[{"name":"group","json":"group","type":"string","versions":"0"}]}'
+    ':"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","about":"I'
+    'd of the group."}]}'
 )
 _GroupMetadataKeyConstants._plan = "1\n" ":GroupMetadataKey group/s\n" "0 0\n"

@@ -140,8 +140,10 @@ _HeartbeatResponseConstants._codecs = {
 _HeartbeatResponseConstants._facts = (
     '{"name":"HeartbeatResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+'
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
-    '1+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"0'
-    '+"}]}'
+    '1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'
+    'ans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versio'
+    'ns":"0+","about":"Error code of the heartbeat, 0 for none; one of the codes announces a re'
+    'balance in progress."}]}'
 )
 _HeartbeatResponseConstants._plan = (
     "1\n" ":HeartbeatResponse throttle_time_ms/i error_code/h\n" "0 1 -0\n" "1-3 0 1\n" "4 0 1 ;\n"

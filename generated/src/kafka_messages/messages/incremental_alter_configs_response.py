@@ -364,12 +364,16 @@ _IncrementalAlterConfigsResponseConstants._codecs = {
 _IncrementalAlterConfigsResponseConstants._facts = (
     '{"name":"IncrementalAlterConfigsResponse","type":"response","validVersions":"0-1","flexibl'
     'eVersions":"1+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
-    '","versions":"0+"},{"name":"responses","json":"responses","type":"[]AlterConfigsResourceRe'
-    'sponse","versions":"0+"}],"structs":{"AlterConfigsResourceResponse":[{"name":"error_code",'
-    '"json":"errorCode","type":"int16","versions":"0+"},{"name":"error_message","json":"errorMe'
-    'ssage","type":"string","versions":"0+","nullableVersions":"0+"},{"name":"resource_type","j'
-    'son":"resourceType","type":"int8","versions":"0+"},{"name":"resource_name","json":"resourc'
-    'eName","type":"string","versions":"0+"}]}}'
+    '","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means'
+    ' it was not throttled."},{"name":"responses","json":"responses","type":"[]AlterConfigsReso'
+    'urceResponse","versions":"0+","about":"The outcome for one resource."}],"structs":{"AlterC'
+    'onfigsResourceResponse":[{"name":"error_code","json":"errorCode","type":"int16","versions"'
+    ':"0+","about":"Error code of this resource, 0 for none."},{"name":"error_message","json":"'
+    'errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explai'
+    'ning the error of this resource, null if there is none to tell."},{"name":"resource_type",'
+    '"json":"resourceType","type":"int8","versions":"0+","about":"Kind of the resource: 2 topic'
+    ', 4 broker, 8 broker logger, 16 client metrics, 32 group."},{"name":"resource_name","json"'
+    ':"resourceName","type":"string","versions":"0+"}]}}'
 )
 _IncrementalAlterConfigsResponseConstants._plan = (
     "1\n"

@@ -348,12 +348,19 @@ _InitProducerIdRequestConstants._codecs = {
 _InitProducerIdRequestConstants._facts = (
     '{"name":"InitProducerIdRequest","type":"request","validVersions":"0-6","flexibleVersions":'
     '"2+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versio'
-    'ns":"0+","nullableVersions":"0+","entityType":"transactionalId"},{"name":"transaction_time'
-    'out_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+"},{"name":"producer_id'
-    '","json":"producerId","type":"int64","versions":"3+","entityType":"producerId","default":-'
-    '1},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"3+","default'
-    '":-1},{"name":"enable2_pc","json":"enable2Pc","type":"bool","versions":"6+"},{"name":"keep'
-    '_prepared_txn","json":"keepPreparedTxn","type":"bool","versions":"6+"}]}'
+    'ns":"0+","nullableVersions":"0+","entityType":"transactionalId","about":"Transactional id '
+    'of the producer, null for a producer that is only idempotent."},{"name":"transaction_timeo'
+    'ut_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds '
+    "a transaction may stay open before the coordinator aborts it; of no use without a transact"
+    'ional id."},{"name":"producer_id","json":"producerId","type":"int64","versions":"3+","enti'
+    'tyType":"producerId","default":-1,"about":"Producer id already held when the producer want'
+    's its epoch raised, -1 to get a fresh one."},{"name":"producer_epoch","json":"producerEpoc'
+    'h","type":"int16","versions":"3+","default":-1,"about":"Epoch already held together with t'
+    'he producer id, -1 if there is none."},{"name":"enable2_pc","json":"enable2Pc","type":"boo'
+    'l","versions":"6+","about":"True if an outside coordinator decides the transactions in a t'
+    'wo-phase commit."},{"name":"keep_prepared_txn","json":"keepPreparedTxn","type":"bool","ver'
+    'sions":"6+","about":"True to keep a transaction left open by an earlier instance instead o'
+    'f aborting it."}]}'
 )
 _InitProducerIdRequestConstants._plan = (
     "1\n"

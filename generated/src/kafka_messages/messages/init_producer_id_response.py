@@ -206,13 +206,17 @@ _InitProducerIdResponseConstants._codecs = {
 _InitProducerIdResponseConstants._facts = (
     '{"name":"InitProducerIdResponse","type":"response","validVersions":"0-6","flexibleVersions'
     '":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
-    'ns":"0+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","version'
-    's":"0+"},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityT'
-    'ype":"producerId","default":-1},{"name":"producer_epoch","json":"producerEpoch","type":"in'
-    't16","versions":"0+"},{"name":"ongoing_txn_producer_id","json":"ongoingTxnProducerId","typ'
-    'e":"int64","versions":"6+","entityType":"producerId","default":-1},{"name":"ongoing_txn_pr'
-    'oducer_epoch","json":"ongoingTxnProducerEpoch","type":"int16","versions":"6+","default":-1'
-    "}]}"
+    'ns":"0+","ignorable":true,"about":"How long quotas held this client back, in milliseconds;'
+    ' 0 means it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","v'
+    'ersions":"0+","about":"Error code for the whole request, 0 for none."},{"name":"producer_i'
+    'd","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","default":'
+    '-1,"about":"Producer id to use from now on, -1 on error."},{"name":"producer_epoch","json"'
+    ':"producerEpoch","type":"int16","versions":"0+","about":"Epoch to use with the producer id'
+    '; lower epochs are fenced."},{"name":"ongoing_txn_producer_id","json":"ongoingTxnProducerI'
+    'd","type":"int64","versions":"6+","entityType":"producerId","default":-1,"about":"Producer'
+    ' id of a transaction that was kept open, -1 if there is none."},{"name":"ongoing_txn_produ'
+    'cer_epoch","json":"ongoingTxnProducerEpoch","type":"int16","versions":"6+","default":-1,"a'
+    'bout":"Producer epoch of a transaction that was kept open, -1 if there is none."}]}'
 )
 _InitProducerIdResponseConstants._plan = (
     "1\n"

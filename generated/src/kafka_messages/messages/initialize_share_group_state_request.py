@@ -307,12 +307,16 @@ _InitializeShareGroupStateRequestConstants._codecs = {
 _InitializeShareGroupStateRequestConstants._facts = (
     '{"name":"InitializeShareGroupStateRequest","type":"request","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+'
-    '"},{"name":"topics","json":"topics","type":"[]InitializeStateData","versions":"0+"}],"stru'
-    'cts":{"InitializeStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":'
-    '"0+"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+"}],'
-    '"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+"},{"'
-    'name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+"},{"name":"start_off'
-    'set","json":"startOffset","type":"int64","versions":"0+"}]}}'
+    '","about":"Share group that owns the state."},{"name":"topics","json":"topics","type":"[]I'
+    'nitializeStateData","versions":"0+","about":"One topic with the partitions to set up."}],"'
+    'structs":{"InitializeStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versio'
+    'ns":"0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type'
+    '":"[]PartitionData","versions":"0+","about":"One partition whose state is to be set up."}]'
+    ',"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+"},{'
+    '"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch of '
+    'the share-partition state, raised each time the state is initialized anew."},{"name":"star'
+    't_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset from which t'
+    'he group is to consume, -1 to leave it undecided for now."}]}}'
 )
 _InitializeShareGroupStateRequestConstants._plan = (
     "1\n"

@@ -311,12 +311,15 @@ _InitializeShareGroupStateResponseConstants._codecs = {
 _InitializeShareGroupStateResponseConstants._facts = (
     '{"name":"InitializeShareGroupStateResponse","type":"response","validVersions":"0","flexibl'
     'eVersions":"0+","fields":[{"name":"results","json":"results","type":"[]InitializeStateResu'
-    'lt","versions":"0+"}],"structs":{"InitializeStateResult":[{"name":"topic_id","json":"topic'
-    'Id","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]Part'
-    'itionResult","versions":"0+"}],"PartitionResult":[{"name":"partition","json":"partition","'
-    'type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","ver'
-    'sions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+"'
-    ',"nullableVersions":"0+","default":null}]}}'
+    'lt","versions":"0+","about":"The outcomes for one topic."}],"structs":{"InitializeStateRes'
+    'ult":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id'
+    ' of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","vers'
+    'ions":"0+","about":"The outcome for one partition."}],"PartitionResult":[{"name":"partitio'
+    'n","json":"partition","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCo'
+    'de","type":"int16","versions":"0+","about":"Error code of this partition, 0 for none."},{"'
+    'name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersi'
+    'ons":"0+","default":null,"about":"Text explaining the error of this partition, null if the'
+    're is none to tell."}]}}'
 )
 _InitializeShareGroupStateResponseConstants._plan = (
     "1\n"

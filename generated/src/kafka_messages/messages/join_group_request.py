@@ -779,16 +779,26 @@ _JoinGroupRequestConstants._codecs = {
 _JoinGroupRequestConstants._facts = (
     '{"name":"JoinGroupRequest","type":"request","validVersions":"0-9","flexibleVersions":"6+",'
     '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
-    ':"groupId"},{"name":"session_timeout_ms","json":"sessionTimeoutMs","type":"int32","version'
-    's":"0+"},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versio'
-    'ns":"1+","ignorable":true,"default":-1},{"name":"member_id","json":"memberId","type":"stri'
-    'ng","versions":"0+"},{"name":"group_instance_id","json":"groupInstanceId","type":"string",'
-    '"versions":"5+","nullableVersions":"5+","default":null},{"name":"protocol_type","json":"pr'
-    'otocolType","type":"string","versions":"0+"},{"name":"protocols","json":"protocols","type"'
-    ':"[]JoinGroupRequestProtocol","versions":"0+"},{"name":"reason","json":"reason","type":"st'
-    'ring","versions":"8+","nullableVersions":"8+","ignorable":true,"default":null}],"structs":'
-    '{"JoinGroupRequestProtocol":[{"name":"name","json":"name","type":"string","versions":"0+",'
-    '"mapKey":true},{"name":"metadata","json":"metadata","type":"bytes","versions":"0+"}]}}'
+    ':"groupId","about":"Group to join."},{"name":"session_timeout_ms","json":"sessionTimeoutMs'
+    '","type":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the'
+    ' coordinator drops the member."},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs'
+    '","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Milliseconds the c'
+    "oordinator waits for members to rejoin in a rebalance; -1 means the session timeout serves"
+    ' instead."},{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":'
+    '"Id given by the coordinator, empty on the first attempt to join."},{"name":"group_instanc'
+    'e_id","json":"groupInstanceId","type":"string","versions":"5+","nullableVersions":"5+","de'
+    'fault":null,"about":"Configured static id of the member, null for a dynamic member."},{"na'
+    'me":"protocol_type","json":"protocolType","type":"string","versions":"0+","about":"Class o'
+    'f protocols in use, such as consumer or connect; all members must agree on it."},{"name":"'
+    'protocols","json":"protocols","type":"[]JoinGroupRequestProtocol","versions":"0+","about":'
+    '"One assignment protocol the member supports, in order of preference."},{"name":"reason","'
+    'json":"reason","type":"string","versions":"8+","nullableVersions":"8+","ignorable":true,"d'
+    'efault":null,"about":"Why the member (re)joins, for the broker\'s log; null if not told."}]'
+    ',"structs":{"JoinGroupRequestProtocol":[{"name":"name","json":"name","type":"string","vers'
+    'ions":"0+","mapKey":true,"about":"Name of the protocol, for consumers that of an assignmen'
+    't strategy."},{"name":"metadata","json":"metadata","type":"bytes","versions":"0+","about":'
+    '"Data for the group leader in the format of the protocol, for consumers the subscription."'
+    "}]}}"
 )
 _JoinGroupRequestConstants._plan = (
     "1\n"

@@ -88,7 +88,9 @@ _KRaftVersionRecordConstants._codecs = {
 }
 _KRaftVersionRecordConstants._facts = (
     '{"name":"KRaftVersionRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fi'
-    'elds":[{"name":"version","json":"version","type":"int16","versions":"0+"},{"name":"kraft_v'
-    'ersion","json":"kRaftVersion","type":"int16","versions":"0+"}]}'
+    'elds":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schema v'
+    'ersion of this record."},{"name":"kraft_version","json":"kRaftVersion","type":"int16","ver'
+    'sions":"0+","about":"KRaft version: 0 for a static voter set, 1 for voters that can change'
+    ' at run time."}]}'
 )
 _KRaftVersionRecordConstants._plan = "1\n" ":KRaftVersionRecord version/h kraft_version/h\n" "0 0 1 ;\n"

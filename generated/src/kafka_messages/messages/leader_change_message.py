@@ -322,12 +322,15 @@ _LeaderChangeMessageConstants._codecs = {
 }
 _LeaderChangeMessageConstants._facts = (
     '{"name":"LeaderChangeMessage","type":"data","validVersions":"0-1","flexibleVersions":"0+",'
-    '"fields":[{"name":"version","json":"version","type":"int16","versions":"0+"},{"name":"lead'
-    'er_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"'
-    'voters","json":"voters","type":"[]Voter","versions":"0+"},{"name":"granting_voters","json"'
-    ':"grantingVoters","type":"[]Voter","versions":"0+"}],"structs":{"Voter":[{"name":"voter_id'
-    '","json":"voterId","type":"int32","versions":"0+"},{"name":"voter_directory_id","json":"vo'
-    'terDirectoryId","type":"uuid","versions":"1+"}]}}'
+    '"fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Schem'
+    'a version of this record."},{"name":"leader_id","json":"leaderId","type":"int32","versions'
+    '":"0+","entityType":"brokerId","about":"Node id of the new leader."},{"name":"voters","jso'
+    'n":"voters","type":"[]Voter","versions":"0+","about":"All voters of the quorum at the time'
+    ' of the election."},{"name":"granting_voters","json":"grantingVoters","type":"[]Voter","ve'
+    'rsions":"0+","about":"The voters whose votes made the leader win."}],"structs":{"Voter":[{'
+    '"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the '
+    'voter."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"'
+    '1+","about":"Id of the voter\'s metadata log directory, all zero if unknown."}]}}'
 )
 _LeaderChangeMessageConstants._plan = (
     "1\n"

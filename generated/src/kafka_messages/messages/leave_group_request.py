@@ -553,12 +553,16 @@ _LeaveGroupRequestConstants._codecs = {
 _LeaveGroupRequestConstants._facts = (
     '{"name":"LeaveGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+"'
     ',"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType'
-    '":"groupId"},{"name":"member_id","json":"memberId","type":"string","versions":"0-2"},{"nam'
-    'e":"members","json":"members","type":"[]MemberIdentity","versions":"3+"}],"structs":{"Memb'
-    'erIdentity":[{"name":"member_id","json":"memberId","type":"string","versions":"3+"},{"name'
-    '":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVe'
-    'rsions":"3+","default":null},{"name":"reason","json":"reason","type":"string","versions":"'
-    '5+","nullableVersions":"5+","ignorable":true,"default":null}]}}'
+    '":"groupId","about":"Group to leave."},{"name":"member_id","json":"memberId","type":"strin'
+    'g","versions":"0-2","about":"Id of the one member that leaves."},{"name":"members","json":'
+    '"members","type":"[]MemberIdentity","versions":"3+","about":"One member that leaves or is '
+    'removed."}],"structs":{"MemberIdentity":[{"name":"member_id","json":"memberId","type":"str'
+    'ing","versions":"3+","about":"Id of the member, empty to name a static member by its insta'
+    'nce id alone."},{"name":"group_instance_id","json":"groupInstanceId","type":"string","vers'
+    'ions":"3+","nullableVersions":"3+","default":null,"about":"Configured static id of the mem'
+    'ber, null for a dynamic member."},{"name":"reason","json":"reason","type":"string","versio'
+    'ns":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Why the member l'
+    "eaves, for the broker's log; null if not told.\"}]}}"
 )
 _LeaveGroupRequestConstants._plan = (
     "1\n"

@@ -388,12 +388,15 @@ _LeaveGroupResponseConstants._codecs = {
 _LeaveGroupResponseConstants._facts = (
     '{"name":"LeaveGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"1+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"'
-    '0+"},{"name":"members","json":"members","type":"[]MemberResponse","versions":"3+"}],"struc'
-    'ts":{"MemberResponse":[{"name":"member_id","json":"memberId","type":"string","versions":"3'
-    '+"},{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","'
-    'nullableVersions":"3+"},{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"3+"}]}}'
+    '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'
+    'eans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versi'
+    'ons":"0+","about":"Error code for the whole request, 0 for none."},{"name":"members","json'
+    '":"members","type":"[]MemberResponse","versions":"3+","about":"The outcome for one member.'
+    '"}],"structs":{"MemberResponse":[{"name":"member_id","json":"memberId","type":"string","ve'
+    'rsions":"3+"},{"name":"group_instance_id","json":"groupInstanceId","type":"string","versio'
+    'ns":"3+","nullableVersions":"3+","about":"Configured static id of the member, null for a d'
+    'ynamic member."},{"name":"error_code","json":"errorCode","type":"int16","versions":"3+","a'
+    'bout":"Error code of this member, 0 for none."}]}}'
 )
 _LeaveGroupResponseConstants._plan = (
     "1\n"

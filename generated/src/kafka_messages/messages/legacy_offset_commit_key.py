@@ -117,8 +117,9 @@ _LegacyOffsetCommitKeyConstants._codecs = {
 }
 _LegacyOffsetCommitKeyConstants._facts = (
     '{"name":"LegacyOffsetCommitKey","type":"coordinator-key","validVersions":"0","flexibleVers'
-    'ions":"none","fields":[{"name":"group","json":"group","type":"string","versions":"0"},{"na'
-    'me":"topic","json":"topic","type":"string","versions":"0"},{"name":"partition","json":"par'
-    'tition","type":"int32","versions":"0"}]}'
+    'ions":"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","abou'
+    't":"Group that committed the offset."},{"name":"topic","json":"topic","type":"string","ver'
+    'sions":"0","about":"Topic the offset is for."},{"name":"partition","json":"partition","typ'
+    'e":"int32","versions":"0","about":"Partition index the offset is for."}]}'
 )
 _LegacyOffsetCommitKeyConstants._plan = "1\n" ":LegacyOffsetCommitKey group/s topic/s partition/i\n" "0 0 1 2\n"

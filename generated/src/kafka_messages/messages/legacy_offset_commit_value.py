@@ -103,9 +103,11 @@ _LegacyOffsetCommitValueConstants._codecs = {
 }
 _LegacyOffsetCommitValueConstants._facts = (
     '{"name":"LegacyOffsetCommitValue","type":"coordinator-value","validVersions":"0","flexible'
-    'Versions":"none","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0"}'
-    ',{"name":"metadata","json":"metadata","type":"string","versions":"0"},{"name":"commit_time'
-    'stamp","json":"commitTimestamp","type":"int64","versions":"0"}]}'
+    'Versions":"none","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0",'
+    '"about":"Committed offset, which is the next offset the group wants to read."},{"name":"me'
+    'tadata","json":"metadata","type":"string","versions":"0","about":"Free text the client sto'
+    'red with the offset, often empty."},{"name":"commit_timestamp","json":"commitTimestamp","t'
+    'ype":"int64","versions":"0","about":"Time of the commit, in milliseconds since 1970."}]}'
 )
 _LegacyOffsetCommitValueConstants._plan = (
     "1\n" ":LegacyOffsetCommitValue offset/q metadata/s commit_timestamp/q\n" "0 0 1 2\n"

@@ -319,11 +319,14 @@ _ListConfigResourcesResponseConstants._codecs = {
 _ListConfigResourcesResponseConstants._facts = (
     '{"name":"ListConfigResourcesResponse","type":"response","validVersions":"0-1","flexibleVer'
     'sions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
-    'ersions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"n'
-    'ame":"config_resources","json":"configResources","type":"[]ConfigResource","versions":"0+"'
-    '}],"structs":{"ConfigResource":[{"name":"resource_name","json":"resourceName","type":"stri'
-    'ng","versions":"0+"},{"name":"resource_type","json":"resourceType","type":"int8","versions'
-    '":"1+","ignorable":true,"default":16}]}}'
+    'ersions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it '
+    'was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
+    '","about":"Error code for the whole request, 0 for none."},{"name":"config_resources","jso'
+    'n":"configResources","type":"[]ConfigResource","versions":"0+","about":"One resource."}],"'
+    'structs":{"ConfigResource":[{"name":"resource_name","json":"resourceName","type":"string",'
+    '"versions":"0+"},{"name":"resource_type","json":"resourceType","type":"int8","versions":"1'
+    '+","ignorable":true,"default":16,"about":"Kind of the resource: 2 topic, 4 broker, 8 broke'
+    'r logger, 16 client metrics, 32 group. Version 0 knows only 16, hence the default."}]}}'
 )
 _ListConfigResourcesResponseConstants._plan = (
     "1\n"

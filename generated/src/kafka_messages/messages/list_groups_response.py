@@ -611,13 +611,17 @@ _ListGroupsResponseConstants._codecs = {
 _ListGroupsResponseConstants._facts = (
     '{"name":"ListGroupsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3'
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
-    '"1+","ignorable":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"'
-    '0+"},{"name":"groups","json":"groups","type":"[]ListedGroup","versions":"0+"}],"structs":{'
-    '"ListedGroup":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entity'
-    'Type":"groupId"},{"name":"protocol_type","json":"protocolType","type":"string","versions":'
-    '"0+"},{"name":"group_state","json":"groupState","type":"string","versions":"4+","ignorable'
-    '":true},{"name":"group_type","json":"groupType","type":"string","versions":"5+","ignorable'
-    '":true}]}}'
+    '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'
+    'eans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versi'
+    'ons":"0+","about":"Error code for the whole request, 0 for none."},{"name":"groups","json"'
+    ':"groups","type":"[]ListedGroup","versions":"0+","about":"One group."}],"structs":{"Listed'
+    'Group":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"'
+    'groupId"},{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","a'
+    'bout":"Class of protocols the members use, such as consumer; empty for a group that only s'
+    'tores offsets."},{"name":"group_state","json":"groupState","type":"string","versions":"4+"'
+    ',"ignorable":true,"about":"Name of the state the group is in, such as Stable."},{"name":"g'
+    'roup_type","json":"groupType","type":"string","versions":"5+","ignorable":true,"about":"Na'
+    'me of the group type, such as classic, consumer or share."}]}}'
 )
 _ListGroupsResponseConstants._plan = (
     "1\n"

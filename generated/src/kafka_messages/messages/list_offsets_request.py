@@ -628,15 +628,23 @@ _ListOffsetsRequestConstants._codecs = {
 _ListOffsetsRequestConstants._facts = (
     '{"name":"ListOffsetsRequest","type":"request","validVersions":"1-11","flexibleVersions":"6'
     '+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId"},{"name":"isolation_level","json":"isolationLevel","type":"int8","versio'
-    'ns":"2+"},{"name":"topics","json":"topics","type":"[]ListOffsetsTopic","versions":"0+"},{"'
-    'name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"10+","ignorable":true}],"'
-    'structs":{"ListOffsetsTopic":[{"name":"name","json":"name","type":"string","versions":"0+"'
-    ',"entityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]ListOffsetsP'
-    'artition","versions":"0+"}],"ListOffsetsPartition":[{"name":"partition_index","json":"part'
-    'itionIndex","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json":"current'
-    'LeaderEpoch","type":"int32","versions":"4+","ignorable":true,"default":-1},{"name":"timest'
-    'amp","json":"timestamp","type":"int64","versions":"0+"}]}}'
+    'yType":"brokerId","about":"Broker id of the asking follower, -1 for an ordinary client."},'
+    '{"name":"isolation_level","json":"isolationLevel","type":"int8","versions":"2+","about":"0'
+    " to count all records, 1 to see only up to the last stable offset, so no open transactions"
+    '."},{"name":"topics","json":"topics","type":"[]ListOffsetsTopic","versions":"0+","about":"'
+    'One topic with the partitions to look at."},{"name":"timeout_ms","json":"timeoutMs","type"'
+    ':"int32","versions":"10+","ignorable":true,"about":"Milliseconds the broker may spend on l'
+    'ookups that have to read tiered storage."}],"structs":{"ListOffsetsTopic":[{"name":"name",'
+    '"json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partition'
+    's","json":"partitions","type":"[]ListOffsetsPartition","versions":"0+","about":"One partit'
+    'ion with the time to look for."}],"ListOffsetsPartition":[{"name":"partition_index","json"'
+    ':"partitionIndex","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json":"c'
+    'urrentLeaderEpoch","type":"int32","versions":"4+","ignorable":true,"default":-1,"about":"L'
+    "eader epoch the sender knows for this partition, used to detect stale senders and brokers;"
+    ' -1 skips the check."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"0'
+    '+","about":"Milliseconds since 1970, or -1 log end, -2 log start, -3 record with the highe'
+    "st time, -4 local log start, -5 last offset in tiered storage, -6 first offset not yet tie"
+    'red."}]}}'
 )
 _ListOffsetsRequestConstants._plan = (
     "1\n"

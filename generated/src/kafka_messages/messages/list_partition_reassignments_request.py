@@ -255,11 +255,13 @@ _ListPartitionReassignmentsRequestConstants._codecs = {
 _ListPartitionReassignmentsRequestConstants._facts = (
     '{"name":"ListPartitionReassignmentsRequest","type":"request","validVersions":"0","flexible'
     'Versions":"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions"'
-    ':"0+","default":60000},{"name":"topics","json":"topics","type":"[]ListPartitionReassignmen'
-    'tsTopics","versions":"0+","nullableVersions":"0+","default":null}],"structs":{"ListPartiti'
-    'onReassignmentsTopics":[{"name":"name","json":"name","type":"string","versions":"0+","enti'
-    'tyType":"topicName"},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32'
-    '","versions":"0+"}]}}'
+    ':"0+","default":60000,"about":"Milliseconds the server may take to answer; 60000 unless se'
+    't."},{"name":"topics","json":"topics","type":"[]ListPartitionReassignmentsTopics","version'
+    's":"0+","nullableVersions":"0+","default":null,"about":"One topic to report on; null asks '
+    'for every reassignment under way."}],"structs":{"ListPartitionReassignmentsTopics":[{"name'
+    '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"'
+    'partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+","about":"Par'
+    'titions of the topic to report on."}]}}'
 )
 _ListPartitionReassignmentsRequestConstants._plan = (
     "1\n"

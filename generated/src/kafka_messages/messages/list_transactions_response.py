@@ -266,13 +266,18 @@ _ListTransactionsResponseConstants._codecs = {
 _ListTransactionsResponseConstants._facts = (
     '{"name":"ListTransactionsResponse","type":"response","validVersions":"0-2","flexibleVersio'
     'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
-    'ions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name'
-    '":"unknown_state_filters","json":"unknownStateFilters","type":"[]string","versions":"0+"},'
-    '{"name":"transaction_states","json":"transactionStates","type":"[]TransactionState","versi'
-    'ons":"0+"}],"structs":{"TransactionState":[{"name":"transactional_id","json":"transactiona'
-    'lId","type":"string","versions":"0+","entityType":"transactionalId"},{"name":"producer_id"'
-    ',"json":"producerId","type":"int64","versions":"0+","entityType":"producerId"},{"name":"tr'
-    'ansaction_state","json":"transactionState","type":"string","versions":"0+"}]}}'
+    'ions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was'
+    ' not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
+    'about":"Error code for the whole request, 0 for none."},{"name":"unknown_state_filters","j'
+    'son":"unknownStateFilters","type":"[]string","versions":"0+","about":"State names from the'
+    ' request that the broker does not know."},{"name":"transaction_states","json":"transaction'
+    'States","type":"[]TransactionState","versions":"0+","about":"One transactional id with its'
+    ' current state."}],"structs":{"TransactionState":[{"name":"transactional_id","json":"trans'
+    'actionalId","type":"string","versions":"0+","entityType":"transactionalId"},{"name":"produ'
+    'cer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","abou'
+    't":"Producer id now tied to the transactional id."},{"name":"transaction_state","json":"tr'
+    'ansactionState","type":"string","versions":"0+","about":"Name of the state, such as Ongoin'
+    'g or CompleteCommit."}]}}'
 )
 _ListTransactionsResponseConstants._plan = (
     "1\n"

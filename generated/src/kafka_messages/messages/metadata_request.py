@@ -650,13 +650,19 @@ _MetadataRequestConstants._codecs = {
 _MetadataRequestConstants._facts = (
     '{"name":"MetadataRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+",'
     '"fields":[{"name":"topics","json":"topics","type":"[]MetadataRequestTopic","versions":"0+"'
-    ',"nullableVersions":"1+"},{"name":"allow_auto_topic_creation","json":"allowAutoTopicCreati'
-    'on","type":"bool","versions":"4+","default":true},{"name":"include_cluster_authorized_oper'
-    'ations","json":"includeClusterAuthorizedOperations","type":"bool","versions":"8-10"},{"nam'
-    'e":"include_topic_authorized_operations","json":"includeTopicAuthorizedOperations","type":'
-    '"bool","versions":"8+"}],"structs":{"MetadataRequestTopic":[{"name":"topic_id","json":"top'
-    'icId","type":"uuid","versions":"10+","ignorable":true},{"name":"name","json":"name","type"'
-    ':"string","versions":"0+","nullableVersions":"10+","entityType":"topicName"}]}}'
+    ',"nullableVersions":"1+","about":"One topic to describe; null asks for all topics, and an '
+    'empty list for none (in version 0 for all)."},{"name":"allow_auto_topic_creation","json":"'
+    'allowAutoTopicCreation","type":"bool","versions":"4+","default":true,"about":"True (the de'
+    'fault) lets the broker create missing topics if its configuration permits that."},{"name":'
+    '"include_cluster_authorized_operations","json":"includeClusterAuthorizedOperations","type"'
+    ':"bool","versions":"8-10","about":"True to also learn what the caller may do to the cluste'
+    'r."},{"name":"include_topic_authorized_operations","json":"includeTopicAuthorizedOperation'
+    's","type":"bool","versions":"8+","about":"True to also learn what the caller may do to eac'
+    'h topic."}],"structs":{"MetadataRequestTopic":[{"name":"topic_id","json":"topicId","type":'
+    '"uuid","versions":"10+","ignorable":true,"about":"Id of the topic, all zero when it is loo'
+    'ked up by name."},{"name":"name","json":"name","type":"string","versions":"0+","nullableVe'
+    'rsions":"10+","entityType":"topicName","about":"Name of the topic, null when it is looked '
+    'up by id."}]}}'
 )
 _MetadataRequestConstants._plan = (
     "1\n"

@@ -116,8 +116,9 @@ _OffsetCommitKeyConstants._codecs = {
 }
 _OffsetCommitKeyConstants._facts = (
     '{"name":"OffsetCommitKey","type":"coordinator-key","validVersions":"0","flexibleVersions":'
-    '"none","fields":[{"name":"group","json":"group","type":"string","versions":"0"},{"name":"t'
-    'opic","json":"topic","type":"string","versions":"0"},{"name":"partition","json":"partition'
-    '","type":"int32","versions":"0"}]}'
+    '"none","fields":[{"name":"group","json":"group","type":"string","versions":"0","about":"Gr'
+    'oup that committed the offset."},{"name":"topic","json":"topic","type":"string","versions"'
+    ':"0","about":"Topic the offset is for."},{"name":"partition","json":"partition","type":"in'
+    't32","versions":"0","about":"Partition index the offset is for."}]}'
 )
 _OffsetCommitKeyConstants._plan = "1\n" ":OffsetCommitKey group/s topic/s partition/i\n" "0 0 1 2\n"

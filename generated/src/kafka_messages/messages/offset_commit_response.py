@@ -567,14 +567,17 @@ _OffsetCommitResponseConstants._codecs = {
 _OffsetCommitResponseConstants._facts = (
     '{"name":"OffsetCommitResponse","type":"response","validVersions":"2-10","flexibleVersions"'
     ':"8+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"3+","ignorable":true},{"name":"topics","json":"topics","type":"[]OffsetCommitResponseT'
-    'opic","versions":"0+"}],"structs":{"OffsetCommitResponseTopic":[{"name":"name","json":"nam'
-    'e","type":"string","versions":"0-9","entityType":"topicName","ignorable":true},{"name":"to'
-    'pic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true},{"name":"partiti'
-    'ons","json":"partitions","type":"[]OffsetCommitResponsePartition","versions":"0+"}],"Offse'
-    'tCommitResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32'
-    '","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}'
-    "]}}"
+    's":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; '
+    '0 means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetCommitRes'
+    'ponseTopic","versions":"0+","about":"The outcomes for one topic."}],"structs":{"OffsetComm'
+    'itResponseTopic":[{"name":"name","json":"name","type":"string","versions":"0-9","entityTyp'
+    'e":"topicName","ignorable":true,"about":"Topic name, used by the versions that do not iden'
+    'tify topics by id."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","i'
+    'gnorable":true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions"'
+    ',"type":"[]OffsetCommitResponsePartition","versions":"0+","about":"The outcome for one par'
+    'tition."}],"OffsetCommitResponsePartition":[{"name":"partition_index","json":"partitionInd'
+    'ex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16"'
+    ',"versions":"0+","about":"Error code of this partition, 0 for none."}]}}'
 )
 _OffsetCommitResponseConstants._plan = (
     "1\n"

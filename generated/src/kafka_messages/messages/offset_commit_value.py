@@ -317,13 +317,18 @@ _OffsetCommitValueConstants._codecs = {
 }
 _OffsetCommitValueConstants._facts = (
     '{"name":"OffsetCommitValue","type":"coordinator-value","validVersions":"0-4","flexibleVers'
-    'ions":"4+","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0+"},{"na'
-    'me":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","ignorable":true,"d'
-    'efault":-1},{"name":"metadata","json":"metadata","type":"string","versions":"0+"},{"name":'
-    '"commit_timestamp","json":"commitTimestamp","type":"int64","versions":"0+"},{"name":"expir'
-    'e_timestamp","json":"expireTimestamp","type":"int64","versions":"1","ignorable":true,"defa'
-    'ult":-1},{"name":"topic_id","json":"topicId","type":"uuid","versions":"4+","tag":0,"tagged'
-    'Versions":"4+","ignorable":true}]}'
+    'ions":"4+","fields":[{"name":"offset","json":"offset","type":"int64","versions":"0+","abou'
+    't":"Committed offset, which is the next offset the group wants to read."},{"name":"leader_'
+    'epoch","json":"leaderEpoch","type":"int32","versions":"3+","ignorable":true,"default":-1,"'
+    'about":"Partition leader epoch of the last record the group consumed, -1 when the client d'
+    'id not say."},{"name":"metadata","json":"metadata","type":"string","versions":"0+","about"'
+    ':"Free text the client stored with the offset, often empty."},{"name":"commit_timestamp","'
+    'json":"commitTimestamp","type":"int64","versions":"0+","about":"Time of the commit, in mil'
+    'liseconds since 1970."},{"name":"expire_timestamp","json":"expireTimestamp","type":"int64"'
+    ',"versions":"1","ignorable":true,"default":-1,"about":"Time the offset expires, in millise'
+    'conds since 1970; -1 means the broker\'s own retention rule decides."},{"name":"topic_id","'
+    'json":"topicId","type":"uuid","versions":"4+","tag":0,"taggedVersions":"4+","ignorable":tr'
+    'ue,"about":"Id of the topic at commit time, all zero when unknown."}]}'
 )
 _OffsetCommitValueConstants._plan = (
     "1\n"

@@ -284,12 +284,13 @@ _OffsetDeleteRequestConstants._codecs = {
 _OffsetDeleteRequestConstants._facts = (
     '{"name":"OffsetDeleteRequest","type":"request","validVersions":"0","flexibleVersions":"non'
     'e","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityTy'
-    'pe":"groupId"},{"name":"topics","json":"topics","type":"[]OffsetDeleteRequestTopic","versi'
-    'ons":"0+"}],"structs":{"OffsetDeleteRequestTopic":[{"name":"name","json":"name","type":"st'
-    'ring","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":'
-    '"partitions","type":"[]OffsetDeleteRequestPartition","versions":"0+"}],"OffsetDeleteReques'
-    'tPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"'
-    '0+"}]}}'
+    'pe":"groupId","about":"Group whose offsets are to go."},{"name":"topics","json":"topics","'
+    'type":"[]OffsetDeleteRequestTopic","versions":"0+","about":"One topic with partitions to f'
+    'orget."}],"structs":{"OffsetDeleteRequestTopic":[{"name":"name","json":"name","type":"stri'
+    'ng","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"p'
+    'artitions","type":"[]OffsetDeleteRequestPartition","versions":"0+","about":"One partition '
+    'whose committed offset is to be deleted."}],"OffsetDeleteRequestPartition":[{"name":"parti'
+    'tion_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
 )
 _OffsetDeleteRequestConstants._plan = (
     "1\n"

@@ -303,14 +303,18 @@ _OffsetDeleteResponseConstants._codecs = {
 }
 _OffsetDeleteResponseConstants._facts = (
     '{"name":"OffsetDeleteResponse","type":"response","validVersions":"0","flexibleVersions":"n'
-    'one","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"n'
-    'ame":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable"'
-    ':true},{"name":"topics","json":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0'
-    '+"}],"structs":{"OffsetDeleteResponseTopic":[{"name":"name","json":"name","type":"string",'
-    '"versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"parti'
-    'tions","type":"[]OffsetDeleteResponsePartition","versions":"0+"}],"OffsetDeleteResponsePar'
-    'tition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
-    '"mapKey":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    'one","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","abo'
+    'ut":"Error code for the whole request, 0 for none."},{"name":"throttle_time_ms","json":"th'
+    'rottleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long quotas hel'
+    'd this client back, in milliseconds; 0 means it was not throttled."},{"name":"topics","jso'
+    'n":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0+","about":"The outcomes for'
+    ' one topic."}],"structs":{"OffsetDeleteResponseTopic":[{"name":"name","json":"name","type"'
+    ':"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","js'
+    'on":"partitions","type":"[]OffsetDeleteResponsePartition","versions":"0+","about":"The out'
+    'come for one partition."}],"OffsetDeleteResponsePartition":[{"name":"partition_index","jso'
+    'n":"partitionIndex","type":"int32","versions":"0+","mapKey":true},{"name":"error_code","js'
+    'on":"errorCode","type":"int16","versions":"0+","about":"Error code of this partition, 0 fo'
+    'r none."}]}}'
 )
 _OffsetDeleteResponseConstants._plan = (
     "1\n"

@@ -491,14 +491,18 @@ _OffsetForLeaderEpochRequestConstants._codecs = {
 _OffsetForLeaderEpochRequestConstants._facts = (
     '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"2-4","flexibleVers'
     'ions":"4+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+'
-    '","entityType":"brokerId","ignorable":true,"default":-2},{"name":"topics","json":"topics",'
-    '"type":"[]OffsetForLeaderTopic","versions":"0+"}],"structs":{"OffsetForLeaderTopic":[{"nam'
-    'e":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey'
-    '":true},{"name":"partitions","json":"partitions","type":"[]OffsetForLeaderPartition","vers'
-    'ions":"0+"}],"OffsetForLeaderPartition":[{"name":"partition","json":"partition","type":"in'
-    't32","versions":"0+"},{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"i'
-    'nt32","versions":"2+","ignorable":true,"default":-1},{"name":"leader_epoch","json":"leader'
-    'Epoch","type":"int32","versions":"0+"}]}}'
+    '","entityType":"brokerId","ignorable":true,"default":-2,"about":"Broker id of the asking f'
+    'ollower, -1 for a consumer; the default -2 stands for a debugging consumer."},{"name":"top'
+    'ics","json":"topics","type":"[]OffsetForLeaderTopic","versions":"0+","about":"One topic wi'
+    'th partitions to look at."}],"structs":{"OffsetForLeaderTopic":[{"name":"topic","json":"to'
+    'pic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"part'
+    'itions","json":"partitions","type":"[]OffsetForLeaderPartition","versions":"0+","about":"O'
+    'ne partition with the epoch to look for."}],"OffsetForLeaderPartition":[{"name":"partition'
+    '","json":"partition","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json"'
+    ':"currentLeaderEpoch","type":"int32","versions":"2+","ignorable":true,"default":-1,"about"'
+    ':"Leader epoch the sender knows for this partition, used to detect stale senders and broke'
+    'rs; -1 skips the check."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","vers'
+    'ions":"0+","about":"Leader epoch whose end offset is wanted."}]}}'
 )
 _OffsetForLeaderEpochRequestConstants._plan = (
     "1\n"

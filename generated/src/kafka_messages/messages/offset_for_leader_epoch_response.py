@@ -455,14 +455,19 @@ _OffsetForLeaderEpochResponseConstants._codecs = {
 _OffsetForLeaderEpochResponseConstants._facts = (
     '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"2-4","flexibleVe'
     'rsions":"4+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
-    'versions":"2+","ignorable":true},{"name":"topics","json":"topics","type":"[]OffsetForLeade'
-    'rTopicResult","versions":"0+"}],"structs":{"OffsetForLeaderTopicResult":[{"name":"topic","'
-    'json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"na'
-    'me":"partitions","json":"partitions","type":"[]EpochEndOffset","versions":"0+"}],"EpochEnd'
-    'Offset":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"'
-    'partition","json":"partition","type":"int32","versions":"0+"},{"name":"leader_epoch","json'
-    '":"leaderEpoch","type":"int32","versions":"1+","ignorable":true,"default":-1},{"name":"end'
-    '_offset","json":"endOffset","type":"int64","versions":"0+","default":-1}]}}'
+    'versions":"2+","ignorable":true,"about":"How long quotas held this client back, in millise'
+    'conds; 0 means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetFo'
+    'rLeaderTopicResult","versions":"0+","about":"The results for one topic."}],"structs":{"Off'
+    'setForLeaderTopicResult":[{"name":"topic","json":"topic","type":"string","versions":"0+","'
+    'entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitions","type":"[]'
+    'EpochEndOffset","versions":"0+","about":"The result for one partition."}],"EpochEndOffset"'
+    ':[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error co'
+    'de of this partition, 0 for none."},{"name":"partition","json":"partition","type":"int32",'
+    '"versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"1+'
+    '","ignorable":true,"default":-1,"about":"Largest epoch in the log that is not above the re'
+    'quested one, -1 if unknown."},{"name":"end_offset","json":"endOffset","type":"int64","vers'
+    'ions":"0+","default":-1,"about":"Offset just after the last record of that epoch, -1 if un'
+    'known."}]}}'
 )
 _OffsetForLeaderEpochResponseConstants._plan = (
     "1\n"

@@ -666,16 +666,23 @@ _ProduceRequestConstants._codecs = {
 _ProduceRequestConstants._facts = (
     '{"name":"ProduceRequest","type":"request","validVersions":"3-13","flexibleVersions":"9+","'
     'fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"3'
-    '+","nullableVersions":"3+","entityType":"transactionalId","default":null},{"name":"acks","'
-    'json":"acks","type":"int16","versions":"0+"},{"name":"timeout_ms","json":"timeoutMs","type'
-    '":"int32","versions":"0+"},{"name":"topic_data","json":"topicData","type":"[]TopicProduceD'
-    'ata","versions":"0+"}],"structs":{"TopicProduceData":[{"name":"name","json":"name","type":'
-    '"string","versions":"0-12","entityType":"topicName","ignorable":true,"mapKey":true},{"name'
-    '":"topic_id","json":"topicId","type":"uuid","versions":"13+","ignorable":true,"mapKey":tru'
-    'e},{"name":"partition_data","json":"partitionData","type":"[]PartitionProduceData","versio'
-    'ns":"0+"}],"PartitionProduceData":[{"name":"index","json":"index","type":"int32","versions'
-    '":"0+"},{"name":"records","json":"records","type":"records","versions":"0+","nullableVersi'
-    'ons":"0+","default":null}]}}'
+    '+","nullableVersions":"3+","entityType":"transactionalId","default":null,"about":"Transact'
+    'ional id of the producer, null if the records are not part of a transaction."},{"name":"ac'
+    'ks","json":"acks","type":"int16","versions":"0+","about":"Whom to wait for before answerin'
+    'g: 0 nobody and no answer is sent, 1 the leader, -1 all in-sync replicas."},{"name":"timeo'
+    'ut_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Milliseconds the leader '
+    'may wait for the other replicas."},{"name":"topic_data","json":"topicData","type":"[]Topic'
+    'ProduceData","versions":"0+","about":"One topic with records to append."}],"structs":{"Top'
+    'icProduceData":[{"name":"name","json":"name","type":"string","versions":"0-12","entityType'
+    '":"topicName","ignorable":true,"mapKey":true,"about":"Topic name, used by the versions tha'
+    't do not identify topics by id."},{"name":"topic_id","json":"topicId","type":"uuid","versi'
+    'ons":"13+","ignorable":true,"mapKey":true,"about":"Unique id of the topic."},{"name":"part'
+    'ition_data","json":"partitionData","type":"[]PartitionProduceData","versions":"0+","about"'
+    ':"One partition with records to append."}],"PartitionProduceData":[{"name":"index","json":'
+    '"index","type":"int32","versions":"0+","about":"Number of the partition."},{"name":"record'
+    's","json":"records","type":"records","versions":"0+","nullableVersions":"0+","default":nul'
+    'l,"about":"The record batch to append, in the format of the log; null carries no records."'
+    "}]}}"
 )
 _ProduceRequestConstants._plan = (
     "1\n"

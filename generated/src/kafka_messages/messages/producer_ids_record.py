@@ -95,9 +95,11 @@ _ProducerIdsRecordConstants._codecs = {
 _ProducerIdsRecordConstants._facts = (
     '{"name":"ProducerIdsRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
     '"fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType'
-    '":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","'
-    'default":-1},{"name":"next_producer_id","json":"nextProducerId","type":"int64","versions":'
-    '"0+"}]}'
+    '":"brokerId","about":"Broker that asked for the block."},{"name":"broker_epoch","json":"br'
+    'okerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch of that broker\'s reg'
+    'istration, -1 when unknown."},{"name":"next_producer_id","json":"nextProducerId","type":"i'
+    'nt64","versions":"0+","about":"First producer id after the block, where the next block sta'
+    'rts."}]}'
 )
 _ProducerIdsRecordConstants._plan = (
     "1\n" ":ProducerIdsRecord broker_id/i broker_epoch/q=-1 next_producer_id/q\n" "0 0 1 2 ;\n"

@@ -213,15 +213,22 @@ _ProducerSnapshotConstants._codecs = {
 }
 _ProducerSnapshotConstants._facts = (
     '{"name":"ProducerSnapshot","type":"data","validVersions":"1","flexibleVersions":"none","fi'
-    'elds":[{"name":"crc","json":"crc","type":"uint32","versions":"1"},{"name":"producer_entrie'
-    's","json":"producerEntries","type":"[]ProducerEntry","versions":"1"}],"structs":{"Producer'
-    'Entry":[{"name":"producer_id","json":"producerId","type":"int64","versions":"1"},{"name":"'
-    'epoch","json":"epoch","type":"int16","versions":"1"},{"name":"last_sequence","json":"lastS'
-    'equence","type":"int32","versions":"1"},{"name":"last_offset","json":"lastOffset","type":"'
-    'int64","versions":"1"},{"name":"offset_delta","json":"offsetDelta","type":"int32","version'
-    's":"1"},{"name":"timestamp","json":"timestamp","type":"int64","versions":"1"},{"name":"coo'
-    'rdinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"1"},{"name":"current_'
-    'txn_first_offset","json":"currentTxnFirstOffset","type":"int64","versions":"1"}]}}'
+    'elds":[{"name":"crc","json":"crc","type":"uint32","versions":"1","about":"CRC-32C of all b'
+    'ytes that follow it in the file."},{"name":"producer_entries","json":"producerEntries","ty'
+    'pe":"[]ProducerEntry","versions":"1","about":"One entry per known producer id."}],"structs'
+    '":{"ProducerEntry":[{"name":"producer_id","json":"producerId","type":"int64","versions":"1'
+    '"},{"name":"epoch","json":"epoch","type":"int16","versions":"1","about":"Newest epoch of t'
+    'he producer."},{"name":"last_sequence","json":"lastSequence","type":"int32","versions":"1"'
+    ',"about":"Sequence number of the last record from the producer, -1 for none."},{"name":"la'
+    'st_offset","json":"lastOffset","type":"int64","versions":"1","about":"Offset of the last r'
+    'ecord from the producer, -1 for none."},{"name":"offset_delta","json":"offsetDelta","type"'
+    ':"int32","versions":"1","about":"Last offset minus first offset of the last batch from the'
+    ' producer."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"1","about":'
+    '"Timestamp of the last batch from the producer, in milliseconds since 1970."},{"name":"coo'
+    'rdinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"1","about":"Epoch of '
+    'the transaction coordinator that sent the last marker, -1 for none."},{"name":"current_txn'
+    '_first_offset","json":"currentTxnFirstOffset","type":"int64","versions":"1","about":"First'
+    ' offset of the open transaction, -1 when none is open."}]}}'
 )
 _ProducerSnapshotConstants._plan = (
     "1\n"

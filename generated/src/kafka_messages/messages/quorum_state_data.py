@@ -287,14 +287,20 @@ _QuorumStateDataConstants._codecs = {
 }
 _QuorumStateDataConstants._facts = (
     '{"name":"QuorumStateData","type":"data","validVersions":"0-1","flexibleVersions":"0+","fie'
-    'lds":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0"},{"name":"lea'
-    'der_id","json":"leaderId","type":"int32","versions":"0+","default":-1},{"name":"leader_epo'
-    'ch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1},{"name":"voted_id","'
-    'json":"votedId","type":"int32","versions":"0+","default":-1},{"name":"voted_directory_id",'
-    '"json":"votedDirectoryId","type":"uuid","versions":"1+"},{"name":"applied_offset","json":"'
-    'appliedOffset","type":"int64","versions":"0"},{"name":"current_voters","json":"currentVote'
-    'rs","type":"[]Voter","versions":"0","nullableVersions":"0"}],"structs":{"Voter":[{"name":"'
-    'voter_id","json":"voterId","type":"int32","versions":"0"}]}}'
+    'lds":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0","about":"Id o'
+    'f the cluster the node belongs to."},{"name":"leader_id","json":"leaderId","type":"int32",'
+    '"versions":"0+","default":-1,"about":"Node id of the known leader, -1 for none."},{"name":'
+    '"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1,"about":"N'
+    'ewest election epoch the node has seen, -1 when not set."},{"name":"voted_id","json":"vote'
+    'dId","type":"int32","versions":"0+","default":-1,"about":"Node id this node voted for in t'
+    'he epoch, -1 when it has not voted."},{"name":"voted_directory_id","json":"votedDirectoryI'
+    'd","type":"uuid","versions":"1+","about":"Directory id of the node voted for, all zero whe'
+    'n unknown or no vote was given."},{"name":"applied_offset","json":"appliedOffset","type":"'
+    'int64","versions":"0","about":"Not used, kept in the old format only."},{"name":"current_v'
+    'oters","json":"currentVoters","type":"[]Voter","versions":"0","nullableVersions":"0","abou'
+    't":"Voters of the quorum in the old format, null when none are stored."}],"structs":{"Vote'
+    'r":[{"name":"voter_id","json":"voterId","type":"int32","versions":"0","about":"Node id of '
+    'the voter."}]}}'
 )
 _QuorumStateDataConstants._plan = (
     "1\n"

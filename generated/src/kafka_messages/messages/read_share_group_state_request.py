@@ -301,12 +301,15 @@ _ReadShareGroupStateRequestConstants._codecs = {
 }
 _ReadShareGroupStateRequestConstants._facts = (
     '{"name":"ReadShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersion'
-    's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+"},{"n'
-    'ame":"topics","json":"topics","type":"[]ReadStateData","versions":"0+"}],"structs":{"ReadS'
-    'tateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"par'
-    'titions","json":"partitions","type":"[]PartitionData","versions":"0+"}],"PartitionData":[{'
-    '"name":"partition","json":"partition","type":"int32","versions":"0+"},{"name":"leader_epoc'
-    'h","json":"leaderEpoch","type":"int32","versions":"0+"}]}}'
+    's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","abo'
+    'ut":"Share group that owns the state."},{"name":"topics","json":"topics","type":"[]ReadSta'
+    'teData","versions":"0+","about":"One topic with partitions to read."}],"structs":{"ReadSta'
+    'teData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique'
+    ' id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","ver'
+    'sions":"0+","about":"One partition whose state is wanted."}],"PartitionData":[{"name":"par'
+    'tition","json":"partition","type":"int32","versions":"0+"},{"name":"leader_epoch","json":"'
+    'leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the broker that leads'
+    ' the share-partition. The coordinator uses it to fence older leaders."}]}}'
 )
 _ReadShareGroupStateRequestConstants._plan = (
     "1\n"

@@ -312,11 +312,14 @@ _ReadShareGroupStateSummaryRequestConstants._codecs = {
 _ReadShareGroupStateSummaryRequestConstants._facts = (
     '{"name":"ReadShareGroupStateSummaryRequest","type":"request","validVersions":"0-1","flexib'
     'leVersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":'
-    '"0+"},{"name":"topics","json":"topics","type":"[]ReadStateSummaryData","versions":"0+"}],"'
-    'structs":{"ReadStateSummaryData":[{"name":"topic_id","json":"topicId","type":"uuid","versi'
-    'ons":"0+"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0'
-    '+"}],"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+'
-    '"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"}]}}'
+    '"0+","about":"Share group that owns the state."},{"name":"topics","json":"topics","type":"'
+    '[]ReadStateSummaryData","versions":"0+","about":"One topic with partitions to read."}],"st'
+    'ructs":{"ReadStateSummaryData":[{"name":"topic_id","json":"topicId","type":"uuid","version'
+    's":"0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type"'
+    ':"[]PartitionData","versions":"0+","about":"One partition whose summary is wanted."}],"Par'
+    'titionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+"},{"name'
+    '":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch'
+    ' of the broker that leads the share-partition."}]}}'
 )
 _ReadShareGroupStateSummaryRequestConstants._plan = (
     "1\n"

@@ -498,16 +498,23 @@ _ReadShareGroupStateSummaryResponseConstants._codecs = {
 _ReadShareGroupStateSummaryResponseConstants._facts = (
     '{"name":"ReadShareGroupStateSummaryResponse","type":"response","validVersions":"0-1","flex'
     'ibleVersions":"0+","fields":[{"name":"results","json":"results","type":"[]ReadStateSummary'
-    'Result","versions":"0+"}],"structs":{"ReadStateSummaryResult":[{"name":"topic_id","json":"'
-    'topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"['
-    ']PartitionResult","versions":"0+"}],"PartitionResult":[{"name":"partition","json":"partiti'
-    'on","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"0+"},{"name":"error_message","json":"errorMessage","type":"string","versions"'
-    ':"0+","nullableVersions":"0+","default":null},{"name":"state_epoch","json":"stateEpoch","t'
-    'ype":"int32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","'
-    'versions":"0+"},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+"'
-    '},{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","version'
-    's":"1+","ignorable":true,"default":-1}]}}'
+    'Result","versions":"0+","about":"The results for one topic."}],"structs":{"ReadStateSummar'
+    'yResult":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Uniqu'
+    'e id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","'
+    'versions":"0+","about":"The summary of one partition."}],"PartitionResult":[{"name":"parti'
+    'tion","json":"partition","type":"int32","versions":"0+"},{"name":"error_code","json":"erro'
+    'rCode","type":"int16","versions":"0+","about":"Error code of this partition, 0 for none."}'
+    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVe'
+    'rsions":"0+","default":null,"about":"Text explaining the error of this partition, null if '
+    'there is none to tell."},{"name":"state_epoch","json":"stateEpoch","type":"int32","version'
+    's":"0+","about":"Epoch of the share-partition state, raised each time the state is initial'
+    'ized anew."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","a'
+    'bout":"Leader epoch of the broker that leads the share-partition."},{"name":"start_offset"'
+    ',"json":"startOffset","type":"int64","versions":"0+","about":"Offset at which the share-pa'
+    'rtition starts, -1 if it is not decided yet."},{"name":"delivery_complete_count","json":"d'
+    'eliveryCompleteCount","type":"int32","versions":"1+","ignorable":true,"default":-1,"about"'
+    ':"How many records from the start offset onwards need no further delivery, -1 if unknown."'
+    "}]}}"
 )
 _ReadShareGroupStateSummaryResponseConstants._plan = (
     "1\n"

@@ -209,12 +209,15 @@ _RemotePartitionDeleteMetadataRecordConstants._codecs = {
 _RemotePartitionDeleteMetadataRecordConstants._facts = (
     '{"name":"RemotePartitionDeleteMetadataRecord","type":"metadata","validVersions":"0","flexi'
     'bleVersions":"0+","fields":[{"name":"topic_id_partition","json":"topicIdPartition","type":'
-    '"TopicIdPartitionEntry","versions":"0+"},{"name":"broker_id","json":"brokerId","type":"int'
-    '32","versions":"0+"},{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64"'
-    ',"versions":"0+"},{"name":"remote_partition_delete_state","json":"remotePartitionDeleteSta'
-    'te","type":"int8","versions":"0+"}],"structs":{"TopicIdPartitionEntry":[{"name":"name","js'
-    'on":"name","type":"string","versions":"0+"},{"name":"id","json":"id","type":"uuid","versio'
-    'ns":"0+"},{"name":"partition","json":"partition","type":"int32","versions":"0+"}]}}'
+    '"TopicIdPartitionEntry","versions":"0+","about":"Partition whose remote data is deleted."}'
+    ',{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","about":"Broker that'
+    ' sent this event."},{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64",'
+    '"versions":"0+","about":"Time of this event, in milliseconds since 1970."},{"name":"remote'
+    '_partition_delete_state","json":"remotePartitionDeleteState","type":"int8","versions":"0+"'
+    ',"about":"0 marked for deletion, 1 deletion started, 2 deletion finished."}],"structs":{"T'
+    'opicIdPartitionEntry":[{"name":"name","json":"name","type":"string","versions":"0+","about'
+    '":"Name of the topic."},{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id'
+    ' of the topic."},{"name":"partition","json":"partition","type":"int32","versions":"0+"}]}}'
 )
 _RemotePartitionDeleteMetadataRecordConstants._plan = (
     "1\n"

@@ -87,6 +87,7 @@ _RemoveAccessControlEntryRecordConstants._codecs = {
 }
 _RemoveAccessControlEntryRecordConstants._facts = (
     '{"name":"RemoveAccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVe'
-    'rsions":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+"}]}'
+    'rsions":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id '
+    'the rule was added with."}]}'
 )
 _RemoveAccessControlEntryRecordConstants._plan = "1\n" ":RemoveAccessControlEntryRecord id/u\n" "0 0 ;\n"

@@ -103,6 +103,7 @@ _RemoveDelegationTokenRecordConstants._codecs = {
 }
 _RemoveDelegationTokenRecordConstants._facts = (
     '{"name":"RemoveDelegationTokenRecord","type":"metadata","validVersions":"0","flexibleVersi'
-    'ons":"0+","fields":[{"name":"token_id","json":"tokenId","type":"string","versions":"0+"}]}'
+    'ons":"0+","fields":[{"name":"token_id","json":"tokenId","type":"string","versions":"0+","a'
+    'bout":"Id of the token to remove."}]}'
 )
 _RemoveDelegationTokenRecordConstants._plan = "1\n" ":RemoveDelegationTokenRecord token_id/s\n" "0 0c ;\n"

@@ -135,8 +135,11 @@ _RemoveRaftVoterRequestConstants._codecs = {
 _RemoveRaftVoterRequestConstants._facts = (
     '{"name":"RemoveRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"'
     '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
-    'lableVersions":"0+"},{"name":"voter_id","json":"voterId","type":"int32","versions":"0+"},{'
-    '"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+"}]}'
+    'lableVersions":"0+","about":"Cluster the sender means to change, null to skip this check."'
+    '},{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of t'
+    'he voter to remove."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid"'
+    ',"versions":"0+","about":"Id of the voter\'s metadata log directory; it must match the one '
+    'in the voter set."}]}'
 )
 _RemoveRaftVoterRequestConstants._plan = (
     "1\n" ":RemoveRaftVoterRequest cluster_id/s? voter_id/i voter_directory_id/u\n" "0 0cn 1 2 ;\n"

@@ -83,6 +83,7 @@ _RemoveTopicRecordConstants._codecs = {
 }
 _RemoveTopicRecordConstants._facts = (
     '{"name":"RemoveTopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+",'
-    '"fields":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"}]}'
+    '"fields":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of'
+    ' the deleted topic."}]}'
 )
 _RemoveTopicRecordConstants._plan = "1\n" ":RemoveTopicRecord topic_id/u\n" "0 0 ;\n"

@@ -171,8 +171,10 @@ _RenewDelegationTokenRequestConstants._codecs = {
 }
 _RenewDelegationTokenRequestConstants._facts = (
     '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"1-2","flexibleVers'
-    'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+"},{"name":'
-    '"renew_period_ms","json":"renewPeriodMs","type":"int64","versions":"0+"}]}'
+    'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","about":"'
+    'The secret HMAC of the token, which also identifies it."},{"name":"renew_period_ms","json"'
+    ':"renewPeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now the token i'
+    "s to stay valid, within its maximum lifetime; negative for the server's default.\"}]}"
 )
 _RenewDelegationTokenRequestConstants._plan = (
     "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "1 0 1\n" "2 0c 1 ;\n"

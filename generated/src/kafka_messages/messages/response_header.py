@@ -103,6 +103,7 @@ _ResponseHeaderConstants._codecs = {
 }
 _ResponseHeaderConstants._facts = (
     '{"name":"ResponseHeader","type":"header","validVersions":"0-1","flexibleVersions":"1+","fi'
-    'elds":[{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+"}]}'
+    'elds":[{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+","abo'
+    'ut":"The correlation id of the request that is being answered."}]}'
 )
 _ResponseHeaderConstants._plan = "1\n" ":ResponseHeader correlation_id/i\n" "0 0\n" "1 0 ;\n"

@@ -115,7 +115,8 @@ _ShareGroupCurrentMemberAssignmentKeyConstants._codecs = {
 _ShareGroupCurrentMemberAssignmentKeyConstants._facts = (
     '{"name":"ShareGroupCurrentMemberAssignmentKey","type":"coordinator-key","validVersions":"0'
     '","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string",'
-    '"versions":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
+    '"versions":"0","about":"Group this record belongs to."},{"name":"member_id","json":"member'
+    'Id","type":"string","versions":"0","about":"Member of the group this record is about."}]}'
 )
 _ShareGroupCurrentMemberAssignmentKeyConstants._plan = (
     "1\n" ":ShareGroupCurrentMemberAssignmentKey group_id/s member_id/s\n" "0 0 1\n"

@@ -239,12 +239,15 @@ _ShareGroupCurrentMemberAssignmentValueConstants._codecs = {
 _ShareGroupCurrentMemberAssignmentValueConstants._facts = (
     '{"name":"ShareGroupCurrentMemberAssignmentValue","type":"coordinator-value","validVersions'
     '":"0","flexibleVersions":"0+","fields":[{"name":"member_epoch","json":"memberEpoch","type"'
-    ':"int32","versions":"0+"},{"name":"previous_member_epoch","json":"previousMemberEpoch","ty'
-    'pe":"int32","versions":"0+"},{"name":"state","json":"state","type":"int8","versions":"0+"}'
-    ',{"name":"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","ver'
-    'sions":"0+"}],"structs":{"TopicPartitions":[{"name":"topic_id","json":"topicId","type":"uu'
-    'id","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":'
-    '"0+"}]}}'
+    ':"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"pr'
+    'evious_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about":"'
+    'Epoch the member had before the current one, still accepted if a response was lost."},{"na'
+    'me":"state","json":"state","type":"int8","versions":"0+","about":"State of the member; 0 i'
+    's stable, which is what share group members normally have."},{"name":"assigned_partitions"'
+    ',"json":"assignedPartitions","type":"[]TopicPartitions","versions":"0+","about":"Partition'
+    's the member may fetch from, one entry per topic."}],"structs":{"TopicPartitions":[{"name"'
+    ':"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"p'
+    'artitions","type":"[]int32","versions":"0+","about":"Partition indexes in this topic."}]}}'
 )
 _ShareGroupCurrentMemberAssignmentValueConstants._plan = (
     "1\n"

@@ -116,8 +116,9 @@ _ShareGroupDescribeRequestConstants._codecs = {
 _ShareGroupDescribeRequestConstants._facts = (
     '{"name":"ShareGroupDescribeRequest","type":"request","validVersions":"1","flexibleVersions'
     '":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","'
-    'entityType":"groupId"},{"name":"include_authorized_operations","json":"includeAuthorizedOp'
-    'erations","type":"bool","versions":"0+"}]}'
+    'entityType":"groupId","about":"One entry per share group to describe."},{"name":"include_a'
+    'uthorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","'
+    'about":"True to be told which operations the caller may perform on each group."}]}'
 )
 _ShareGroupDescribeRequestConstants._plan = (
     "1\n" ":ShareGroupDescribeRequest group_ids/[s include_authorized_operations/t\n" "1 0c 1 ;\n"

@@ -111,6 +111,7 @@ _ShareGroupMemberMetadataKeyConstants._codecs = {
 _ShareGroupMemberMetadataKeyConstants._facts = (
     '{"name":"ShareGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","flexib'
     'leVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions'
-    '":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
+    '":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memberId","type'
+    '":"string","versions":"0","about":"Member of the group this record is about."}]}'
 )
 _ShareGroupMemberMetadataKeyConstants._plan = "1\n" ":ShareGroupMemberMetadataKey group_id/s member_id/s\n" "0 0 1\n"

@@ -181,10 +181,12 @@ _ShareGroupMemberMetadataValueConstants._codecs = {
 _ShareGroupMemberMetadataValueConstants._facts = (
     '{"name":"ShareGroupMemberMetadataValue","type":"coordinator-value","validVersions":"0","fl'
     'exibleVersions":"0+","fields":[{"name":"rack_id","json":"rackId","type":"string","versions'
-    '":"0+","nullableVersions":"0+"},{"name":"client_id","json":"clientId","type":"string","ver'
-    'sions":"0+"},{"name":"client_host","json":"clientHost","type":"string","versions":"0+"},{"'
-    'name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":'
-    '"0+"}]}'
+    '":"0+","nullableVersions":"0+","about":"Rack the member runs in, null when it gave none."}'
+    ',{"name":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id '
+    'the member sent in its request header."},{"name":"client_host","json":"clientHost","type":'
+    '"string","versions":"0+","about":"Address the member connected from."},{"name":"subscribed'
+    '_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","about":"Nam'
+    'es of the topics the member wants to read."}]}'
 )
 _ShareGroupMemberMetadataValueConstants._plan = (
     "1\n"

@@ -85,7 +85,7 @@ _ShareGroupMetadataKeyConstants._codecs = {
 }
 _ShareGroupMetadataKeyConstants._facts = (
     '{"name":"ShareGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVers'
-    'ions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0"}'
-    "]}"
+    'ions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0",'
+    '"about":"Group this record belongs to."}]}'
 )
 _ShareGroupMetadataKeyConstants._plan = "1\n" ":ShareGroupMetadataKey group_id/s\n" "0 0\n"

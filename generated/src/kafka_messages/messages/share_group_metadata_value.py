@@ -89,7 +89,9 @@ _ShareGroupMetadataValueConstants._codecs = {
 }
 _ShareGroupMetadataValueConstants._facts = (
     '{"name":"ShareGroupMetadataValue","type":"coordinator-value","validVersions":"0","flexible'
-    'Versions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+"},{"'
-    'name":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+"}]}'
+    'Versions":"0+","fields":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","ab'
+    'out":"Group epoch, raised when members, subscriptions or subscribed topics change."},{"nam'
+    'e":"metadata_hash","json":"metadataHash","type":"int64","versions":"0+","about":"Hash over'
+    ' the metadata of all subscribed topics, used to notice that a topic changed."}]}'
 )
 _ShareGroupMetadataValueConstants._plan = "1\n" ":ShareGroupMetadataValue epoch/i metadata_hash/q\n" "0 0 1 ;\n"

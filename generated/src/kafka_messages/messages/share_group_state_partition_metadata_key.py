@@ -92,6 +92,6 @@ _ShareGroupStatePartitionMetadataKeyConstants._codecs = {
 _ShareGroupStatePartitionMetadataKeyConstants._facts = (
     '{"name":"ShareGroupStatePartitionMetadataKey","type":"coordinator-key","validVersions":"0"'
     ',"flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","'
-    'versions":"0"}]}'
+    'versions":"0","about":"Group this record belongs to."}]}'
 )
 _ShareGroupStatePartitionMetadataKeyConstants._plan = "1\n" ":ShareGroupStatePartitionMetadataKey group_id/s\n" "0 0\n"

@@ -375,14 +375,17 @@ _ShareGroupStatePartitionMetadataValueConstants._codecs = {
 _ShareGroupStatePartitionMetadataValueConstants._facts = (
     '{"name":"ShareGroupStatePartitionMetadataValue","type":"coordinator-value","validVersions"'
     ':"0","flexibleVersions":"0+","fields":[{"name":"initializing_topics","json":"initializingT'
-    'opics","type":"[]TopicPartitionsInfo","versions":"0+"},{"name":"initialized_topics","json"'
-    ':"initializedTopics","type":"[]TopicPartitionsInfo","versions":"0+"},{"name":"deleting_top'
-    'ics","json":"deletingTopics","type":"[]TopicInfo","versions":"0+"}],"structs":{"TopicParti'
-    'tionsInfo":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"to'
-    'pic_name","json":"topicName","type":"string","versions":"0+"},{"name":"partitions","json":'
-    '"partitions","type":"[]int32","versions":"0+"}],"TopicInfo":[{"name":"topic_id","json":"to'
+    'opics","type":"[]TopicPartitionsInfo","versions":"0+","about":"Partitions whose share stat'
+    'e is being created but not yet confirmed."},{"name":"initialized_topics","json":"initializ'
+    'edTopics","type":"[]TopicPartitionsInfo","versions":"0+","about":"Partitions whose share s'
+    'tate exists, so that members can be given them."},{"name":"deleting_topics","json":"deleti'
+    'ngTopics","type":"[]TopicInfo","versions":"0+","about":"Topics whose share state for this '
+    'group is being deleted."}],"structs":{"TopicPartitionsInfo":[{"name":"topic_id","json":"to'
     'picId","type":"uuid","versions":"0+"},{"name":"topic_name","json":"topicName","type":"stri'
-    'ng","versions":"0+"}]}}'
+    'ng","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":'
+    '"0+","about":"Partition indexes in this topic."}],"TopicInfo":[{"name":"topic_id","json":"'
+    'topicId","type":"uuid","versions":"0+"},{"name":"topic_name","json":"topicName","type":"st'
+    'ring","versions":"0+"}]}}'
 )
 _ShareGroupStatePartitionMetadataValueConstants._plan = (
     "1\n"

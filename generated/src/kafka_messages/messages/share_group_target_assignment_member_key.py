@@ -113,7 +113,8 @@ _ShareGroupTargetAssignmentMemberKeyConstants._codecs = {
 _ShareGroupTargetAssignmentMemberKeyConstants._facts = (
     '{"name":"ShareGroupTargetAssignmentMemberKey","type":"coordinator-key","validVersions":"0"'
     ',"flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","'
-    'versions":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
+    'versions":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memberI'
+    'd","type":"string","versions":"0","about":"Member of the group this record is about."}]}'
 )
 _ShareGroupTargetAssignmentMemberKeyConstants._plan = (
     "1\n" ":ShareGroupTargetAssignmentMemberKey group_id/s member_id/s\n" "0 0 1\n"

@@ -217,9 +217,10 @@ _ShareGroupTargetAssignmentMemberValueConstants._codecs = {
 _ShareGroupTargetAssignmentMemberValueConstants._facts = (
     '{"name":"ShareGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersions"'
     ':"0","flexibleVersions":"0+","fields":[{"name":"topic_partitions","json":"topicPartitions"'
-    ',"type":"[]TopicPartition","versions":"0+"}],"structs":{"TopicPartition":[{"name":"topic_i'
-    'd","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions'
-    '","type":"[]int32","versions":"0+"}]}}'
+    ',"type":"[]TopicPartition","versions":"0+","about":"Wanted partitions, one entry per topic'
+    '."}],"structs":{"TopicPartition":[{"name":"topic_id","json":"topicId","type":"uuid","versi'
+    'ons":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","abou'
+    't":"Partition indexes in this topic."}]}}'
 )
 _ShareGroupTargetAssignmentMemberValueConstants._plan = (
     "1\n"

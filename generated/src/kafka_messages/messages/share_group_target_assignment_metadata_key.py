@@ -94,7 +94,7 @@ _ShareGroupTargetAssignmentMetadataKeyConstants._codecs = {
 _ShareGroupTargetAssignmentMetadataKeyConstants._facts = (
     '{"name":"ShareGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions":"'
     '0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string"'
-    ',"versions":"0"}]}'
+    ',"versions":"0","about":"Group this record belongs to."}]}'
 )
 _ShareGroupTargetAssignmentMetadataKeyConstants._plan = (
     "1\n" ":ShareGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"

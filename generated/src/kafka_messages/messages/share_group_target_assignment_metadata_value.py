@@ -156,8 +156,10 @@ _ShareGroupTargetAssignmentMetadataValueConstants._codecs = {
 _ShareGroupTargetAssignmentMetadataValueConstants._facts = (
     '{"name":"ShareGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVersion'
     's":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentEpoc'
-    'h","type":"int32","versions":"0+"},{"name":"assignment_timestamp","json":"assignmentTimest'
-    'amp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true}]}'
+    'h","type":"int32","versions":"0+","about":"Group epoch for which the target assignment was'
+    ' computed."},{"name":"assignment_timestamp","json":"assignmentTimestamp","type":"int64","v'
+    'ersions":"0+","tag":0,"taggedVersions":"0+","ignorable":true,"about":"Time the target assi'
+    'gnment was computed, in milliseconds since 1970, 0 when not recorded."}]}'
 )
 _ShareGroupTargetAssignmentMetadataValueConstants._plan = (
     "1\n" ":ShareGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"

@@ -105,8 +105,9 @@ _ShareSnapshotKeyConstants._codecs = {
 }
 _ShareSnapshotKeyConstants._facts = (
     '{"name":"ShareSnapshotKey","type":"coordinator-key","validVersions":"0","flexibleVersions"'
-    ':"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0"},{"na'
-    'me":"topic_id","json":"topicId","type":"uuid","versions":"0"},{"name":"partition","json":"'
-    'partition","type":"int32","versions":"0"}]}'
+    ':"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0","abou'
+    't":"Share group the state belongs to."},{"name":"topic_id","json":"topicId","type":"uuid",'
+    '"versions":"0","about":"Topic of the share partition."},{"name":"partition","json":"partit'
+    'ion","type":"int32","versions":"0","about":"Partition index of the share partition."}]}'
 )
 _ShareSnapshotKeyConstants._plan = "1\n" ":ShareSnapshotKey group_id/s topic_id/u partition/i\n" "0 0 1 2\n"

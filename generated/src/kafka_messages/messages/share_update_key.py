@@ -105,8 +105,9 @@ _ShareUpdateKeyConstants._codecs = {
 }
 _ShareUpdateKeyConstants._facts = (
     '{"name":"ShareUpdateKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"'
-    'none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0"},{"name'
-    '":"topic_id","json":"topicId","type":"uuid","versions":"0"},{"name":"partition","json":"pa'
-    'rtition","type":"int32","versions":"0"}]}'
+    'none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0","about"'
+    ':"Share group the state belongs to."},{"name":"topic_id","json":"topicId","type":"uuid","v'
+    'ersions":"0","about":"Topic of the share partition."},{"name":"partition","json":"partitio'
+    'n","type":"int32","versions":"0","about":"Partition index of the share partition."}]}'
 )
 _ShareUpdateKeyConstants._plan = "1\n" ":ShareUpdateKey group_id/s topic_id/u partition/i\n" "0 0 1 2\n"

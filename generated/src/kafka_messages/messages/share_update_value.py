@@ -270,15 +270,21 @@ _ShareUpdateValueConstants._codecs = {
 _ShareUpdateValueConstants._facts = (
     '{"name":"ShareUpdateValue","type":"coordinator-value","validVersions":"0","flexibleVersion'
     's":"0+","fields":[{"name":"snapshot_epoch","json":"snapshotEpoch","type":"int32","versions'
-    '":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"},{"name'
-    '":"start_offset","json":"startOffset","type":"int64","versions":"0+"},{"name":"delivery_co'
-    'mplete_count","json":"deliveryCompleteCount","type":"int32","versions":"0+","tag":0,"tagge'
-    'dVersions":"0+","default":-1},{"name":"state_batches","json":"stateBatches","type":"[]Stat'
-    'eBatch","versions":"0+"}],"structs":{"StateBatch":[{"name":"first_offset","json":"firstOff'
-    'set","type":"int64","versions":"0+"},{"name":"last_offset","json":"lastOffset","type":"int'
-    '64","versions":"0+"},{"name":"delivery_state","json":"deliveryState","type":"int8","versio'
-    'ns":"0+"},{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+"}]'
-    "}}"
+    '":"0+","about":"Number of the snapshot these changes build on."},{"name":"leader_epoch","j'
+    'son":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the partition l'
+    'eader that wrote the change."},{"name":"start_offset","json":"startOffset","type":"int64",'
+    '"versions":"0+","about":"First offset that is not finished with, -1 when it did not change'
+    '."},{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","versi'
+    'ons":"0+","tag":0,"taggedVersions":"0+","default":-1,"about":"Number of offsets from the s'
+    'tart offset on whose delivery is finished, -1 when unknown."},{"name":"state_batches","jso'
+    'n":"stateBatches","type":"[]StateBatch","versions":"0+","about":"Changed runs of offsets, '
+    'each with one delivery state and count."}],"structs":{"StateBatch":[{"name":"first_offset"'
+    ',"json":"firstOffset","type":"int64","versions":"0+","about":"First offset in the run."},{'
+    '"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offs'
+    'et in the run, included."},{"name":"delivery_state","json":"deliveryState","type":"int8","'
+    'versions":"0+","about":"0 available, 2 acknowledged, 4 archived."},{"name":"delivery_count'
+    '","json":"deliveryCount","type":"int16","versions":"0+","about":"How many times the record'
+    's were handed to a consumer."}]}}'
 )
 _ShareUpdateValueConstants._plan = (
     "1\n"

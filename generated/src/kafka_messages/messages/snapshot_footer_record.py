@@ -80,6 +80,7 @@ _SnapshotFooterRecordConstants._codecs = {
 }
 _SnapshotFooterRecordConstants._facts = (
     '{"name":"SnapshotFooterRecord","type":"data","validVersions":"0","flexibleVersions":"0+","'
-    'fields":[{"name":"version","json":"version","type":"int16","versions":"0+"}]}'
+    'fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Versio'
+    "n of this footer's layout.\"}]}"
 )
 _SnapshotFooterRecordConstants._plan = "1\n" ":SnapshotFooterRecord version/h\n" "0 0 ;\n"

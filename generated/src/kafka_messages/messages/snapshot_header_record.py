@@ -90,9 +90,10 @@ _SnapshotHeaderRecordConstants._codecs = {
 }
 _SnapshotHeaderRecordConstants._facts = (
     '{"name":"SnapshotHeaderRecord","type":"data","validVersions":"0","flexibleVersions":"0+","'
-    'fields":[{"name":"version","json":"version","type":"int16","versions":"0+"},{"name":"last_'
-    'contained_log_timestamp","json":"lastContainedLogTimestamp","type":"int64","versions":"0+"'
-    "}]}"
+    'fields":[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Versio'
+    'n of this header\'s layout."},{"name":"last_contained_log_timestamp","json":"lastContainedL'
+    'ogTimestamp","type":"int64","versions":"0+","about":"Append time of the newest log record '
+    'the snapshot covers, in milliseconds since the Unix epoch."}]}'
 )
 _SnapshotHeaderRecordConstants._plan = (
     "1\n" ":SnapshotHeaderRecord version/h last_contained_log_timestamp/q\n" "0 0 1 ;\n"

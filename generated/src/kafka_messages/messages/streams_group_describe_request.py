@@ -184,9 +184,12 @@ _StreamsGroupDescribeRequestConstants._codecs = {
 _StreamsGroupDescribeRequestConstants._facts = (
     '{"name":"StreamsGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVers'
     'ions":"0+","fields":[{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0'
-    '+","entityType":"groupId"},{"name":"include_authorized_operations","json":"includeAuthoriz'
-    'edOperations","type":"bool","versions":"0+"},{"name":"include_topology_description","json"'
-    ':"includeTopologyDescription","type":"bool","versions":"1+"}]}'
+    '+","entityType":"groupId","about":"One entry per streams group to describe."},{"name":"inc'
+    'lude_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":'
+    '"0+","about":"True to be told which operations the caller may perform on each group."},{"n'
+    'ame":"include_topology_description","json":"includeTopologyDescription","type":"bool","ver'
+    'sions":"1+","about":"True to be told also the nodes, stores and edges of each group\'s proc'
+    'essing topology."}]}'
 )
 _StreamsGroupDescribeRequestConstants._plan = (
     "1\n"

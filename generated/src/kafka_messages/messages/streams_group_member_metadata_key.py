@@ -111,7 +111,8 @@ _StreamsGroupMemberMetadataKeyConstants._codecs = {
 _StreamsGroupMemberMetadataKeyConstants._facts = (
     '{"name":"StreamsGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","flex'
     'ibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versio'
-    'ns":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
+    'ns":"0","about":"Group this record belongs to."},{"name":"member_id","json":"memberId","ty'
+    'pe":"string","versions":"0","about":"Member of the group this record is about."}]}'
 )
 _StreamsGroupMemberMetadataKeyConstants._plan = (
     "1\n" ":StreamsGroupMemberMetadataKey group_id/s member_id/s\n" "0 0 1\n"

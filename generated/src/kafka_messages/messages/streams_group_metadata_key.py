@@ -86,6 +86,6 @@ _StreamsGroupMetadataKeyConstants._codecs = {
 _StreamsGroupMetadataKeyConstants._facts = (
     '{"name":"StreamsGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVe'
     'rsions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0'
-    '"}]}'
+    '","about":"Group this record belongs to."}]}'
 )
 _StreamsGroupMetadataKeyConstants._plan = "1\n" ":StreamsGroupMetadataKey group_id/s\n" "0 0\n"

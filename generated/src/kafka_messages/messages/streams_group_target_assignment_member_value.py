@@ -273,11 +273,14 @@ _StreamsGroupTargetAssignmentMemberValueConstants._codecs = {
 _StreamsGroupTargetAssignmentMemberValueConstants._facts = (
     '{"name":"StreamsGroupTargetAssignmentMemberValue","type":"coordinator-value","validVersion'
     's":"0","flexibleVersions":"0+","fields":[{"name":"active_tasks","json":"activeTasks","type'
-    '":"[]TaskIds","versions":"0+"},{"name":"standby_tasks","json":"standbyTasks","type":"[]Tas'
-    'kIds","versions":"0+"},{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","ver'
-    'sions":"0+"}],"structs":{"TaskIds":[{"name":"subtopology_id","json":"subtopologyId","type"'
-    ':"string","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","vers'
-    'ions":"0+"}]}}'
+    '":"[]TaskIds","versions":"0+","about":"Tasks the member should process."},{"name":"standby'
+    '_tasks","json":"standbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose stat'
+    'e the member should keep a copy of."},{"name":"warmup_tasks","json":"warmupTasks","type":"'
+    '[]TaskIds","versions":"0+","about":"Tasks whose state the member should restore so that it'
+    ' can take them over later."}],"structs":{"TaskIds":[{"name":"subtopology_id","json":"subto'
+    'pologyId","type":"string","versions":"0+","about":"Subtopology the tasks belong to."},{"na'
+    'me":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition i'
+    'ndexes; each one with the subtopology makes one task."}]}}'
 )
 _StreamsGroupTargetAssignmentMemberValueConstants._plan = (
     "1\n"

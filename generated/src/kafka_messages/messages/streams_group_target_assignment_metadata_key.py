@@ -94,7 +94,7 @@ _StreamsGroupTargetAssignmentMetadataKeyConstants._codecs = {
 _StreamsGroupTargetAssignmentMetadataKeyConstants._facts = (
     '{"name":"StreamsGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions"'
     ':"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"strin'
-    'g","versions":"0"}]}'
+    'g","versions":"0","about":"Group this record belongs to."}]}'
 )
 _StreamsGroupTargetAssignmentMetadataKeyConstants._plan = (
     "1\n" ":StreamsGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"

@@ -156,8 +156,10 @@ _StreamsGroupTargetAssignmentMetadataValueConstants._codecs = {
 _StreamsGroupTargetAssignmentMetadataValueConstants._facts = (
     '{"name":"StreamsGroupTargetAssignmentMetadataValue","type":"coordinator-value","validVersi'
     'ons":"0","flexibleVersions":"0+","fields":[{"name":"assignment_epoch","json":"assignmentEp'
-    'och","type":"int32","versions":"0+"},{"name":"assignment_timestamp","json":"assignmentTime'
-    'stamp","type":"int64","versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true}]}'
+    'och","type":"int32","versions":"0+","about":"Group epoch for which the target assignment w'
+    'as computed."},{"name":"assignment_timestamp","json":"assignmentTimestamp","type":"int64",'
+    '"versions":"0+","tag":0,"taggedVersions":"0+","ignorable":true,"about":"Time the target as'
+    'signment was computed, in milliseconds since 1970, 0 when not recorded."}]}'
 )
 _StreamsGroupTargetAssignmentMetadataValueConstants._plan = (
     "1\n" ":StreamsGroupTargetAssignmentMetadataValue assignment_epoch/i assignment_timestamp/q\n" "0 0 ; 0=1\n"

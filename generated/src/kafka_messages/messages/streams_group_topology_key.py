@@ -86,6 +86,6 @@ _StreamsGroupTopologyKeyConstants._codecs = {
 _StreamsGroupTopologyKeyConstants._facts = (
     '{"name":"StreamsGroupTopologyKey","type":"coordinator-key","validVersions":"0","flexibleVe'
     'rsions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0'
-    '"}]}'
+    '","about":"Group this record belongs to."}]}'
 )
 _StreamsGroupTopologyKeyConstants._plan = "1\n" ":StreamsGroupTopologyKey group_id/s\n" "0 0\n"

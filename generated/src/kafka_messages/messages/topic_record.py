@@ -118,6 +118,7 @@ _TopicRecordConstants._codecs = {
 _TopicRecordConstants._facts = (
     '{"name":"TopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","field'
     's":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"}'
-    ',{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"}]}'
+    ',{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the new '
+    'topic, never used again for another one."}]}'
 )
 _TopicRecordConstants._plan = "1\n" ":TopicRecord name/s topic_id/u\n" "0 0c 1 ;\n"

@@ -89,6 +89,6 @@ _TransactionLogKeyConstants._codecs = {
 _TransactionLogKeyConstants._facts = (
     '{"name":"TransactionLogKey","type":"coordinator-key","validVersions":"0","flexibleVersions'
     '":"none","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","ve'
-    'rsions":"0"}]}'
+    'rsions":"0","about":"Id the producer is configured with."}]}'
 )
 _TransactionLogKeyConstants._plan = "1\n" ":TransactionLogKey transactional_id/s\n" "0 0\n"

@@ -543,13 +543,18 @@ _TxnOffsetCommitResponseConstants._codecs = {
 _TxnOffsetCommitResponseConstants._facts = (
     '{"name":"TxnOffsetCommitResponse","type":"response","validVersions":"0-6","flexibleVersion'
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
-    'ons":"0+"},{"name":"topics","json":"topics","type":"[]TxnOffsetCommitResponseTopic","versi'
-    'ons":"0+"}],"structs":{"TxnOffsetCommitResponseTopic":[{"name":"name","json":"name","type"'
-    ':"string","versions":"0-5","entityType":"topicName","ignorable":true},{"name":"topic_id","'
-    'json":"topicId","type":"uuid","versions":"6+","ignorable":true},{"name":"partitions","json'
-    '":"partitions","type":"[]TxnOffsetCommitResponsePartition","versions":"0+"}],"TxnOffsetCom'
-    'mitResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","v'
-    'ersions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"}]}}'
+    'ons":"0+","about":"Milliseconds this response was or should be held back because a quota w'
+    'as exceeded, 0 for none."},{"name":"topics","json":"topics","type":"[]TxnOffsetCommitRespo'
+    'nseTopic","versions":"0+","about":"One entry per topic of the request."}],"structs":{"TxnO'
+    'ffsetCommitResponseTopic":[{"name":"name","json":"name","type":"string","versions":"0-5","'
+    'entityType":"topicName","ignorable":true,"about":"Topic name, replaced by TopicId in newer'
+    ' versions."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable"'
+    ':true,"about":"Topic id, used instead of the name."},{"name":"partitions","json":"partitio'
+    'ns","type":"[]TxnOffsetCommitResponsePartition","versions":"0+","about":"One entry per par'
+    'tition of the request."}],"TxnOffsetCommitResponsePartition":[{"name":"partition_index","j'
+    'son":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCo'
+    'de","type":"int16","versions":"0+","about":"Error code of the commit for this partition, 0'
+    ' for none."}]}}'
 )
 _TxnOffsetCommitResponseConstants._plan = (
     "1\n"

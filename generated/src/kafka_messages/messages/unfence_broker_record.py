@@ -92,6 +92,8 @@ _UnfenceBrokerRecordConstants._codecs = {
 _UnfenceBrokerRecordConstants._facts = (
     '{"name":"UnfenceBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+'
     '","fields":[{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId'
-    '"},{"name":"epoch","json":"epoch","type":"int64","versions":"0+"}]}'
+    '","about":"Broker that is unfenced."},{"name":"epoch","json":"epoch","type":"int64","versi'
+    'ons":"0+","about":"Epoch of the broker\'s registration, so that a change for an older regis'
+    'tration is told apart."}]}'
 )
 _UnfenceBrokerRecordConstants._plan = "1\n" ":UnfenceBrokerRecord id/i epoch/q\n" "0 0 1 ;\n"

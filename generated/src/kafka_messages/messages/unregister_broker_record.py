@@ -90,7 +90,8 @@ _UnregisterBrokerRecordConstants._codecs = {
 _UnregisterBrokerRecordConstants._facts = (
     '{"name":"UnregisterBrokerRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId"},{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"'
-    '0+"}]}'
+    'yType":"brokerId","about":"Broker that is removed."},{"name":"broker_epoch","json":"broker'
+    'Epoch","type":"int64","versions":"0+","about":"Epoch of the registration that is removed."'
+    "}]}"
 )
 _UnregisterBrokerRecordConstants._plan = "1\n" ":UnregisterBrokerRecord broker_id/i broker_epoch/q\n" "0 0 1 ;\n"

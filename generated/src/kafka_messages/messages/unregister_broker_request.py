@@ -87,6 +87,6 @@ _UnregisterBrokerRequestConstants._codecs = {
 _UnregisterBrokerRequestConstants._facts = (
     '{"name":"UnregisterBrokerRequest","type":"request","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId"}]}'
+    'yType":"brokerId","about":"Id of the broker to remove."}]}'
 )
 _UnregisterBrokerRequestConstants._plan = "1\n" ":UnregisterBrokerRequest broker_id/i\n" "0 0 ;\n"

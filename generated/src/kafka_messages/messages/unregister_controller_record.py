@@ -86,6 +86,6 @@ _UnregisterControllerRecordConstants._codecs = {
 _UnregisterControllerRecordConstants._facts = (
     '{"name":"UnregisterControllerRecord","type":"metadata","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
-    ':"0+"}]}'
+    ':"0+","about":"Node id of the controller that is removed."}]}'
 )
 _UnregisterControllerRecordConstants._plan = "1\n" ":UnregisterControllerRecord controller_id/i\n" "0 0 ;\n"

@@ -92,6 +92,6 @@ _UnregisterControllerRequestConstants._codecs = {
 _UnregisterControllerRequestConstants._facts = (
     '{"name":"UnregisterControllerRequest","type":"request","validVersions":"0","flexibleVersio'
     'ns":"0+","fields":[{"name":"controller_id","json":"controllerId","type":"int32","versions"'
-    ':"0+"}]}'
+    ':"0+","about":"Node id of the controller to remove."}]}'
 )
 _UnregisterControllerRequestConstants._plan = "1\n" ":UnregisterControllerRequest controller_id/i\n" "0 0 ;\n"

@@ -135,9 +135,11 @@ _UnregisterControllerResponseConstants._codecs = {
 _UnregisterControllerResponseConstants._facts = (
     '{"name":"UnregisterControllerResponse","type":"response","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
-    'rsions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"na'
-    'me":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersion'
-    's":"0+"}]}'
+    'rsions":"0+","about":"Milliseconds this response was or should be held back because a quot'
+    'a was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","vers'
+    'ions":"0+","about":"Error code of the removal, 0 for none."},{"name":"error_message","json'
+    '":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human re'
+    'adable detail of the error of the removal, null when there is nothing to add."}]}'
 )
 _UnregisterControllerResponseConstants._plan = (
     "1\n" ":UnregisterControllerResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"

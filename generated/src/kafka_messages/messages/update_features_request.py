@@ -361,13 +361,19 @@ _UpdateFeaturesRequestConstants._codecs = {
 _UpdateFeaturesRequestConstants._facts = (
     '{"name":"UpdateFeaturesRequest","type":"request","validVersions":"0-2","flexibleVersions":'
     '"0+","fields":[{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","def'
-    'ault":60000},{"name":"feature_updates","json":"featureUpdates","type":"[]FeatureUpdateKey"'
-    ',"versions":"0+"},{"name":"validate_only","json":"validateOnly","type":"bool","versions":"'
-    '1+"}],"structs":{"FeatureUpdateKey":[{"name":"feature","json":"feature","type":"string","v'
-    'ersions":"0+","mapKey":true},{"name":"max_version_level","json":"maxVersionLevel","type":"'
-    'int16","versions":"0+"},{"name":"allow_downgrade","json":"allowDowngrade","type":"bool","v'
-    'ersions":"0"},{"name":"upgrade_type","json":"upgradeType","type":"int8","versions":"1+","d'
-    'efault":1}]}}'
+    'ault":60000,"about":"Milliseconds the change may take before it is given up, one minute by'
+    ' default."},{"name":"feature_updates","json":"featureUpdates","type":"[]FeatureUpdateKey",'
+    '"versions":"0+","about":"One entry per feature to change."},{"name":"validate_only","json"'
+    ':"validateOnly","type":"bool","versions":"1+","about":"True to check the change without ma'
+    'king it."}],"structs":{"FeatureUpdateKey":[{"name":"feature","json":"feature","type":"stri'
+    'ng","versions":"0+","mapKey":true,"about":"Name of the feature, such as metadata.version."'
+    '},{"name":"max_version_level","json":"maxVersionLevel","type":"int16","versions":"0+","abo'
+    'ut":"Level the feature should have afterwards; below 1 to remove the feature."},{"name":"a'
+    'llow_downgrade","json":"allowDowngrade","type":"bool","versions":"0","about":"True when th'
+    'e new level may be lower than the current one; replaced by UpgradeType."},{"name":"upgrade'
+    '_type","json":"upgradeType","type":"int8","versions":"1+","default":1,"about":"1 (the defa'
+    "ult) only raises the level, 2 also lowers it if nothing is lost, 3 also lowers it at the p"
+    'rice of losing metadata."}]}}'
 )
 _UpdateFeaturesRequestConstants._plan = (
     "1\n"

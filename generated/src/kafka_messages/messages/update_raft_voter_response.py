@@ -298,13 +298,17 @@ _UpdateRaftVoterResponseConstants._codecs = {
 _UpdateRaftVoterResponseConstants._facts = (
     '{"name":"UpdateRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions"'
     ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
-    's":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"name":"'
-    'current_leader","json":"currentLeader","type":"CurrentLeader","versions":"0+","tag":0,"tag'
-    'gedVersions":"0+"}],"structs":{"CurrentLeader":[{"name":"leader_id","json":"leaderId","typ'
-    'e":"int32","versions":"0+","entityType":"brokerId","default":-1},{"name":"leader_epoch","j'
-    'son":"leaderEpoch","type":"int32","versions":"0+","default":-1},{"name":"host","json":"hos'
-    't","type":"string","versions":"0+"},{"name":"port","json":"port","type":"int32","versions"'
-    ':"0+"}]}}'
+    's":"0+","about":"Milliseconds this response was or should be held back because a quota was'
+    ' exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions"'
+    ':"0+","about":"Error code of the update, 0 for none."},{"name":"current_leader","json":"cu'
+    'rrentLeader","type":"CurrentLeader","versions":"0+","tag":0,"taggedVersions":"0+","about":'
+    '"The quorum leader as the answering node knows it."}],"structs":{"CurrentLeader":[{"name":'
+    '"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","defa'
+    'ult":-1,"about":"Node id of the leader, -1 when unknown."},{"name":"leader_epoch","json":"'
+    'leaderEpoch","type":"int32","versions":"0+","default":-1,"about":"Newest leader epoch the '
+    'answering node knows, -1 when unknown."},{"name":"host","json":"host","type":"string","ver'
+    'sions":"0+","about":"Host of the leader, empty when unknown."},{"name":"port","json":"port'
+    '","type":"int32","versions":"0+","about":"Port of the leader, 0 when unknown."}]}}'
 )
 _UpdateRaftVoterResponseConstants._plan = (
     "1\n"

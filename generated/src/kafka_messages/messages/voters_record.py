@@ -415,17 +415,22 @@ _VotersRecordConstants._codecs = {
 }
 _VotersRecordConstants._facts = (
     '{"name":"VotersRecord","type":"data","validVersions":"0","flexibleVersions":"0+","fields":'
-    '[{"name":"version","json":"version","type":"int16","versions":"0+"},{"name":"voters","json'
-    '":"voters","type":"[]Voter","versions":"0+"}],"structs":{"Voter":[{"name":"voter_id","json'
-    '":"voterId","type":"int32","versions":"0+","entityType":"brokerId"},{"name":"voter_directo'
-    'ry_id","json":"voterDirectoryId","type":"uuid","versions":"0+"},{"name":"endpoints","json"'
-    ':"endpoints","type":"[]Endpoint","versions":"0+"},{"name":"kraft_version_feature","json":"'
-    'kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+"}],"Endpoint":[{"name":"n'
-    'ame","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"host","json":"h'
-    'ost","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","versio'
-    'ns":"0+"}],"KRaftVersionFeature":[{"name":"min_supported_version","json":"minSupportedVers'
-    'ion","type":"int16","versions":"0+"},{"name":"max_supported_version","json":"maxSupportedV'
-    'ersion","type":"int16","versions":"0+"}]}}'
+    '[{"name":"version","json":"version","type":"int16","versions":"0+","about":"Version of thi'
+    's record\'s layout."},{"name":"voters","json":"voters","type":"[]Voter","versions":"0+","ab'
+    'out":"One entry per voter of the quorum."}],"structs":{"Voter":[{"name":"voter_id","json":'
+    '"voterId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the v'
+    'oter."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0'
+    '+","about":"Id of the log directory that holds the voter\'s copy of the metadata log."},{"n'
+    'ame":"endpoints","json":"endpoints","type":"[]Endpoint","versions":"0+","about":"One entry'
+    ' per address at which the voter can be reached."},{"name":"kraft_version_feature","json":"'
+    'kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+","about":"Levels of the k'
+    'raft.version feature the voter can work with."}],"Endpoint":[{"name":"name","json":"name",'
+    '"type":"string","versions":"0+","mapKey":true,"about":"Name of the listener, unique within'
+    ' the voter."},{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port"'
+    ',"json":"port","type":"uint16","versions":"0+"}],"KRaftVersionFeature":[{"name":"min_suppo'
+    'rted_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest '
+    'supported level."},{"name":"max_supported_version","json":"maxSupportedVersion","type":"in'
+    't16","versions":"0+","about":"Highest supported level."}]}}'
 )
 _VotersRecordConstants._plan = (
     "1\n"

@@ -316,12 +316,15 @@ _WriteShareGroupStateResponseConstants._codecs = {
 _WriteShareGroupStateResponseConstants._facts = (
     '{"name":"WriteShareGroupStateResponse","type":"response","validVersions":"0-1","flexibleVe'
     'rsions":"0+","fields":[{"name":"results","json":"results","type":"[]WriteStateResult","ver'
-    'sions":"0+"}],"structs":{"WriteStateResult":[{"name":"topic_id","json":"topicId","type":"u'
-    'uid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]PartitionResult",'
-    '"versions":"0+"}],"PartitionResult":[{"name":"partition","json":"partition","type":"int32"'
-    ',"versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},'
-    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
-    'sions":"0+","default":null}]}}'
+    'sions":"0+","about":"One entry per topic of the request."}],"structs":{"WriteStateResult":'
+    '[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","'
+    'json":"partitions","type":"[]PartitionResult","versions":"0+","about":"One entry per parti'
+    'tion of the request."}],"PartitionResult":[{"name":"partition","json":"partition","type":"'
+    'int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":'
+    '"0+","about":"Error code of the write for this partition, 0 for none."},{"name":"error_mes'
+    'sage","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","defau'
+    'lt":null,"about":"Human readable detail of the error of the write for this partition, null'
+    ' when there is nothing to add."}]}}'
 )
 _WriteShareGroupStateResponseConstants._plan = (
     "1\n"

@@ -431,15 +431,21 @@ _WriteTxnMarkersRequestConstants._codecs = {
 _WriteTxnMarkersRequestConstants._facts = (
     '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"1-2","flexibleVersions"'
     ':"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions"'
-    ':"0+"}],"structs":{"WritableTxnMarker":[{"name":"producer_id","json":"producerId","type":"'
-    'int64","versions":"0+","entityType":"producerId"},{"name":"producer_epoch","json":"produce'
-    'rEpoch","type":"int16","versions":"0+"},{"name":"transaction_result","json":"transactionRe'
-    'sult","type":"bool","versions":"0+"},{"name":"topics","json":"topics","type":"[]WritableTx'
-    'nMarkerTopic","versions":"0+"},{"name":"coordinator_epoch","json":"coordinatorEpoch","type'
-    '":"int32","versions":"0+"},{"name":"transaction_version","json":"transactionVersion","type'
-    '":"int8","versions":"2+","ignorable":true}],"WritableTxnMarkerTopic":[{"name":"name","json'
-    '":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partition_inde'
-    'xes","json":"partitionIndexes","type":"[]int32","versions":"0+"}]}}'
+    ':"0+","about":"One entry per transaction to end."}],"structs":{"WritableTxnMarker":[{"name'
+    '":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerI'
+    'd","about":"Producer whose transaction ends."},{"name":"producer_epoch","json":"producerEp'
+    'och","type":"int16","versions":"0+","about":"Epoch of that producer id."},{"name":"transac'
+    'tion_result","json":"transactionResult","type":"bool","versions":"0+","about":"True to com'
+    'mit, false to abort."},{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopic",'
+    '"versions":"0+","about":"One entry per topic the transaction wrote to."},{"name":"coordina'
+    'tor_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Leader epoch '
+    "of the coordinator's transaction log partition, so that markers of a former coordinator ar"
+    'e refused."},{"name":"transaction_version","json":"transactionVersion","type":"int8","vers'
+    'ions":"2+","ignorable":true,"about":"Level of the transaction.version feature the transact'
+    'ion runs with: 0 and 1 older rules, 2 an epoch bump per transaction."}],"WritableTxnMarker'
+    'Topic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicNa'
+    'me"},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+'
+    '","about":"Numbers of the partitions that get a marker."}]}}'
 )
 _WriteTxnMarkersRequestConstants._plan = (
     "1\n"

@@ -378,14 +378,17 @@ _WriteTxnMarkersResponseConstants._codecs = {
 _WriteTxnMarkersResponseConstants._facts = (
     '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"1-2","flexibleVersion'
     's":"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","v'
-    'ersions":"0+"}],"structs":{"WritableTxnMarkerResult":[{"name":"producer_id","json":"produc'
-    'erId","type":"int64","versions":"0+","entityType":"producerId"},{"name":"topics","json":"t'
-    'opics","type":"[]WritableTxnMarkerTopicResult","versions":"0+"}],"WritableTxnMarkerTopicRe'
-    'sult":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicNam'
-    'e"},{"name":"partitions","json":"partitions","type":"[]WritableTxnMarkerPartitionResult","'
-    'versions":"0+"}],"WritableTxnMarkerPartitionResult":[{"name":"partition_index","json":"par'
-    'titionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type'
-    '":"int16","versions":"0+"}]}}'
+    'ersions":"0+","about":"One entry per transaction of the request."}],"structs":{"WritableTx'
+    'nMarkerResult":[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","'
+    'entityType":"producerId","about":"Producer whose transaction was to end."},{"name":"topics'
+    '","json":"topics","type":"[]WritableTxnMarkerTopicResult","versions":"0+","about":"One ent'
+    'ry per topic of that transaction."}],"WritableTxnMarkerTopicResult":[{"name":"name","json"'
+    ':"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions","js'
+    'on":"partitions","type":"[]WritableTxnMarkerPartitionResult","versions":"0+","about":"One '
+    'entry per partition that was to get a marker."}],"WritableTxnMarkerPartitionResult":[{"nam'
+    'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"erro'
+    'r_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of writing t'
+    'he marker to this partition, 0 for none."}]}}'
 )
 _WriteTxnMarkersResponseConstants._plan = (
     "1\n"

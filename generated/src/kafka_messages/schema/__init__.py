@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from .build import schemas_of
 from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
+from .facts import FieldFacts, MessageFacts, Range, facts_of, fields_of
+from .fitting import Lost
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct
@@ -79,14 +81,20 @@ __all__ = [
     "ArrayOf",
     "CompactArrayOf",
     "Field",
+    "FieldFacts",
     "InterleavedTagSection",
+    "Lost",
+    "MessageFacts",
     "NullableStruct",
     "OptionalFieldBuffer",
+    "Range",
     "Schema",
     "SchemaError",
     "Struct",
     "TagSection",
     "TaggedStruct",
     "Type",
+    "facts_of",
+    "fields_of",
     "schemas_of",
 ]

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 from uuid import UUID
 
+from .._core.described import owner_of
+from .._core.structs import StructBase
 from .._core.wire import ZERO_UUID
 
 MAX_VERSION = 32767
@@ -43,6 +46,14 @@ class Range:
     def __contains__(self, version: object) -> bool:
         return isinstance(version, int) and self.lowest <= version <= self.highest
 
+    def __str__(self) -> str:
+        """As definitions have it: ``0+``, ``3-5``, ``7``, ``none``."""
+        if self.lowest > self.highest:
+            return "none"
+        if self.highest == MAX_VERSION:
+            return f"{self.lowest}+"
+        return str(self.lowest) if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
+
 
 NO_VERSIONS = Range(0, -1)
 
@@ -52,16 +63,25 @@ class FieldFacts:
     """One field of the definition."""
 
     name: str
+    """Its name in Python."""
     json_name: str
+    """Its key in Kafka's JSON form."""
     type: str
+    """Kafka's type, or the name of a struct: of the field, or of each element of an array."""
     is_array: bool
     versions: Range
+    """The versions that have the field."""
     nullable: Range
+    """The versions in which it may be null."""
     tag: int | None
     tagged: Range
+    """The versions in which it is written with its tag, and left out at its default."""
     flexible: Range | None
+    """The versions with compact lengths, where they are others than the message's."""
     ignorable: bool
+    """Whether it is dropped, and not refused, when it is set and a version without it is written."""
     map_key: bool
+    """Whether elements of the array that the struct is in are found by it."""
     default_fact: object
     """The default as JSON; absent (``...``) for the type's own default."""
     optional: bool
@@ -72,6 +92,10 @@ class FieldFacts:
     entity_type: str | None
     """What the field names, in the definition's word: ``brokerId``, ``groupId``, ``producerId``, ``topicName`` or
     ``transactionalId``; None where it names none of them."""
+    about: str = ""
+    """What the field is, in our words; empty where there is nothing to add to its name."""
+    fields: tuple[FieldFacts, ...] = field(default=(), repr=False)
+    """The fields of its struct; none where the type is not one."""
 
     @property
     def is_struct(self) -> bool:
@@ -154,28 +178,50 @@ def facts_of(message: type[Described]) -> MessageFacts:
     return facts
 
 
+def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
+    """The fields of a message, or of a struct inside one, in the order of the definition.
+
+    Those in optional-field buffers come last. Raises TypeError for what is no class of a generated package.
+    """
+    message = owner_of(cls)
+    if message is None:
+        raise TypeError(f"{cls!r} is no class of a message or of a struct inside one")
+    facts = facts_of(message)
+    own = {facts.name: facts.fields, **facts.structs}
+    return next(own[base.__name__] for base in cls.__mro__ if base.__name__ in own)
+
+
 def _parse(message: type[Described]) -> MessageFacts:
     data = json.loads(message._facts)
-    structs = {name: tuple(map(_field, fields)) for name, fields in data.get("structs", {}).items()}
+    defined = data.get("structs", {})
+    structs: dict[str, tuple[FieldFacts, ...]] = {}
+
+    def struct(name: str) -> tuple[FieldFacts, ...]:
+        if name not in structs:
+            structs[name] = tuple(_field(each, struct) for each in defined[name])
+        return structs[name]
+
+    for name in defined:
+        struct(name)
     return MessageFacts(
         name=data["name"],
         kind=data["type"],
         valid=Range.parse(data["validVersions"]),
         flexible=Range.parse(data["flexibleVersions"]),
-        fields=tuple(map(_field, data["fields"])),
+        fields=tuple(_field(each, struct) for each in data["fields"]),
         structs=structs,
         with_optional=Range.parse(data.get("versionsWithOptional", "none")),
         is_interleaved=data.get("taggedFieldFormat") == "interleaved",
     )
 
 
-def _field(data: dict[str, object]) -> FieldFacts:
+def _field(data: dict[str, object], struct: Callable[[str], tuple[FieldFacts, ...]]) -> FieldFacts:
     kind, tag = str(data["type"]), data.get("tag")
-    flexible = data.get("flexibleVersions")
+    flexible, element = data.get("flexibleVersions"), kind.removeprefix("[]")
     return FieldFacts(
         name=str(data["name"]),
         json_name=str(data["json"]),
-        type=kind.removeprefix("[]"),
+        type=element,
         is_array=kind.startswith("[]"),
         versions=Range.parse(str(data["versions"])),
         nullable=Range.parse(str(data.get("nullableVersions", "none"))),
@@ -189,6 +235,8 @@ def _field(data: dict[str, object]) -> FieldFacts:
         encodings=_encodings(data.get("encoding")),
         element_encodings=_encodings(data.get("elementEncoding")),
         entity_type=str(data["entityType"]) if "entityType" in data else None,
+        about=str(data.get("about", "")),
+        fields=struct(element) if element[0].isupper() else (),
     )
 
 

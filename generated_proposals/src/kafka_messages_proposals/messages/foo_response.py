@@ -353,12 +353,13 @@ _FooResponseConstants._codecs = {
 }
 _FooResponseConstants._facts = (
     '{"name":"FooResponse","type":"response","validVersions":"0-9","flexibleVersions":"none","f'
-    'ields":[{"name":"foos","json":"foos","type":"[]Foo","versions":"0+"},{"name":"user_agent",'
-    '"json":"userAgent","type":"string","versions":"9+","nullableVersions":"9+","tag":1,"tagged'
-    'Versions":"none","optional":true,"default":null}],"versionsWithOptional":"9+","structs":{"'
-    'Foo":[{"name":"baz","json":"baz","type":"int16","versions":"0+"},{"name":"bar","json":"bar'
-    '","type":"string","versions":"9+","tag":1,"taggedVersions":"none","optional":true,"default'
-    '":"hello world"}]}}'
+    'ields":[{"name":"foos","json":"foos","type":"[]Foo","versions":"0+","about":"One foo."},{"'
+    'name":"user_agent","json":"userAgent","type":"string","versions":"9+","nullableVersions":"'
+    '9+","tag":1,"taggedVersions":"none","optional":true,"default":null,"about":"Software that '
+    'sent the request, null if unknown."}],"versionsWithOptional":"9+","structs":{"Foo":[{"name'
+    '":"baz","json":"baz","type":"int16","versions":"0+","about":"Baz that belongs to this foo.'
+    '"},{"name":"bar","json":"bar","type":"string","versions":"9+","tag":1,"taggedVersions":"no'
+    'ne","optional":true,"default":"hello world","about":"Bar that belongs to this foo."}]}}'
 )
 _FooResponseConstants._plan = (
     "1\n"

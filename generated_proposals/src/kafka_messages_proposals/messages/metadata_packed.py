@@ -386,19 +386,19 @@ _MetadataPackedConstants._codecs = {
 }
 _MetadataPackedConstants._facts = (
     '{"name":"MetadataPacked","type":"data","validVersions":"0","flexibleVersions":"0+","fields'
-    '":[{"name":"topics","json":"topics","type":"[]PackedTopic","versions":"0+"}],"structs":{"P'
-    'ackedTopic":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"nam'
-    'e":"name","json":"name","type":"string","versions":"0+"},{"name":"partitions","json":"part'
-    'itions","type":"[]PackedPartition","versions":"0+"}],"PackedPartition":[{"name":"error_cod'
-    'e","json":"errorCode","type":"int16","versions":"0+","encoding":{"0+":"packed16"}},{"name"'
-    ':"partition_index","json":"partitionIndex","type":"int32","versions":"0+","encoding":{"0+"'
-    ':"packed32"}},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","encodi'
-    'ng":{"0+":"packed32"}},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","version'
-    's":"0+","encoding":{"0+":"packed32"},"default":-1},{"name":"replica_nodes","json":"replica'
-    'Nodes","type":"[]int32","versions":"0+","elementEncoding":{"0+":"packed32"}},{"name":"isr_'
-    'nodes","json":"isrNodes","type":"[]int32","versions":"0+","elementEncoding":{"0+":"packed3'
-    '2"}},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"0+",'
-    '"elementEncoding":{"0+":"packed32"}}]}}'
+    '":[{"name":"topics","json":"topics","type":"[]PackedTopic","versions":"0+","about":"One to'
+    'pic."}],"structs":{"PackedTopic":[{"name":"error_code","json":"errorCode","type":"int16","'
+    'versions":"0+"},{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"par'
+    'titions","json":"partitions","type":"[]PackedPartition","versions":"0+","about":"One parti'
+    'tion."}],"PackedPartition":[{"name":"error_code","json":"errorCode","type":"int16","versio'
+    'ns":"0+","encoding":{"0+":"packed16"}},{"name":"partition_index","json":"partitionIndex","'
+    'type":"int32","versions":"0+","encoding":{"0+":"packed32"}},{"name":"leader_id","json":"le'
+    'aderId","type":"int32","versions":"0+","encoding":{"0+":"packed32"}},{"name":"leader_epoch'
+    '","json":"leaderEpoch","type":"int32","versions":"0+","encoding":{"0+":"packed32"},"defaul'
+    't":-1},{"name":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+","ele'
+    'mentEncoding":{"0+":"packed32"}},{"name":"isr_nodes","json":"isrNodes","type":"[]int32","v'
+    'ersions":"0+","elementEncoding":{"0+":"packed32"}},{"name":"offline_replicas","json":"offl'
+    'ineReplicas","type":"[]int32","versions":"0+","elementEncoding":{"0+":"packed32"}}]}}'
 )
 _MetadataPackedConstants._plan = (
     "1\n"

@@ -387,19 +387,20 @@ _MetadataUpackedConstants._codecs = {
 }
 _MetadataUpackedConstants._facts = (
     '{"name":"MetadataUpacked","type":"data","validVersions":"0","flexibleVersions":"0+","field'
-    's":[{"name":"topics","json":"topics","type":"[]UpackedTopic","versions":"0+"}],"structs":{'
-    '"UpackedTopic":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"},{"'
-    'name":"name","json":"name","type":"string","versions":"0+"},{"name":"partitions","json":"p'
-    'artitions","type":"[]UpackedPartition","versions":"0+"}],"UpackedPartition":[{"name":"erro'
-    'r_code","json":"errorCode","type":"int16","versions":"0+","encoding":{"0+":"upacked16"}},{'
-    '"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","encoding"'
-    ':{"0+":"upacked32"}},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+",'
-    '"encoding":{"0+":"upacked32"}},{"name":"leader_epoch","json":"leaderEpoch","type":"int32",'
-    '"versions":"0+","encoding":{"0+":"upacked32"},"default":-1},{"name":"replica_nodes","json"'
-    ':"replicaNodes","type":"[]int32","versions":"0+","elementEncoding":{"0+":"upacked32"}},{"n'
-    'ame":"isr_nodes","json":"isrNodes","type":"[]int32","versions":"0+","elementEncoding":{"0+'
-    '":"upacked32"}},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","vers'
-    'ions":"0+","elementEncoding":{"0+":"upacked32"}}]}}'
+    's":[{"name":"topics","json":"topics","type":"[]UpackedTopic","versions":"0+","about":"One '
+    'topic."}],"structs":{"UpackedTopic":[{"name":"error_code","json":"errorCode","type":"int16'
+    '","versions":"0+"},{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"'
+    'partitions","json":"partitions","type":"[]UpackedPartition","versions":"0+","about":"One p'
+    'artition."}],"UpackedPartition":[{"name":"error_code","json":"errorCode","type":"int16","v'
+    'ersions":"0+","encoding":{"0+":"upacked16"}},{"name":"partition_index","json":"partitionIn'
+    'dex","type":"int32","versions":"0+","encoding":{"0+":"upacked32"}},{"name":"leader_id","js'
+    'on":"leaderId","type":"int32","versions":"0+","encoding":{"0+":"upacked32"}},{"name":"lead'
+    'er_epoch","json":"leaderEpoch","type":"int32","versions":"0+","encoding":{"0+":"upacked32"'
+    '},"default":-1},{"name":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":'
+    '"0+","elementEncoding":{"0+":"upacked32"}},{"name":"isr_nodes","json":"isrNodes","type":"['
+    ']int32","versions":"0+","elementEncoding":{"0+":"upacked32"}},{"name":"offline_replicas","'
+    'json":"offlineReplicas","type":"[]int32","versions":"0+","elementEncoding":{"0+":"upacked3'
+    '2"}}]}}'
 )
 _MetadataUpackedConstants._plan = (
     "1\n"

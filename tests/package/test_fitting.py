@@ -1,0 +1,227 @@
+"""A message and its versions: what one of them cannot carry, a copy that it can, and the fields as public data."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import sys
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kafka_messages import (
+    AllocateProducerIdsRequest,
+    EncodeError,
+    FetchRequest,
+    MetadataRequest,
+    MetadataResponse,
+    RawTaggedField,
+    SaslHandshakeRequest,
+    UnsupportedVersionError,
+)
+from kafka_messages._base.message import Message
+from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+from kafka_messages.messages.metadata_response import MetadataResponseTopic
+from kafka_messages.schema import FieldFacts, Lost, Range, facts_of, fields_of
+
+from tests.support.random_messages import MIXED, PACKAGES, Draw, Package, messages, versions_of
+
+NAMES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
+TOPIC = UUID(int=7)
+
+
+def drawn(cls: type[Message]) -> Iterator[Message]:
+    """A message of each version, and the richest of the newest."""
+    for version in versions_of(cls):
+        yield Draw(cls, version, f"fitting {cls.NAME} {version}", MIXED).message()
+    yield from messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)
+
+
+@pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
+def test_every_message_fits_every_version(package: Package, name: str) -> None:
+    """``lost`` and ``write`` must not contradict each other, and what was fitted is what a reader gets."""
+    cls = package.message(name)
+    encode_error = package.module("errors").EncodeError
+    everything = (package.facts_of(cls).fields, *package.facts_of(cls).structs.values())
+    has_encodings = any(field.encodings or field.element_encodings for fields in everything for field in fields)
+    for message in drawn(cls):
+        for version in versions_of(cls):
+            lost, copy = message.lost(version), message.fitted(version)
+            assert copy.lost(version) == ()
+            assert bool(lost) == (repr(copy) != repr(message)), (version, lost)
+            if has_encodings:  # one may be narrower than the type: the number is wrong, and not only lost
+                continue
+            data = copy.write(version)
+            assert repr(cls.read(data, version)) == repr(copy)
+            if any(each.is_refused for each in lost):
+                with pytest.raises(encode_error):
+                    message.write(version)
+            else:
+                assert message.write(version) == data
+
+
+def test_what_is_lost_is_told_apart() -> None:
+    """A field that is dropped is no error for ``write``; who speaks to an old broker wants to know of both kinds."""
+    request = MetadataRequest(
+        topics=[MetadataRequestTopic(topic_id=TOPIC, name=None)],
+        include_topic_authorized_operations=True,
+    )
+    assert request.lost(13) == ()
+    assert request.lost(1) == (
+        Lost("topics[0].topic_id", False, "only versions 10+ have this field"),
+        Lost("topics[0].name", True, "version 1 has no null here"),
+        Lost("include_topic_authorized_operations", True, "only versions 8+ have this field"),
+    )
+    assert [str(each) for each in MetadataRequest(topics=None).lost(0)] == [
+        "topics: refused, version 0 has no null here"
+    ]
+    fetch = FetchRequest(topics=[FetchTopic(topic="orders", partitions=[FetchPartition()])])
+    assert [str(each) for each in fetch.lost(13)] == ["topics[0].topic: dropped, only versions 0-12 have this field"]
+
+
+def test_a_fitted_message_is_a_copy() -> None:
+    """The message itself goes on to a newer broker; nothing in it may have changed."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(topic_id=TOPIC, name="orders")])
+    before = repr(request)
+    copy = request.fitted(9)
+    assert copy == MetadataRequest(topics=[MetadataRequestTopic(name="orders")])
+    assert copy.topics is not None
+    copy.topics[0].name = "other"
+    copy.topics.clear()
+    assert repr(request) == before
+    assert request.fitted(13) == request
+    assert request.fitted(13) is not request
+
+
+def test_unknown_tagged_fields_stay_where_the_version_is_flexible() -> None:
+    """A proxy must not lose what newer peers say to each other, and an old version has no place for it."""
+    tagged = (RawTaggedField(7, b"x"),)
+    request = MetadataRequest(topics=[MetadataRequestTopic(unknown_tagged_fields=tagged)], unknown_tagged_fields=tagged)
+    assert request.fitted(13) == request
+    assert [str(each) for each in request.lost(8)] == [
+        "topics[0].unknown_tagged_fields: refused, version 8 has no tagged fields",
+        "unknown_tagged_fields: refused, version 8 has no tagged fields",
+    ]
+    assert request.fitted(8) == MetadataRequest(topics=[MetadataRequestTopic()])
+    assert [each.path for each in SaslHandshakeRequest(unknown_tagged_fields=tagged).lost(0)] == [
+        "unknown_tagged_fields"
+    ]
+
+
+WRONG: list[tuple[Any, str]] = [
+    ([MetadataRequestTopic(), 7], "MetadataRequest v3: topics[1]: expected MetadataRequestTopic, got 7"),
+    (7, "MetadataRequest v3: topics: expected a list, not 7"),
+    (["orders"], "MetadataRequest v3: topics[0]: expected MetadataRequestTopic, got 'orders'"),
+]
+
+
+@pytest.mark.parametrize(("topics", "text"), WRONG, ids=str)
+def test_what_is_no_message_fits_no_version(topics: Any, text: str) -> None:
+    """A wrong value must be named as ``write`` names it, not end in an AttributeError somewhere inside."""
+    request = MetadataRequest()
+    request.topics = topics
+    for action in (request.lost, request.fitted, request.write):
+        with pytest.raises(EncodeError) as caught:
+            action(3)
+        assert str(caught.value) == text
+
+
+def test_versions_that_do_not_exist() -> None:
+    """They are refused with the same words as elsewhere."""
+    request = AllocateProducerIdsRequest()
+    for action in (request.lost, request.fitted):
+        for version in (-1, 1, "0"):
+            with pytest.raises(UnsupportedVersionError) as caught:
+                action(version)  # type: ignore[arg-type]
+            assert str(caught.value) == f"AllocateProducerIdsRequest has no version {version!r}, only version 0"
+
+
+def test_fields_as_data() -> None:
+    """Tools ask for versions, null, type, tag, default, what a field names and what it is; all of it is in one place."""
+    topics = fields_of(MetadataRequest)[0]
+    assert (topics.name, topics.json_name, topics.type, topics.is_array) == (
+        "topics",
+        "topics",
+        "MetadataRequestTopic",
+        True,
+    )
+    assert (str(topics.versions), str(topics.nullable), topics.ignorable, topics.tag) == ("0+", "1+", False, None)
+    assert 1 in topics.nullable
+    assert 0 not in topics.nullable
+    topic_id, name = topics.fields
+    assert (topic_id.name, topic_id.type, topic_id.default(), topic_id.ignorable) == (
+        "topic_id",
+        "uuid",
+        UUID(int=0),
+        True,
+    )
+    assert (name.entity_type, str(name.versions), str(name.nullable)) == ("topicName", "0+", "10+")
+    assert name.about == "Name of the topic, null when it is looked up by id."
+    assert fields_of(MetadataRequestTopic) == topics.fields
+    cluster = next(field for field in fields_of(FetchRequest) if field.name == "cluster_id")
+    assert (cluster.tag, str(cluster.tagged), str(cluster.nullable), cluster.default()) == (0, "12+", "12+", None)
+
+
+@pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
+def test_fields_of_every_class(package: Package, name: str) -> None:
+    """The public table must be that of the class: its attributes, in their order, those of structs inside as well."""
+    cls = package.message(name)
+    fields = package.module("schema").fields_of
+
+    def check(owner: Any) -> None:
+        found: tuple[FieldFacts, ...] = fields(owner)
+        assert (*(field.name for field in found), "unknown_tagged_fields") == owner._names
+        for field in found:
+            if field.is_struct and hasattr(sys.modules[cls.__module__], field.type):
+                inner = getattr(sys.modules[cls.__module__], field.type)
+                assert fields(inner) == field.fields
+                check(inner)
+
+    check(cls)
+    assert fields(type("Mine", (cls,), {})) == fields(cls)
+
+
+def test_what_has_no_fields() -> None:
+    """A class of somebody else is named, and not taken for a message without fields."""
+    wrong: Any = int
+    with pytest.raises(TypeError) as caught:
+        fields_of(wrong)
+    assert str(caught.value) == "<class 'int'> is no class of a message or of a struct inside one"
+
+
+@pytest.mark.parametrize(
+    ("versions", "text"), [(Range(0, 32767), "0+"), (Range(3, 3), "3"), (Range(3, 5), "3-5"), (Range(0, -1), "none")]
+)
+def test_versions_print_as_definitions_have_them(versions: Range, text: str) -> None:
+    """``0+`` is what people know from Kafka's definitions; a range must be read back as it was."""
+    assert str(versions) == text
+    assert Range.parse(text) == versions
+
+
+def test_help_has_the_descriptions() -> None:
+    """Slots have no docstrings; without this, help() of a message is a list of bare names."""
+    assert inspect.getdoc(MetadataRequestTopic) == (
+        "One topic to describe; null asks for all topics, and an empty list for none (in version 0 for all).\n"
+        "\n"
+        "Fields:\n"
+        "    topic_id: uuid, versions 10+\n"
+        "        Id of the topic, all zero when it is looked up by name.\n"
+        "    name: string, versions 0+, null in versions 10+\n"
+        "        Name of the topic, null when it is looked up by id."
+    )
+    text = pydoc.plain(pydoc.render_doc(FetchRequest))
+    assert "cluster_id: string, versions 12+, null in versions 12+, tag 0 in versions 12+\n" in text
+    assert MetadataRequest().__doc__ == MetadataRequest.__doc__
+    assert "Request, API key 3, versions 0-13, flexible from 9.\n\nFields:\n    topics: " in (
+        MetadataRequest.__doc__ or ""
+    )
+
+
+def test_every_field_is_in_the_docstring() -> None:
+    """Also those of structs, and those whose default is made late."""
+    for cls in (MetadataResponse, MetadataResponseTopic, FetchRequest):
+        doc = cls.__doc__ or ""
+        assert all(f"\n    {field.name}: " in doc for field in fields_of(cls))
+    assert facts_of(FetchRequest).name == "FetchRequest"
