@@ -25,7 +25,7 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
-TABLES = {part: f"{part}/_tables.py" for part in ("protocol", "records", "secrets")}
+TABLES = {part: f"{part}/_tables.py" for part in ("protocol", "connection", "records", "secrets")}
 """Modules that are printed from all definitions together, by the part that they are of."""
 
 Files = dict[str, str]
@@ -113,6 +113,8 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         error_codes=tables.error_codes(definitions),
         open_settings=definitions.open_settings,
         secrets=definitions.secrets,
+        answers=definitions.answers,
+        api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 
 
