@@ -25,8 +25,24 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
-TABLES = {part: f"{part}/_tables.py" for part in ("protocol", "connection", "records", "secrets")}
+TABLES = {part: f"{part}/_tables.py" for part in ("_base", "protocol", "connection", "records", "secrets")}
 """Modules that are printed from all definitions together, by the part that they are of."""
+
+EXPORTED = {
+    "DecodeError": "errors",
+    "EncodeError": "errors",
+    "KafkaMessageError": "errors",
+    "Message": "_base.message",
+    "MessageInfo": "_base.listing",
+    "RawTaggedField": "_core.wire",
+    "Request": "_base.message",
+    "Response": "_base.message",
+    "UnsupportedVersionError": "errors",
+    "all_messages": "_base.listing",
+    "rendering": "_core.native",
+    "set_rendering": "_core.native",
+}
+"""What a package exports beside its messages, and the modules that have it."""
 
 Files = dict[str, str]
 Progress = Callable[[int, int], None]
@@ -107,7 +123,9 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         about={part.name: part.about for part in PARTS.values() if part.name in identity.parts},
         sample=sample(identity, plans),
         plans=plans,
+        exports=EXPORTED | {plan.name: f"messages.{plan.module}" for plan in plans},
         apis=tables.apis(definitions),
+        messages=tables.listed(definitions),
         record_types=tables.record_types(definitions),
         logs=tables.logs(definitions),
         error_codes=tables.error_codes(definitions),

@@ -11,6 +11,7 @@ from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
 from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.versions import Versions
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,19 @@ class Api:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A message as the list of all messages has it."""
+
+    name: str
+    kind: str
+    api_key: int | None
+    valid: Versions
+    flexible: Versions
+    deprecated: Versions
+    latest_version_unstable: bool
+
+
+@dataclass(frozen=True)
 class RecordType:
     """A record of a log: its type number and the modules and classes of its key and value."""
 
@@ -49,6 +63,27 @@ def apis(definitions: Definitions) -> list[Api]:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
             sides.setdefault(message.api_key, {})[message.kind] = message
     return [_api(key, side[REQUEST], side.get(RESPONSE)) for key, side in sorted(sides.items())]
+
+
+def listed(definitions: Definitions) -> list[Listed]:
+    """Every message that has versions, by name; of a pair the request says what holds for both."""
+    requests = {message.api_key: message for message in definitions.messages if message.kind == REQUEST}
+    found = []
+    for message in definitions.messages:
+        if not message.is_removed:
+            says = requests[message.api_key] if message.kind == RESPONSE else message
+            found.append(
+                Listed(
+                    message.name,
+                    message.kind,
+                    message.api_key,
+                    message.valid,
+                    message.flexible.intersect(message.valid),
+                    says.deprecated,
+                    says.latest_version_unstable,
+                )
+            )
+    return sorted(found, key=lambda each: each.name)
 
 
 def _api(key: int, request: Message, response: Message | None) -> Api:

@@ -46,7 +46,7 @@ MODULE_NAMES = frozenset(
 PACKAGE_NAMES = frozenset(
     {
         *("DecodeError", "EncodeError", "KafkaMessageError", "RawTaggedField", "UnsupportedVersionError"),
-        *("Message", "Request", "Response", "rendering", "set_rendering"),
+        *("Message", "MessageInfo", "Request", "Response", "all_messages", "rendering", "set_rendering"),
     }
 )
 """What the package exports beside its messages."""

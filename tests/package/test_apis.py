@@ -79,9 +79,35 @@ def test_classes_of_an_api_are_its_messages(each: Api) -> None:
 
 
 def test_api_is_found_by_everything_that_names_it() -> None:
-    """Callers have a number from the wire, an enum member, or a class; all lead to the same object."""
-    found = [api(which) for which in (3, ApiKey.METADATA, MetadataRequest, MetadataResponse, api(3))]
+    """Callers have a number from the wire, an enum member, a name or a class; all lead to the same object."""
+    names = ("Metadata", "MetadataRequest", "MetadataResponse")
+    found = [api(which) for which in (3, ApiKey.METADATA, *names, MetadataRequest, MetadataResponse, api(3))]
     assert all(each is found[0] for each in found)
+    assert api("LeaderAndIsr").is_removed
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("metadata", "no API is called 'metadata'; did you mean 'Metadata'?"),
+        ("MetadataRespons", "no API is called 'MetadataRespons'; did you mean 'MetadataResponse'?"),
+        ("", "no API is called ''"),
+        ("RequestHeader", "no API is called 'RequestHeader'"),
+    ],
+)
+def test_unknown_name(name: str, text: str) -> None:
+    """Names are typed in by people: the error says what they may have meant."""
+    with pytest.raises(UnknownApiError) as caught:
+        api(name)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("which", [True, 3.0, None, b"Metadata"])
+def test_what_names_no_api(which: Any) -> None:
+    """True is 1 to Python, and would be Fetch."""
+    with pytest.raises(TypeError) as caught:
+        api(which)
+    assert str(caught.value) == f"an API key, an API's name or a message class is needed, not {which!r}"
 
 
 def test_removed_api_has_no_classes() -> None:
@@ -113,9 +139,6 @@ def test_class_that_is_no_request_or_response() -> None:
     with pytest.raises(UnknownApiError) as caught:
         api(PartitionRecord)
     assert str(caught.value) == "PartitionRecord is neither the request nor the response of an API"
-    with pytest.raises(TypeError) as wrong:
-        api("Metadata")  # type: ignore[arg-type]
-    assert str(wrong.value) == "an API key or a message class is needed, not 'Metadata'"
 
 
 def test_versions_are_a_range() -> None:

@@ -53,7 +53,9 @@ def test_a_request_imports_neither_its_response_nor_typing() -> None:
         " new = set(sys.modules) - before; print('typing_extensions' in new, 'typing' in new,"
         " 'kafka_messages.messages.metadata_response' in new, 'kafka_messages.schema' in new)"
     )
-    result = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, env={"PYTHONPATH": PATH})
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, env={"PYTHONPATH": PATH}
+    )
     assert result.stdout == "False False False False\n", result.stderr
 
 

@@ -19,6 +19,7 @@ from kafka_messages import (
     Request,
     Response,
     SaslHandshakeResponse,
+    all_messages,
 )
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import (
@@ -26,6 +27,7 @@ from kafka_messages.messages.metadata_response import (
     MetadataResponseTopic,
     MetadataResponseTopicCollection,
 )
+from kafka_messages.protocol import Api, api
 
 R = TypeVar("R", bound=Response)
 Send = Callable[[Request], bytes]
@@ -54,6 +56,17 @@ async def asked() -> int:
     kinds: list[type[Request]] = [MetadataRequest, ApiVersionsRequest]
     assert_type(kinds[0].response_class, type[Response])
     return len(messages) + len(kinds)
+
+
+def tables() -> list[str]:
+    """An API is typed by what names it, if that is a class."""
+    assert_type(api(MetadataRequest), Api[MetadataResponse])
+    assert_type(api(MetadataResponse), Api[MetadataResponse])
+    assert_type(api("Metadata"), Api[Response])
+    assert_type(api(3).request_class, type[Request])
+    assert_type(api(MetadataRequest).response_class, type[MetadataResponse])
+    assert_type(all_messages()[0].message_class, type[Message])
+    return [each.name for each in all_messages() if each.kind == "header"]
 
 
 def structs() -> MetadataResponse:
@@ -133,6 +146,7 @@ def main() -> None:
     assert records(FetchResponse()) == []
     tagged = ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(9, b""),))
     assert asyncio.run(asked()) == 5
+    assert tables() == ["RequestHeader", "ResponseHeader"]
     assert structs() == MetadataResponse()
     assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from .._base.message import Message, Text
     from .._core.wire import BytesLike
-    from ..protocol import Api, ApiKey, Request, Response
+    from ..protocol import Api, Request, Response
+    from ..protocol._apis import AnyApi
     from ..protocol._shapes import RequestHeader
 
     ClientSide: TypeAlias = "RequestPassing | TokenPassing | ConnectionClosed"
@@ -114,7 +115,7 @@ class Middleman:
 
     def __init__(
         self,
-        decode: Iterable[ApiKey | int | type[Message] | Api] | None = None,
+        decode: Iterable[AnyApi] | None = None,
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
     ) -> None:

@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from .._base.message import Message, class_of
+from .._base.message import Message, Request, Response, class_of
+from .._base.versions import Versions
+from .._core.generic import Generic
+from .._core.spelling import did_you_mean
 from .._core.value import dataclass
 from ._errors import UnknownApiError
 from ._tables import APIS, RETRIABLE, ApiKey, Headers
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, overload
 
-@dataclass(frozen=True, slots=True)
-class Versions:
-    """A range of versions, both ends included; empty when ``highest`` is below ``lowest``. Iterates upwards."""
+    from typing_extensions import TypeVar  # checkers bring it along
 
-    lowest: int
-    highest: int
-
-    def __contains__(self, version: object) -> bool:
-        return isinstance(version, int) and self.lowest <= version <= self.highest
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self.lowest, self.highest + 1))
-
-    def __len__(self) -> int:
-        return max(self.highest - self.lowest + 1, 0)
-
-    def __str__(self) -> str:
-        if not self:
-            return "no version"
-        if self.lowest == self.highest:
-            return f"version {self.lowest}"
-        return f"versions {self.lowest} to {self.highest}"
+    R = TypeVar("R", bound=Response)
+    R_co = TypeVar("R_co", bound=Response, covariant=True, default=Response)
+else:
+    R_co = None
 
 
 @dataclass(frozen=True, slots=True)
-class Api:
-    """One API: a request, its response, and the facts about both that do not depend on their fields."""
+class Api(Generic[R_co]):
+    """One API: a request, its response, and the facts about both that do not depend on their fields.
+
+    ``Api[MetadataResponse]`` is the one with this response.
+    """
 
     key: ApiKey
     name: str
@@ -69,18 +60,20 @@ class Api:
         return Versions(valid.lowest, valid.highest - 1) if self.latest_version_unstable else valid
 
     @property
-    def request_class(self) -> type[Message]:
+    def request_class(self) -> type[Request[R_co]]:
         """Class of the request, imported on first use. Raises UnknownApiError for a removed API."""
-        return self._class(self.request_name)
+        found: type[Request[R_co]] = self._class(self.request_name)
+        return found
 
     @property
-    def response_class(self) -> type[Message]:
+    def response_class(self) -> type[R_co]:
         """Class of the response, imported on first use. Raises UnknownApiError for a removed API, and for one without."""
         if not self.response_name:
             raise UnknownApiError(f"{self.request_name} has no response")
-        return self._class(self.response_name)
+        found: type[R_co] = self._class(self.response_name)
+        return found
 
-    def _class(self, name: str) -> type[Message]:
+    def _class(self, name: str) -> Any:
         if self.is_removed:
             raise UnknownApiError(f"{name} has no class: the API {self.name} was removed")
         return class_of(name)
@@ -115,28 +108,52 @@ def _header_version(headers: Headers, version: int) -> int:
 
 
 _ROWS = {row[0]: row for row in APIS}
-_built: dict[int, Api] = {}
+_built: dict[int, Api[Any]] = {}
 _keys: dict[str, int] = {}
 
 
-def api(which: ApiKey | int | type[Message] | Api) -> Api:
-    """The API with this key, or with this request or response class.
+if TYPE_CHECKING:
+    AnyApi = ApiKey | int | str | type[Message] | Api
+    """What names an API: its key, its name or that of one of its messages, one of their classes, or itself."""
 
-    Raises UnknownApiError when no API has this key, and for classes that are neither request nor response.
+if TYPE_CHECKING:
+
+    @overload
+    def api(which: type[Request[R]]) -> Api[R]: ...
+    @overload
+    def api(which: type[R]) -> Api[R]: ...
+    @overload
+    def api(which: Api[R]) -> Api[R]: ...
+    @overload
+    def api(which: AnyApi) -> Api: ...
+
+
+def api(which: AnyApi) -> Api[Any]:
+    """The API with this key or name, with this request or response class, or with a message of this name.
+
+    ``api(3)``, ``api("Metadata")``, ``api("MetadataResponse")`` and ``api(MetadataRequest)`` are the same. Raises
+    UnknownApiError when no API has this key or name, and for classes that are neither request nor response.
     """
-    if isinstance(which, int):
+    if isinstance(which, int) and not isinstance(which, bool):
         return _built.get(which) or _build(which)
     if isinstance(which, Api):
         return which
+    if isinstance(which, str):
+        return api(_key(which, "no API is called {!r}{}"))
     if not isinstance(which, type):
-        raise TypeError(f"an API key or a message class is needed, not {which!r}")
+        raise TypeError(f"an API key, an API's name or a message class is needed, not {which!r}")
+    return api(_key(getattr(which, "NAME", which.__name__), "{} is neither the request nor the response of an API"))
+
+
+def _key(name: str, otherwise: str) -> int:
+    """The key of the API with this name, or with a message of this name."""
     if not _keys:
         _keys.update({name: row[0] for row in APIS for name in row[1:3] if name})
-    name: str = getattr(which, "NAME", which.__name__)
+        _keys.update({row[1].removesuffix("Request"): row[0] for row in APIS})
     key = _keys.get(name)
     if key is None:
-        raise UnknownApiError(f"{name} is neither the request nor the response of an API")
-    return api(key)
+        raise UnknownApiError(otherwise.format(name, did_you_mean(name, _keys)))
+    return key
 
 
 def apis() -> tuple[Api, ...]:
@@ -144,12 +161,12 @@ def apis() -> tuple[Api, ...]:
     return tuple(map(api, _ROWS))
 
 
-def _build(key: int) -> Api:
+def _build(key: int) -> Api[Any]:
     if key not in _ROWS:
         known = f"{min(_ROWS)} to {max(_ROWS)}" if _ROWS else "none"
         raise UnknownApiError(f"no API has the key {key}; the known keys are {known}")
     _, request, response, lowest, highest, low_deprecated, high_deprecated, unstable, listeners, *headers = _ROWS[key]
-    built = Api(
+    built: Api[Any] = Api(
         ApiKey(key),
         request.removesuffix("Request"),
         request,

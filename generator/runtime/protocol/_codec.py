@@ -6,6 +6,7 @@ from struct import Struct
 
 from .._base.message import Message, class_of, unsupported
 from .._base.prefixed import read_rest
+from .._core.generic import Generic
 from .._core.value import dataclass
 from .._core.wire import as_bytes
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
@@ -13,28 +14,22 @@ from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
 from ._framing import framed as join_framed
-from ._tables import ApiKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Generic, TypeVar, overload
+    from typing import Any, TypeVar, overload
 
+    from .._base.message import Request as RequestMessage
+    from .._base.message import Response as ResponseMessage
     from .._base.message import Text
     from .._core.wire import BytesLike
+    from ._apis import AnyApi
     from ._shapes import RequestHeader, ResponseHeader
 
-    M = TypeVar("M", bound=Message)
-
-    class _Base(Generic[M]): ...
-
+    M_co = TypeVar("M_co", bound=Message, covariant=True)
+    R = TypeVar("R", bound=ResponseMessage)
 else:
-    M = None
-
-    class _Base:
-        __slots__ = ()
-
-        def __class_getitem__(cls, item):
-            return cls
+    M_co = None
 
 
 _essential = Struct(">hhi")
@@ -66,7 +61,7 @@ class Request:
     api: Api
     version: int
     """Version of the API: of ``message``, and what the header says."""
-    message: Message
+    message: RequestMessage
     trailing: bytes = b""
     """Bytes behind the message, which brokers ignore and some clients send; nearly always none."""
 
@@ -91,7 +86,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Response(_Base[M]):
+class Response(Generic[M_co]):
     """A response and its header."""
 
     header: ResponseHeader
@@ -99,7 +94,7 @@ class Response(_Base[M]):
     api: Api
     version: int
     """Version of ``message``; that of the request, but 0 where ApiVersions fell back to it (KIP-511)."""
-    message: M
+    message: M_co
 
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
         """The bytes of header and message, after their length if ``framed``.
@@ -116,7 +111,7 @@ def _differs(field: str, told: int, wanted: str) -> EncodeError:
 
 
 def encode_request(
-    message: Message,
+    message: RequestMessage,
     version: int,
     correlation_id: int,
     client_id: str | None = None,
@@ -145,7 +140,7 @@ def encode_request(
 
 
 def encode_response(
-    message: Message, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
+    message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
 ) -> bytes:
     """The bytes of a response: its header, and the message at ``version``, the version of the request.
 
@@ -210,7 +205,7 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
     api, version = api_of(header.request_api_key), header.request_api_version
     if version not in api.valid_versions:
         raise _unsupported_request(header, api, version)
-    kind = class_of(api.request_name)
+    kind = api.request_class
     message, end = (
         kind.read_from(data, body, version) if text == "strict" else kind.read_from(data, body, version, text=text)
     )
@@ -226,29 +221,28 @@ def _unsupported_request(header: RequestHeader, api: Api, version: int) -> Unsup
 if TYPE_CHECKING:
 
     @overload
-    def decode_response(data: BytesLike, api: type[M], version: int, *, text: Text = "strict") -> Response[M]: ...
-    @overload
     def decode_response(
-        data: BytesLike, api: ApiKey | int | Api, version: int, *, text: Text = "strict"
-    ) -> Response[Message]: ...
+        data: BytesLike, api: type[RequestMessage[R]], version: int, *, text: Text = "strict"
+    ) -> Response[R]: ...
+    @overload
+    def decode_response(data: BytesLike, api: type[R], version: int, *, text: Text = "strict") -> Response[R]: ...
+    @overload
+    def decode_response(data: BytesLike, api: Api[R], version: int, *, text: Text = "strict") -> Response[R]: ...
+    @overload
+    def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Message]: ...
 
 
-def decode_response(
-    data: BytesLike, api: type[Message] | ApiKey | int | Api, version: int, *, text: Text = "strict"
-) -> Response[Any]:
+def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Any]:
     """The response in ``data``: header and body, without the length before them.
 
     ``api`` and ``version`` are those of the request, which only the correlation id connects with its response; with
-    the response class as ``api`` the result is typed. An ApiVersionsResponse with the error UNSUPPORTED_VERSION is
-    read at version 0, whatever was asked for (KIP-511). ``text`` as for ``Message.read``. Raises DecodeError with
-    offsets in ``data``, UnsupportedVersionError and UnknownApiError.
+    the class of the request or of the response as ``api`` the result is typed. An ApiVersionsResponse with the error
+    UNSUPPORTED_VERSION is read at version 0, whatever was asked for (KIP-511). ``text`` as for ``Message.read``. Raises
+    DecodeError with offsets in ``data``, UnsupportedVersionError and UnknownApiError.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
     which = api_of(api)
-    if isinstance(api, type) and which.response_name != api.NAME:
-        what = f"is a request; the response is {which.response_name}" if which.response_name else "has no response"
-        raise UnknownApiError(f"{api.NAME} {what}")
     message = which.response_class
     may_fall_back = which.response_name == "ApiVersionsResponse"
     if not may_fall_back and version not in which.valid_versions:

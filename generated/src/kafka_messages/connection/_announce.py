@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..protocol import ApiKey
+    from ..protocol._apis import AnyApi
     from ._tables import ApiVersionsResponse
 
 _TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
@@ -23,7 +24,7 @@ _NO_FEATURES: Mapping[str, Versions] = {}
 
 
 def announce(
-    apis: Iterable[ApiKey | int | type[Message] | Api] | None = None,
+    apis: Iterable[AnyApi] | None = None,
     *,
     versions: Mapping[ApiKey | int, Versions] = _NO_VERSIONS,
     listener: str = "broker",

@@ -13,7 +13,8 @@ Nothing here does I/O. The tables are those of the definitions this package was 
 
 from __future__ import annotations
 
-from ._apis import Api, Versions, api, apis, is_retriable
+from .._base.versions import Versions
+from ._apis import Api, api, apis, is_retriable
 from ._codec import (
     Request,
     Response,

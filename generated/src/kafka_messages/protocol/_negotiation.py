@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from .._base.message import Message
+from .._base.versions import Versions
 from .._core.value import dataclass
 from ..errors import UnsupportedVersionError
-from ._apis import Api, Versions
+from ._apis import Api
 from ._apis import api as api_of
-from ._tables import ApiKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
+    from ._apis import AnyApi
     from ._shapes import ApiVersionsResponse
 
 
@@ -47,11 +47,11 @@ class BrokerVersions:
             finalized_features_epoch=epoch if epoch >= 0 else None,
         )
 
-    def supports(self, api: ApiKey | int | type[Message] | Api, version: int) -> bool:
+    def supports(self, api: AnyApi, version: int) -> bool:
         """Whether the broker has this version of an API; the key may be one that this package does not know."""
         return version in self._of(api)
 
-    def highest_common(self, api: ApiKey | int | type[Message] | Api, *, allow_unstable: bool = False) -> int:
+    def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:
         """The highest version of an API that broker and package both have.
 
         An unstable latest version counts only with ``allow_unstable``. Raises UnsupportedVersionError with both ranges
@@ -65,7 +65,7 @@ class BrokerVersions:
             return version
         raise UnsupportedVersionError(f"{api}: no common version: {_broker(theirs)}, {_package(api, ours)}")
 
-    def _of(self, api: ApiKey | int | type[Message] | Api) -> Versions:
+    def _of(self, api: AnyApi) -> Versions:
         key = api if isinstance(api, int) else api_of(api).key
         return self.versions.get(key, _NONE)
 
@@ -84,9 +84,7 @@ def _package(api: Api, ours: Versions) -> str:
     return f"this package has {ours}{hidden}"
 
 
-def negotiate(
-    response: ApiVersionsResponse, api: ApiKey | int | type[Message] | Api, *, allow_unstable: bool = False
-) -> int:
+def negotiate(response: ApiVersionsResponse, api: AnyApi, *, allow_unstable: bool = False) -> int:
     """The highest version of an API that the sender of an ApiVersionsResponse and this package both have.
 
     The same as ``BrokerVersions.from_response(response).highest_common(api)``, which is better for more than one API.

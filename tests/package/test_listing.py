@@ -1,0 +1,99 @@
+"""What messages there are, and what becomes of names that are none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import kafka_messages
+import pytest
+from kafka_messages import all_messages
+from kafka_messages.protocol import apis
+from kafka_messages.schema.facts import facts_of
+
+from tests.support.vectors import message_class, message_names
+
+SOURCE = str(Path(kafka_messages.__file__).parents[1])
+
+
+def run(code: str) -> str:
+    """What a fresh Python prints, errors too."""
+    environment = {"PYTHONPATH": SOURCE}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    return done.stdout + done.stderr
+
+
+def test_every_message_is_listed_once() -> None:
+    """Tools that go over all messages must not miss one, nor depend on names that happen to be classes."""
+    assert [each.name for each in all_messages()] == message_names()
+
+
+@pytest.mark.parametrize("each", all_messages(), ids=lambda each: each.name)
+def test_what_is_listed_is_true(each: kafka_messages.MessageInfo) -> None:
+    """The list is printed beside the classes and must say what they say."""
+    cls = message_class(each.name)
+    facts = facts_of(cls)
+    assert each.message_class is cls
+    assert (each.kind, each.api_key) == (facts.kind, cls.API_KEY)
+    assert list(each.valid_versions) == list(range(facts.valid.lowest, facts.valid.highest + 1))
+    assert list(each.flexible_versions) == [version for version in each.valid_versions if version in facts.flexible]
+
+
+def test_what_is_listed_of_a_pair_is_what_its_api_says() -> None:
+    """Versions that may change, or go, are those of request and response alike."""
+    listed = {each.name: (each.deprecated_versions, each.latest_version_unstable) for each in all_messages()}
+    for api in apis():
+        if not api.is_removed:
+            wanted = (api.deprecated_versions, api.latest_version_unstable)
+            assert listed[api.request_name] == listed[api.response_name] == wanted
+
+
+def test_listing_imports_no_message() -> None:
+    """Most programs use a few of 279 modules."""
+    code = (
+        "import sys, kafka_messages; kafka_messages.all_messages();"
+        "print([name for name in sys.modules if name.startswith('kafka_messages.messages')])"
+    )
+    assert run(code) == "[]\n"
+
+
+def test_import_star_gives_all_there_is() -> None:
+    """What the package says that it exports, tools believe; it must be there, and nothing else."""
+    code = "from kafka_messages import *; print(*sorted(name for name in vars() if name[0] != '_'))"
+    public = {name for name in dir(kafka_messages) if name in kafka_messages._MODULES}
+    assert set(run(code).split()) == set(kafka_messages.__all__) == public
+    assert "MetadataResponse" in public
+
+
+CANNOT = "ImportError: cannot import name"
+MEANT = [
+    ("kafka_messages.MetadataRespons", "AttributeError: module 'kafka_messages' has no attribute 'MetadataRespons'"),
+    ("from kafka_messages import MetadataRespons", f"{CANNOT} 'MetadataRespons' from 'kafka_messages'"),
+    ("from kafka_messages import metadataresponse", f"{CANNOT} 'metadataresponse' from 'kafka_messages'"),
+]
+
+
+@pytest.mark.parametrize(("statement", "error"), MEANT)
+def test_a_misspelt_message_gets_the_nearest(statement: str, error: str) -> None:
+    """Nobody knows 279 names by heart; Python 3.11 itself says nothing for ``from ... import``."""
+    printed = run(f"import kafka_messages; {statement}")
+    assert printed.splitlines()[-1] == f"{error}; did you mean 'MetadataResponse'?"
+
+
+def test_names_that_are_near_to_nothing_fail_as_ever() -> None:
+    """``hasattr`` and ``getattr`` with a default rely on an AttributeError, whatever is near."""
+    assert not hasattr(kafka_messages, "MetadataRespons")
+    with pytest.raises(AttributeError) as caught:
+        _ = kafka_messages.orders
+    assert str(caught.value) == "module 'kafka_messages' has no attribute 'orders'"
+    printed = run("from kafka_messages import orders").splitlines()[-1]
+    assert printed.startswith("ImportError: cannot import name 'orders' from 'kafka_messages'")
+
+
+def test_modules_are_imported_from_the_package() -> None:
+    """``from package import module`` asks the package for the name first: no near message may come of that."""
+    assert (
+        run("from kafka_messages import errors, json, protocol; print(protocol.__name__)")
+        == "kafka_messages.protocol\n"
+    )
