@@ -22,7 +22,7 @@ PACKAGES = (
 GENERATED = ("./generated", "./generated_proposals")
 
 
-MESSAGES = ("tests/generator", "tests/package", "tests/proposals")
+MESSAGES = ("tests/generator", "tests/package", "tests/connection", "tests/proposals")
 """The tests of messages, which run by the native core too."""
 
 

@@ -11,10 +11,13 @@ from kafka_message_generator import rules
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import answers as answer_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
+from kafka_message_generator.rules.answers import Answer
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.answers import AnswerFact, read_answers
 from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
@@ -45,6 +48,8 @@ class Definitions:
     """The names of Kafka's settings that are no passwords."""
     secrets: Secrets
     """What in the messages is secret."""
+    answers: tuple[Answer, ...]
+    """How requests are answered with an error, where no rule tells it."""
     settings: Settings
     warnings: Warnings
     accepted: Warnings
@@ -89,10 +94,11 @@ def load(
     of_files = {name.rpartition("/")[0] for name in names.values()}
     settings_rules.check(settings, messages, of_files, release, problems, unread)
     warnings, accepted = _warnings(settings, names, problems)
+    answer_facts = read_answers(specs, problems)
     kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    secrets = _secrets(secret_facts, checked, problems)
+    secrets, answers = _secrets_and_answers(secret_facts, answer_facts, checked, problems)
     plans = _plans([each for each in checked if not each.message.is_removed], names)
     return Definitions(
         plans,
@@ -102,19 +108,23 @@ def load(
         release,
         tuple(setting.name for setting in kafka_settings if setting.type != PASSWORD),
         secrets,
+        answers,
         settings,
         warnings,
         accepted,
     )
 
 
-def _secrets(facts: SecretFacts, checked: list[Checked], problems: Problems) -> Secrets:
-    """What is secret in sound definitions; of others one could not say what a name means."""
+def _secrets_and_answers(
+    secret_facts: SecretFacts, answer_facts: tuple[AnswerFact, ...], checked: list[Checked], problems: Problems
+) -> tuple[Secrets, tuple[Answer, ...]]:
+    """What files beside sound definitions say of their fields; of others one could not say what a name means."""
     found = {each.message.name: (each.message, each.structs) for each in checked if not each.message.is_removed}
-    secrets = secret_rules.resolve(facts, found, problems)
+    secrets = secret_rules.resolve(secret_facts, found, problems)
+    answers = answer_rules.resolve(answer_facts, found, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    return secrets
+    return secrets, answers
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:

@@ -25,7 +25,7 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
-TABLES = {part: f"{part}/_tables.py" for part in ("_base", "protocol", "records", "secrets")}
+TABLES = {part: f"{part}/_tables.py" for part in ("_base", "protocol", "connection", "records", "secrets")}
 """Modules that are printed from all definitions together, by the part that they are of."""
 
 EXPORTED = {
@@ -131,6 +131,8 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         error_codes=tables.error_codes(definitions),
         open_settings=definitions.open_settings,
         secrets=definitions.secrets,
+        answers=definitions.answers,
+        api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
+from kafka_message_generator.render.naming import module
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
@@ -101,6 +102,13 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
         request_headers=header_versions(request),
         response_headers=header_versions(response) if response is not None else (),
     )
+
+
+def response_import(definitions: Definitions, name: str) -> str:
+    """The import of a response for type checkers, in a room of the package: any response, where there is none so called."""
+    if any(plan.name == name for plan in definitions.plans):
+        return f"from ..messages.{module(name)} import {name} as {name}"
+    return f"from .._base.message import Response as {name}"
 
 
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:

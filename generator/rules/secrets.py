@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_message_generator.rules.names import snake_case
+from kafka_message_generator.rules.paths import field_at, python_path
 from kafka_message_generator.rules.presence import StructTable
-from kafka_message_generator.spec.model import Field, Message
+from kafka_message_generator.spec.model import Message
 from kafka_message_generator.spec.secrets import FieldEntry, FieldPath, SecretFacts, SettingEntry
 from kafka_message_generator.spec.source import Problems
 
@@ -51,13 +51,13 @@ def resolve(facts: SecretFacts, messages: Messages, problems: Problems) -> Secre
         for path in _known(entry, entry.fields, messages, problems):
             if _hideable(entry, path, HIDEABLE, messages, problems):
                 _once(entry, path, seen, problems)
-                fields.append(Secret(entry.message, _python(path)))
+                fields.append(Secret(entry.message, python_path(path)))
     for setting in facts.settings:
         if _sound(setting, messages, problems):
             _once(setting, setting.value, seen, problems)
             kind = setting.resource_type
-            name, value = _python(setting.name), _python(setting.value)
-            settings.append(Setting(setting.message, name, value, None if kind is None else _python(kind)))
+            name, value = python_path(setting.name), python_path(setting.value)
+            settings.append(Setting(setting.message, name, value, None if kind is None else python_path(kind)))
     for entry in facts.open:
         for path in _known(entry, entry.fields, messages, problems):
             _once(entry, path, seen, problems)
@@ -104,7 +104,7 @@ def _known(
         return []
     found = []
     for path in paths:
-        if _field(entry.message, path, messages) is None:
+        if field_at(path, *messages[entry.message]) is None:
             problems.error(path.location, f"{entry.message} has no field {path.text!r}; write it like Topics.Name")
         else:
             found.append(path)
@@ -114,7 +114,7 @@ def _known(
 def _hideable(
     entry: FieldEntry | SettingEntry, path: FieldPath, types: tuple[str, ...], messages: Messages, problems: Problems
 ) -> bool:
-    field = _field(entry.message, path, messages)
+    field = field_at(path, *messages[entry.message])
     assert field is not None  # only paths that lead to a field come here
     if str(field.type) not in types:
         what = f"{path.text} of {entry.message} is {field.type}; it must be {' or '.join(types)}"
@@ -127,19 +127,3 @@ def _once(entry: FieldEntry | SettingEntry, path: FieldPath, seen: set[tuple[str
     if (entry.message, path.text) in seen:
         problems.error(path.location, f"{path.text} of {entry.message} is there twice; keep one")
     seen.add((entry.message, path.text))
-
-
-def _field(message: str, path: FieldPath, messages: Messages) -> Field | None:
-    definition, structs = messages[message]
-    members = definition.fields + definition.optional_fields
-    found: Field | None = None
-    for name in path.names:
-        found = next((member for member in members if member.name == name), None)
-        if found is None:
-            return None
-        members = structs[found.type.name].members if found.type.is_struct else ()
-    return found
-
-
-def _python(path: FieldPath) -> str:
-    return ".".join(snake_case(name) for name in path.names)

@@ -1,6 +1,6 @@
 """Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
 
-Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``.
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, and ``answers.json`` by ``answers``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Node, Problems
 
-SOURCE, ERRORS, SETTINGS, SECRETS = "SOURCE", "errors.json", "settings.json", "secrets.json"
-COMPANIONS = (SOURCE, ERRORS, SETTINGS, SECRETS)
+SOURCE, ERRORS, ANSWERS = "SOURCE", "errors.json", "answers.json"
+SETTINGS, SECRETS = "settings.json", "secrets.json"
+COMPANIONS = (SOURCE, ERRORS, ANSWERS, SETTINGS, SECRETS)
 """Facts of a release that are no definitions."""
 _RELEASE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*(-?rc[0-9]{1,9})?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")

@@ -43,6 +43,11 @@ PARTS = {
             frozenset((REQUEST, RESPONSE)),
         ),
         Part(
+            "connection",
+            "a connection without I/O, and walks over errors, addresses and names",
+            ("errors", "_core", "schema", "_base", "protocol"),
+        ),
+        Part(
             "records",
             "records of internal logs by key and value",
             ("errors", "_core", "_base"),

@@ -31,7 +31,7 @@ LOWERING = [*(RENDER / "portable").glob("*.py"), *(RENDER / f"{name}.py" for nam
 
 APIS = (
     message(name="AskRequest", type="request", apiKey=1, listeners=["broker"], deprecatedVersions="0-1"),
-    message(name="AskResponse", type="response", apiKey=1),
+    message(field("Count"), name="AskResponse", type="response", apiKey=1),
     message(name="GoneRequest", type="request", apiKey=2, validVersions="none"),
     message(name="GoneResponse", type="response", apiKey=2, validVersions="none"),
 )
@@ -53,7 +53,7 @@ def test_no_module_is_stale() -> None:
 FULL = """
 [package]
 version = "4.9.9.1"
-parts = ["protocol", "records", "secrets", "arrow", "batches", "segments"]
+parts = ["protocol", "connection", "records", "secrets", "arrow", "batches", "segments"]
 urls = { Source = "https://example.org/asks" }
 [protocol]
 headers = "kafka"
@@ -96,7 +96,8 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     secret = {"message": "Kinds", "fields": ["Blob"]}
     setting = {"message": "Kinds", "name": "Text", "value": "MaybeText"}
     secrets = {"secrets": [secret], "settings": [setting]}
-    facts = {"errors": errors, "secrets": secrets, "settings": [{"name": "a", "type": "INT"}]}
+    answers = [{"message": "AskResponse", "field": "Count", "value": "-1"}]
+    facts = {"errors": errors, "answers": answers, "secrets": secrets, "settings": [{"name": "a", "type": "INT"}]}
     samples = (*APIS, TELL, SAMPLES["KeysValue"], SAMPLES["EmptyKey"], SAMPLES["Kinds"])
     render_package(tmp_path / "full", *samples, release="4.9.9", toml=FULL, **facts)
     render_package(tmp_path / "columns", message(), toml='[package]\nparts = ["arrow"]\n')

@@ -166,7 +166,10 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("arow", "unknown part 'arow'; did you mean arrow?"),
-        ("arrow,tables", "unknown part 'tables'; there are protocol, records, secrets, arrow, batches, segments"),
+        (
+            "arrow,tables",
+            "unknown part 'tables'; there are protocol, connection, records, secrets, arrow, batches, segments",
+        ),
         ("_core", "the part _core is in every package; leave it out"),
     ],
 )

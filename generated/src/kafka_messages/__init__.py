@@ -6,6 +6,7 @@ Import a message class from here; the structs inside a message are attributes of
 ``schema``: the dynamic codec.
 ``json``: Kafka's JSON form.
 ``protocol``: headers, framing, the table of APIs, negotiation.
+``connection``: a connection without I/O, and walks over errors, addresses and names.
 ``records``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
 ``arrow``: whole columns of messages as Arrow arrays.

@@ -9,11 +9,11 @@ from .._core.generic import Generic
 from .._core.native import hang
 from .._core.structs import StructBase
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes
-from ..errors import UnsupportedVersionError
+from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, ClassVar, Self
+    from typing import Any, ClassVar, Literal, Self, TypeAlias
 
     from typing_extensions import TypeVar  # checkers bring it along
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from ..schema.fitting import Lost
     from ..schema.schema import Schema
 
+    Text: TypeAlias = Literal["strict", "surrogateescape"]
     Codec = tuple[
         Callable[[bytes, int], tuple[Any, int]],
         Callable[[list[bytes], Any], None],
         Callable[[Any], int],
     ]
+    M = TypeVar("M", bound="Message")
     R_co = TypeVar("R_co", bound="Response", covariant=True, default="Response")
 else:
     R_co = None
@@ -51,13 +53,17 @@ class Message(StructBase):
     _plan: ClassVar[str]
 
     @classmethod
-    def read(cls, data: BytesLike, version: int) -> Self:
+    def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
         """Read a whole message.
 
         ``data`` is exactly one message body (a bytearray or memoryview is copied once). Fields that ``version`` does
         not have get their defaults. Raises DecodeError with field and offset, also for bytes left over,
-        UnsupportedVersionError, and TypeError for data that is not bytes-like.
+        UnsupportedVersionError, and TypeError for data that is not bytes-like. ``text="surrogateescape"`` takes text that
+        is no UTF-8, too: each such byte is a surrogate, U+DC80 to U+DCFF (PEP 383), and ``write`` with the same ``text``
+        gives the byte again.
         """
+        if text != "strict":
+            return _read_escaped(cls, data, 0, version, text, True)[0]
         codec = cls._codecs.get(version)
         if codec is None:
             raise unsupported(cls, version)
@@ -73,11 +79,14 @@ class Message(StructBase):
         return result
 
     @classmethod
-    def read_from(cls, data: BytesLike, offset: int, version: int) -> tuple[Self, int]:
+    def read_from(cls, data: BytesLike, offset: int, version: int, *, text: Text = "strict") -> tuple[Self, int]:
         """Read a message that starts at byte ``offset``; returns it and the offset of the byte after it.
 
         Raises DecodeError with field and offset, UnsupportedVersionError, and TypeError for data that is not bytes-like.
+        ``text`` as for ``read``.
         """
+        if text != "strict":
+            return _read_escaped(cls, data, offset, version, text, False)
         codec = cls._codecs.get(version)
         if codec is None:
             raise unsupported(cls, version)
@@ -94,12 +103,14 @@ class Message(StructBase):
         result: Self = message
         return result, end
 
-    def write(self, version: int) -> bytes:
+    def write(self, version: int, *, text: Text = "strict") -> bytes:
         """The bytes of this message at ``version``.
 
         Raises EncodeError with the field when a value cannot be written (out of range, null where the version has no
-        null, set in a version that does not have it), and UnsupportedVersionError.
+        null, set in a version that does not have it), and UnsupportedVersionError. ``text`` as for ``read``.
         """
+        if text != "strict":
+            return _write_escaped(self, version, text)
         codec = self._codecs.get(version)
         if codec is None:
             raise unsupported(type(self), version)
@@ -110,12 +121,14 @@ class Message(StructBase):
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
-    def size(self, version: int) -> int:
+    def size(self, version: int, *, text: Text = "strict") -> int:
         """The number of bytes that ``write`` gives at ``version``, without writing them.
 
         Raises EncodeError for values that have no size (wrong type, null where there is none), and
-        UnsupportedVersionError.
+        UnsupportedVersionError. ``text`` as for ``read``.
         """
+        if text != "strict":
+            return len(_write_escaped(self, version, text))
         codec = self._codecs.get(version)
         if codec is None:
             raise unsupported(type(self), version)
@@ -203,6 +216,35 @@ def unsupported(message: type[Message], version: int) -> UnsupportedVersionError
     lowest, highest = message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION
     known = f"version {lowest}" if lowest == highest else f"versions {lowest} to {highest}"
     return UnsupportedVersionError(f"{message.NAME} has no version {version!r}, only {known}")
+
+
+def _read_escaped(
+    message: type[M], data: BytesLike, offset: int, version: int, text: str, is_whole: bool
+) -> tuple[M, int]:
+    """Read as always, and where that fails again with the other rule for text: it hardly ever does."""
+    _check_text(text)
+    data = as_bytes(data)
+    try:
+        return (message.read(data, version), len(data)) if is_whole else message.read_from(data, offset, version)
+    except DecodeError:
+        from ..schema.escaped import read_escaped
+
+        return read_escaped(message, data, offset, version, is_whole)
+
+
+def _write_escaped(message: Message, version: int, text: str) -> bytes:
+    _check_text(text)
+    try:
+        return message.write(version)
+    except EncodeError:
+        from ..schema.escaped import write_escaped
+
+        return write_escaped(message, version)
+
+
+def _check_text(text: str) -> None:
+    if text != "surrogateescape":
+        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {text!r}")
 
 
 def _decode_error(message: type[Message], data: bytes, offset: int, version: int, is_whole: bool) -> Exception:

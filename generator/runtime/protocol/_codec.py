@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Request as RequestMessage
     from .._base.message import Response as ResponseMessage
+    from .._base.message import Text
     from .._core.wire import BytesLike
     from ._apis import AnyApi
     from ._shapes import RequestHeader, ResponseHeader
@@ -64,11 +65,11 @@ class Request:
     trailing: bytes = b""
     """Bytes behind the message, which brokers ignore and some clients send; nearly always none."""
 
-    def encode(self, *, framed: bool = True) -> bytes:
+    def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
         """The bytes of header, message and ``trailing``, after their length if ``framed``.
 
         Raises EncodeError with the field, also where header, API, version and message do not belong together, and
-        UnsupportedVersionError.
+        UnsupportedVersionError. ``text`` as for ``Message.read``.
         """
         header, name = self.header, type(self.message).NAME
         if name != self.api.request_name:
@@ -77,8 +78,11 @@ class Request:
             raise _differs("request_api_key", header.request_api_key, f"the API {self.api} has {int(self.api.key)}")
         if header.request_api_version != self.version:
             raise _differs("request_api_version", header.request_api_version, f"the request has {self.version}")
-        body = self.message.write(self.version) + as_bytes(self.trailing, "trailing")
-        return _join(self.header.write(self.api.request_header_version(self.version)), body, framed)
+        header_version, trailing = self.api.request_header_version(self.version), as_bytes(self.trailing, "trailing")
+        if text != "strict":
+            body = self.message.write(self.version, text=text) + trailing
+            return _join(self.header.write(header_version, text=text), body, framed)
+        return _join(self.header.write(header_version), self.message.write(self.version) + trailing, framed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +96,12 @@ class Response(Generic[M_co]):
     """Version of ``message``; that of the request, but 0 where ApiVersions fell back to it (KIP-511)."""
     message: M_co
 
-    def encode(self, *, framed: bool = True) -> bytes:
+    def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
         """The bytes of header and message, after their length if ``framed``.
 
-        Raises EncodeError with the field, and UnsupportedVersionError.
+        Raises EncodeError with the field, and UnsupportedVersionError. ``text`` as for ``Message.read``.
         """
-        body = self.message.write(self.version)
+        body = self.message.write(self.version) if text == "strict" else self.message.write(self.version, text=text)
         return _join(self.header.write(self.api.response_header_version(self.version)), body, framed)
 
 
@@ -113,11 +117,13 @@ def encode_request(
     client_id: str | None = None,
     *,
     framed: bool = True,
+    text: Text = "strict",
 ) -> bytes:
     """The bytes of a request: its header, and the message at ``version``.
 
     ``correlation_id`` (int32) comes back in the response; ``client_id`` may be null. With ``framed`` the length stands
-    first (int32), as on a connection. Raises EncodeError with the field, and UnsupportedVersionError.
+    first (int32), as on a connection. ``text`` as for ``Message.read``. Raises EncodeError with the field, and
+    UnsupportedVersionError.
     """
     api = _api_of_side(message, "request")
     header: Any = class_of("RequestHeader")
@@ -127,11 +133,15 @@ def encode_request(
         correlation_id=correlation_id,
         client_id=client_id,
     )
+    if text != "strict":
+        return Request(filled, api, version, message).encode(framed=framed, text=text)
     body = message.write(version)
     return _join(filled.write(api.request_header_version(version)), body, framed)
 
 
-def encode_response(message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True) -> bytes:
+def encode_response(
+    message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
+) -> bytes:
     """The bytes of a response: its header, and the message at ``version``, the version of the request.
 
     A broker that is asked for an unsupported version of ApiVersions answers at version 0 (KIP-511). Parameters and
@@ -139,15 +149,15 @@ def encode_response(message: ResponseMessage, version: int, correlation_id: int,
     """
     api = _api_of_side(message, "response")
     header: Any = class_of("ResponseHeader")
-    body = message.write(version)
+    body = message.write(version) if text == "strict" else message.write(version, text=text)
     return _join(header(correlation_id=correlation_id).write(api.response_header_version(version)), body, framed)
 
 
-def read_request_header(data: BytesLike) -> tuple[RequestHeader, int]:
+def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
     """The header of a request (without its length), and the offset of the body.
 
-    Also for versions that the API does not have. Raises DecodeError, and UnknownApiError, which has the part of the
-    header that does not depend on the API.
+    Also for versions that the API does not have. ``text`` as for ``Message.read``. Raises DecodeError, and
+    UnknownApiError, which has the part of the header that does not depend on the API.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -162,7 +172,11 @@ def read_request_header(data: BytesLike) -> tuple[RequestHeader, int]:
         raise UnknownApiError(str(error), _certain_header(data)) from None
     if header_version < reader.LOWEST_SUPPORTED_VERSION:  # version 0, of ControlledShutdown: nothing but these
         return _certain_header(data), _essential.size
-    header, end = reader.read_from(data, 0, header_version)
+    header, end = (
+        reader.read_from(data, 0, header_version)
+        if text == "strict"
+        else reader.read_from(data, 0, header_version, text=text)
+    )
     return header, end
 
 
@@ -175,22 +189,26 @@ def _certain_header(data: bytes) -> RequestHeader:
     return filled
 
 
-def decode_request(data: BytesLike) -> Request:
+def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
     """The request in ``data``: header and body, without the length before them.
 
     Bytes behind the body are kept as ``Request.trailing``: brokers ignore them, and librdkafka sends one to three after
-    a MetadataRequest for all topics.
+    a MetadataRequest for all topics. ``text`` as for ``Message.read``: Kafka's broker itself takes text that is no
+    UTF-8, and puts U+FFFD for it.
 
     Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), which keep the header, so that the
     request can be answered; and DecodeError, with offsets in ``data``.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
-    header, body = read_request_header(data)
+    header, body = read_request_header(data) if text == "strict" else read_request_header(data, text=text)
     api, version = api_of(header.request_api_key), header.request_api_version
     if version not in api.valid_versions:
         raise _unsupported_request(header, api, version)
-    message, end = api.request_class.read_from(data, body, version)
+    kind = api.request_class
+    message, end = (
+        kind.read_from(data, body, version) if text == "strict" else kind.read_from(data, body, version, text=text)
+    )
     return Request(header, api, version, message, data[end:])
 
 
@@ -203,22 +221,24 @@ def _unsupported_request(header: RequestHeader, api: Api, version: int) -> Unsup
 if TYPE_CHECKING:
 
     @overload
-    def decode_response(data: BytesLike, api: type[RequestMessage[R]], version: int) -> Response[R]: ...
+    def decode_response(
+        data: BytesLike, api: type[RequestMessage[R]], version: int, *, text: Text = "strict"
+    ) -> Response[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: type[R], version: int) -> Response[R]: ...
+    def decode_response(data: BytesLike, api: type[R], version: int, *, text: Text = "strict") -> Response[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: Api[R], version: int) -> Response[R]: ...
+    def decode_response(data: BytesLike, api: Api[R], version: int, *, text: Text = "strict") -> Response[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: AnyApi, version: int) -> Response[Message]: ...
+    def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Message]: ...
 
 
-def decode_response(data: BytesLike, api: AnyApi, version: int) -> Response[Any]:
+def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Any]:
     """The response in ``data``: header and body, without the length before them.
 
     ``api`` and ``version`` are those of the request, which only the correlation id connects with its response; with
     the class of the request or of the response as ``api`` the result is typed. An ApiVersionsResponse with the error
-    UNSUPPORTED_VERSION is read at version 0, whatever was asked for (KIP-511). Raises DecodeError with offsets in
-    ``data``, UnsupportedVersionError and UnknownApiError.
+    UNSUPPORTED_VERSION is read at version 0, whatever was asked for (KIP-511). ``text`` as for ``Message.read``. Raises
+    DecodeError with offsets in ``data``, UnsupportedVersionError and UnknownApiError.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -231,11 +251,11 @@ def decode_response(data: BytesLike, api: AnyApi, version: int) -> Response[Any]
     header, body = reader.read_from(data, 0, which.response_header_version(version))
     if may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
         try:
-            return Response(header, which, 0, read_rest(message, data, body, 0))
+            return Response(header, which, 0, read_rest(message, data, body, 0, text))
         except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
             if version == 0:
                 raise
-    return Response(header, which, version, read_rest(message, data, body, version))
+    return Response(header, which, version, read_rest(message, data, body, version, text))
 
 
 def _api_of_side(message: Message, side: str) -> Api:

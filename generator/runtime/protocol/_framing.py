@@ -73,6 +73,11 @@ class FrameReader:
         return len(self._buffer) - self._start
 
     @property
+    def pending_data(self) -> bytes:
+        """These bytes, also after a FramingError."""
+        return bytes(self._buffer[self._start :])
+
+    @property
     def offset(self) -> int:
         """Where the next frame starts in the stream: the offset of its length."""
         return self._base + self._start

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from .._base.message import Text
 from .._core.wire import RawTaggedFields
 
 
@@ -20,7 +21,7 @@ class RequestHeader(Protocol):
     client_id: str | None
     unknown_tagged_fields: RawTaggedFields
 
-    def write(self, version: int) -> bytes: ...
+    def write(self, version: int, *, text: Text = "strict") -> bytes: ...
 
 
 class ResponseHeader(Protocol):
@@ -29,7 +30,7 @@ class ResponseHeader(Protocol):
     correlation_id: int
     unknown_tagged_fields: RawTaggedFields
 
-    def write(self, version: int) -> bytes: ...
+    def write(self, version: int, *, text: Text = "strict") -> bytes: ...
 
 
 class ApiVersion(Protocol):

@@ -10,14 +10,17 @@ from .._core.structs import StructBase
 from ..errors import DecodeError, EncodeError
 from .build import Builder, schemas_of
 from .facts import Described, FieldFacts, MessageFacts, facts_of
+from .schema import Schema
 from .struct import is_default, value_of
 from .types import SchemaError
 
 
-def explain_read(message: type[Described], data: bytes, offset: int, version: int, is_whole: bool) -> DecodeError:
-    """The error for bytes at ``offset`` that ``message`` could not be read from."""
+def explain_read(
+    message: type[Described], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema | None = None
+) -> DecodeError:
+    """The error for bytes at ``offset`` that ``message`` could not be read from; ``schema`` is what was expected there."""
     try:
-        _, end = schemas_of(message)[version].read(data, offset)
+        _, end = (schema or schemas_of(message)[version]).read(data, offset)
     except SchemaError as error:
         return DecodeError(error.reason, message.NAME, version, error.place, error.offset)
     if is_whole and end != len(data):
@@ -26,12 +29,12 @@ def explain_read(message: type[Described], data: bytes, offset: int, version: in
     return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
 
 
-def explain_write(message: Described, version: int, error: Exception) -> EncodeError:
-    """The error for a message that could not be written at ``version``; ``error`` is what the fast code met."""
+def explain_write(message: Described, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
+    """The error for a message that could not be written at ``version``; ``error`` is what the code that tried it met."""
     facts = facts_of(type(message))
     found = None
     try:
-        schemas_of(type(message))[version].validate(message)
+        (schema or schemas_of(type(message))[version]).validate(message)
         check_absent(facts, facts.fields, message, version)
     except SchemaError as refused:
         found = refused

@@ -264,6 +264,9 @@ class _Sized(Type):
 class Text(_Sized):
     """A UTF-8 string of at most 32767 bytes."""
 
+    errors = "strict"
+    """What becomes of other bytes, in the word of ``bytes.decode``."""
+
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         length, start = self.read_length(data, pos)
         if length < 0:
@@ -272,7 +275,7 @@ class Text(_Sized):
             raise SchemaError(f"string length {length} at offset {pos} is above {MAX_STRING_LENGTH}", pos)
         end = need(data, start, length, self.name)
         try:
-            return data[start:end].decode("utf-8"), end
+            return data[start:end].decode("utf-8", self.errors), end
         except UnicodeDecodeError as error:
             at = start + error.start
             raise SchemaError(f"invalid UTF-8 at offset {at}: {error.reason}", at) from None
@@ -284,13 +287,19 @@ class Text(_Sized):
         if not isinstance(value, str):
             raise wrong(value, "a str")
         try:
-            data = value.encode("utf-8")
+            data = value.encode("utf-8", self.errors)
         except UnicodeEncodeError as error:
             raise SchemaError(f"cannot be UTF-8: {error.reason} at character {error.start}") from None
         if len(data) > MAX_STRING_LENGTH:
             raise SchemaError(f"has {len(data)} bytes of UTF-8, a string holds at most {MAX_STRING_LENGTH}")
         self.length.write(out, len(data))
         out += data
+
+
+class EscapedText(Text):
+    """The same, with the surrogates of PEP 383 in the place of bytes that are no UTF-8."""
+
+    errors = "surrogateescape"
 
 
 class Blob(_Sized):
@@ -319,6 +328,17 @@ STRING = Text("STRING", _CLASSIC16, nullable=False)
 NULLABLE_STRING = Text("NULLABLE_STRING", _CLASSIC16, nullable=True)
 COMPACT_STRING = Text("COMPACT_STRING", _COMPACT, nullable=False)
 COMPACT_NULLABLE_STRING = Text("COMPACT_NULLABLE_STRING", _COMPACT, nullable=True)
+ESCAPED_STRINGS: tuple[tuple[Type, Type], tuple[Type, Type]] = (
+    (
+        EscapedText(STRING.name, _CLASSIC16, nullable=False),
+        EscapedText(NULLABLE_STRING.name, _CLASSIC16, nullable=True),
+    ),
+    (
+        EscapedText(COMPACT_STRING.name, _COMPACT, nullable=False),
+        EscapedText(COMPACT_NULLABLE_STRING.name, _COMPACT, nullable=True),
+    ),
+)
+"""By whether compact, then whether nullable."""
 BYTES = Blob("BYTES", _CLASSIC32, nullable=False)
 NULLABLE_BYTES = Blob("NULLABLE_BYTES", _CLASSIC32, nullable=True)
 COMPACT_BYTES = Blob("COMPACT_BYTES", _COMPACT, nullable=False)

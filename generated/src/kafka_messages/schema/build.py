@@ -46,9 +46,10 @@ _PRIMITIVES: dict[str, Type] = {
     "float64": FLOAT64,
     "uuid": UUID,
 }
-# By whether compact, then whether nullable.
-_SIZED: dict[str, tuple[tuple[Type, Type], tuple[Type, Type]]] = {
-    "string": ((STRING, NULLABLE_STRING), (COMPACT_STRING, COMPACT_NULLABLE_STRING)),
+Kinds = tuple[tuple[Type, Type], tuple[Type, Type]]
+"""By whether compact, then whether nullable."""
+STRINGS: Kinds = ((STRING, NULLABLE_STRING), (COMPACT_STRING, COMPACT_NULLABLE_STRING))
+_SIZED: dict[str, Kinds] = {
     "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
     "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),
 }
@@ -64,9 +65,9 @@ def schemas_of(message: type[Described]) -> dict[int, Schema]:
     return schemas
 
 
-def build(facts: MessageFacts) -> dict[int, Schema]:
+def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
     """The schema of each valid version of a definition; versions that look the same share one."""
-    builder = Builder(facts)
+    builder = Builder(facts, strings)
     schemas: dict[int, Schema] = {}
     for version in range(facts.valid.lowest, facts.valid.highest + 1):
         schema = builder.struct(facts.fields, version)
@@ -77,8 +78,9 @@ def build(facts: MessageFacts) -> dict[int, Schema]:
 class Builder:
     """Schemas from the definition alone, by its own reading of it."""
 
-    def __init__(self, facts: MessageFacts) -> None:
+    def __init__(self, facts: MessageFacts, strings: Kinds = STRINGS) -> None:
         self.facts = facts
+        self.sized = {"string": strings, **_SIZED}
 
     def struct(self, fields: tuple[FieldFacts, ...], version: int) -> Schema:
         regular = [f for f in fields if version in f.versions and version not in f.tagged and not f.optional]
@@ -127,7 +129,7 @@ class Builder:
     def scalar(self, kind: str, compact: bool, nullable: bool, version: int) -> Type:
         if kind in _PRIMITIVES:
             return _PRIMITIVES[kind]
-        if kind in _SIZED:
-            return _SIZED[kind][compact][nullable]
+        if kind in self.sized:
+            return self.sized[kind][compact][nullable]
         schema = self.struct(self.facts.structs[kind], version)
         return NullableStruct(schema) if nullable else schema

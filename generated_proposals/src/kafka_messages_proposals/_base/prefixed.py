@@ -13,17 +13,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from .message import Text
+
     M = TypeVar("M", bound=Message)
 
 _unpack_h = Struct(">h").unpack_from
 
 
-def read_rest(message: type[M], data: bytes, offset: int, version: int) -> M:
-    """A message that fills the bytes from ``offset`` to the end.
+def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Text = "strict") -> M:
+    """A message that fills the bytes from ``offset`` to the end; ``text`` as for ``Message.read``.
 
     Raises DecodeError, with offsets in ``data``, and UnsupportedVersionError.
     """
-    result, end = message.read_from(data, offset, version)
+    if text == "strict":
+        result, end = message.read_from(data, offset, version)
+    else:
+        result, end = message.read_from(data, offset, version, text=text)
     if end != len(data):
         reason = f"the message ends at offset {end}, but {len(data) - end} more byte(s) follow"
         raise DecodeError(reason, message.NAME, version, "", end)

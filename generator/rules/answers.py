@@ -1,0 +1,80 @@
+"""Rules for what ``answers.json`` names: it is there, and fits. What is sound is resolved to Python's names and values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from kafka_message_generator.rules.defaults import DefaultError, Empty, Value, default_of
+from kafka_message_generator.rules.paths import field_at, python_path
+from kafka_message_generator.rules.presence import StructTable
+from kafka_message_generator.spec.answers import AnswerFact
+from kafka_message_generator.spec.model import REQUEST, RESPONSE, Field, Message
+from kafka_message_generator.spec.source import Problems
+from kafka_message_generator.spec.versions import NONE
+
+Messages = Mapping[str, tuple[Message, StructTable]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A field in the answer with an error: the value that it has, or where in the request it comes from."""
+
+    message: str
+    path: str
+    lowest: int
+    highest: int
+    sources: tuple[str, ...] | None
+    """None where the field has a value of its own; empty where it is left as it is."""
+    value: Value
+
+
+def resolve(facts: tuple[AnswerFact, ...], messages: Messages, problems: Problems) -> tuple[Answer, ...]:
+    """Find every field that is named; what comes back is sound only if ``problems`` has no errors."""
+    found = [_answer(fact, messages, problems) for fact in facts]
+    return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.path, each.lowest)))
+
+
+def _answer(fact: AnswerFact, messages: Messages, problems: Problems) -> Answer | None:
+    known = messages.get(fact.message)
+    if known is None or known[0].kind != RESPONSE:
+        what = f"there is no response {fact.message!r} with versions; name one, or leave it out"
+        problems.error(fact.location, what)
+        return None
+    response, structs = known
+    field = field_at(fact.field, response, structs)
+    if field is None:
+        what = f"{fact.message} has no field {fact.field.text!r}; write it like Topics.Name"
+        problems.error(fact.field.location, what)
+        return None
+    value = _value(fact, field, problems)
+    request = next((each for each, _ in messages.values() if _asks(each, response)), None)
+    for source in fact.sources:
+        if request is None or field_at(source, *messages[request.name]) is None:
+            name = request.name if request is not None else f"the request of {fact.message}"
+            problems.error(source.location, f"{name} has no field {source.text!r}; write it like Topics.Name")
+    sources = tuple(python_path(source) for source in fact.sources) if fact.value is None else None
+    versions = fact.versions
+    return Answer(fact.message, python_path(fact.field), versions.lowest, versions.highest, sources, value)
+
+
+def _value(fact: AnswerFact, field: Field, problems: Problems) -> Value:
+    """The value of a field, which is written like a default."""
+    if fact.value is None:
+        return None
+    text, what = fact.value.text, f"{fact.field.text} of {fact.message}"
+    nullable = field.nullable if text == "null" else NONE  # records that may be null have no other default
+    try:
+        value = default_of(
+            replace(field, default=text, versions=field.versions.intersect(fact.versions), nullable=nullable)
+        )
+    except DefaultError as error:
+        problems.error(fact.value.location, f"{what}: {error}")
+        return None
+    if isinstance(value, Empty):
+        problems.error(fact.value.location, f"{what} is {value.value} anyway; leave it out")
+    return value
+
+
+def _asks(message: Message, response: Message) -> bool:
+    return message.kind == REQUEST and message.api_key == response.api_key

@@ -1,0 +1,49 @@
+"""A connection without I/O, in the manner of h11: bytes in, events and bytes out.
+
+* ``ClientConnection`` numbers requests, agrees on versions, and pairs responses with requests.
+* ``ServerConnection`` decodes requests, and writes responses in the order of the requests.
+* ``Middleman`` stands between both: it decodes some APIs, and passes all others on as they came.
+* ``announce`` says which versions a broker has; ``error_response`` answers any request with an error.
+* ``errors``, ``endpoints`` and ``entities`` walk over the error codes, addresses and names of any message.
+
+Nothing here opens a socket: it goes with asyncio, threads, trio, or bytes of a capture.
+"""
+
+from __future__ import annotations
+
+from ._announce import announce
+from ._answers import error_response
+from ._client import ClientConnection, ResponseReceived, SendAgain, Sent
+from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
+from ._events import ConnectionClosed, TokenReceived
+from ._exchange import expects_response
+from ._middleman import Middleman, RequestPassing, ResponsePassing, TokenPassing
+from ._server import RequestReceived, ServerConnection
+from ._walks import Endpoint, Entity, Error, endpoints, entities, errors
+
+__all__ = [
+    "ClientConnection",
+    "ConnectionClosed",
+    "ConnectionProtocolError",
+    "Endpoint",
+    "Entity",
+    "Error",
+    "LocalProtocolError",
+    "Middleman",
+    "RemoteProtocolError",
+    "RequestPassing",
+    "RequestReceived",
+    "ResponsePassing",
+    "ResponseReceived",
+    "SendAgain",
+    "Sent",
+    "ServerConnection",
+    "TokenPassing",
+    "TokenReceived",
+    "announce",
+    "endpoints",
+    "entities",
+    "error_response",
+    "errors",
+    "expects_response",
+]

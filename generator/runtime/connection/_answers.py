@@ -1,0 +1,191 @@
+"""The response to any request that says nothing but an error, as Kafka's own brokers answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from .._core.value import dataclass
+from ..protocol import Request, UnknownApiError
+from ..schema.facts import FieldFacts, MessageFacts, facts_of
+from ._tables import ANSWERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from .._base.message import Response
+    from ._tables import Answer
+
+    Paths: TypeAlias = tuple[str, str]
+
+_SAME = (
+    frozenset(("index", "partition", "partition_id", "partition_index")),
+    frozenset(("name", "topic", "topic_name")),
+    frozenset(("name", "user")),
+)
+"""Names of fields that mean the same; Kafka's definitions are not of one hand."""
+_NONE = 0
+
+
+def error_response(request: Request, code: int, message: str | None = None) -> Response:
+    """The response to a request that fails with an error code; what Java's ``getErrorResponse`` gives.
+
+    A response with an error code of its own has that; in others each topic, partition, group or resource that the request
+    asks for has it. ``message`` stands beside the codes where there is a field for it. Everything else is as Kafka's
+    own classes have it, for the version of the request; the result can be changed.
+
+    Raises UnknownApiError for a request that has no response, and ValueError for 0, which is no error.
+    """
+    if code == _NONE:
+        raise ValueError("0 is the code of success; error_response needs one of an error")
+    if not request.api.response_name:
+        raise UnknownApiError(f"{request.api.request_name} has no response")
+    return _Answering(request, int(code), message).response()
+
+
+@dataclass(frozen=True, slots=True)
+class _Answering:
+    """What all structs of one answer are made from."""
+
+    request: Request
+    code: int
+    text: str | None
+
+    def response(self) -> Response:
+        kind = self.request.api.response_class
+        asked, told = facts_of(type(self.request.message)), facts_of(kind)
+        exceptions = {
+            row[1]: row for row in ANSWERS if row[0] == kind.NAME and row[2] <= self.request.version <= row[3]
+        }
+        filled: Response = _Filling(self, asked, told, exceptions).struct(
+            ("", ""), told.name, told.fields, asked.fields, self.request.message
+        )
+        return filled
+
+
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Makes the structs of an answer of those of the request."""
+
+    answering: _Answering
+    asked: MessageFacts
+    told: MessageFacts
+    exceptions: dict[str, Answer]
+    """By path."""
+
+    def struct(
+        self, paths: Paths, name: str, fields: tuple[FieldFacts, ...], asked: tuple[FieldFacts, ...], source: Any
+    ) -> Any:
+        """A struct of the response; ``source`` is what it comes from: a struct of the request, or a value.
+
+        ``paths`` are where it is in the response, and its source in the request.
+        """
+        path = paths[0]
+        version = self.answering.request.version
+        here = [field for field in fields if version in field.versions]
+        has_code = any(field.is_error_code for field in here)
+        asked = tuple(field for field in asked if version in field.versions)
+        values: dict[str, Any] = {}
+        for field in here:
+            place = _joined(path, field.name)
+            exception = self.exceptions.get(place)
+            if exception is not None and exception[4] is None:
+                values[field.name] = exception[5]
+            elif field.is_error_code:
+                values[field.name] = self.answering.code
+            elif field.name == "error_message":
+                values[field.name] = self.message(field)
+            elif field.is_array and field.is_struct:
+                if sources := exception[4] if exception is not None else self.counterpart(field, asked, has_code):
+                    values[field.name] = list(self.elements((place, paths[1]), field, asked, source, sources))
+            elif exception is not None and exception[4]:
+                values[field.name] = getattr(source, exception[4][0])
+            elif path and (same := _named_alike(field, asked)) is not None:
+                values[field.name] = getattr(source, same.name)
+        if path and not asked and source is not None:
+            values[_first_name(here, source)] = source
+        kind: Any = getattr(sys.modules[self.answering.request.api.response_class.__module__], name)
+        return kind(**values)
+
+    def message(self, field: FieldFacts) -> str | None:
+        """The text beside an error code: null where none is given and null may stand."""
+        text = self.answering.text
+        return "" if text is None and self.answering.request.version not in field.nullable else text
+
+    def counterpart(self, field: FieldFacts, asked: tuple[FieldFacts, ...], has_code: bool) -> tuple[str, ...]:
+        """The array of the request that an array of the response answers, by its name or as the only one."""
+        if has_code or not self.has_code(self.told.structs[field.type]):
+            return ()
+        arrays = [each.name for each in asked if each.is_array]
+        found = [name for name in arrays if name == field.name] or arrays
+        return tuple(found) if len(found) == 1 else ()
+
+    def has_code(self, fields: tuple[FieldFacts, ...]) -> bool:
+        """Whether a struct has an error code, or one in it has."""
+        version = self.answering.request.version
+        return any(
+            version in field.versions and (field.is_error_code or self.has_code(self.told.structs.get(field.type, ())))
+            for field in fields
+        )
+
+    def elements(
+        self, paths: Paths, field: FieldFacts, asked: tuple[FieldFacts, ...], source: Any, sources: tuple[str, ...]
+    ) -> Iterator[Any]:
+        """An element of the response for each of the request; where several arrays name the same, it is there once."""
+        seen: list[Any] = []
+        place, above = paths
+        for path in sources:
+            names = path.removeprefix(f"{above}.").split(".")
+            for inner, each in self.within(source, names, asked):
+                below = (place, _joined(above, ".".join(names)))
+                made = self.struct(below, field.type, self.told.structs[field.type], inner, each)
+                if made not in seen:
+                    yield made
+                if len(sources) > 1:
+                    seen.append(made)
+
+    def within(
+        self, source: Any, names: list[str], asked: tuple[FieldFacts, ...]
+    ) -> Iterator[tuple[tuple[FieldFacts, ...], Any]]:
+        """The elements at the end of a path of arrays, and their fields; none where the array is null."""
+        field = next((each for each in asked if each.name == names[0]), None)
+        if field is None:
+            return
+        inner = self.asked.structs.get(field.type, ())
+        for each in getattr(source, field.name) or ():
+            if len(names) == 1:
+                yield inner, each
+            else:
+                yield from self.within(each, names[1:], inner)
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _named_alike(field: FieldFacts, asked: tuple[FieldFacts, ...]) -> FieldFacts | None:
+    """The field of the request that says which element this is: what it is called, and what kind of thing it is."""
+    if field.is_array or field.is_struct or not (_is_name(field) or field.type == "int8"):
+        return None
+    alike = (each for each in asked if not each.is_array and each.type == field.type and _same(each.name, field.name))
+    return next(alike, None)
+
+
+def _is_name(field: FieldFacts) -> bool:
+    by_type = field.type in ("string", "uuid") or field.map_key or field.entity_type is not None
+    return by_type or any(field.name in names for names in _SAME)
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or any(one in names and other in names for names in _SAME)
+
+
+def _first_name(fields: list[FieldFacts], value: Any) -> str:
+    """The field for an element of the request that is no struct but a number, a text or a UUID."""
+    wanted = {int: ("int32", "int64"), str: ("string",)}.get(type(value), ("uuid",))
+    return next(
+        field.name
+        for field in fields
+        if field.type in wanted and not field.is_array and _is_name(field) and field.name != "error_message"
+    )

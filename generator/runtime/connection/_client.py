@@ -1,0 +1,209 @@
+"""A client's side of a connection: requests out, responses in, in their order."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .._core.generic import Generic
+from .._core.value import dataclass
+from ..errors import KafkaMessageError, UnsupportedVersionError
+from ..protocol import MAX_FRAME_SIZE, BrokerVersions, decode_response, encode_request, frame
+from ..protocol import api as api_of
+from ._errors import LocalProtocolError
+from ._events import TokenReceived
+from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, expects_response, opens_tokens
+from ._incoming import LENGTH_SIZE
+from ._side import Side
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias, TypeVar
+
+    from .._base.message import Request, Response, Text
+    from .._core.wire import BytesLike
+    from ..protocol import Api
+    from ..protocol._shapes import ResponseHeader
+    from ._events import ConnectionClosed
+
+    R = TypeVar("R", bound=Response)
+    ClientEvent: TypeAlias = "ResponseReceived[Any] | SendAgain | TokenReceived | ConnectionClosed"
+else:
+    R = None
+
+_MAX_ID = 2**31 - 1
+
+
+class Sent(Generic[R]):
+    """A request that was given its place on the connection; ``data`` are the bytes to write."""
+
+    __slots__ = ("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request", "version")
+
+    def __init__(self, request: Request[R], version: int, correlation_id: int, data: bytes, is_free: bool) -> None:
+        self.request = request
+        self.api: Api = api_of(type(request))
+        self.version = version
+        self.correlation_id = correlation_id
+        self.data = data
+        """Its frame. Write it before that of any later request."""
+        self.expects_response = expects_response(request)
+        """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
+        self._is_free = is_free  # to choose another version
+        self._response: R | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the response has come."""
+        return self._response is not None
+
+    @property
+    def response(self) -> R:
+        """The response. Raises LocalProtocolError while it is not there."""
+        if self._response is None:
+            raise LocalProtocolError(f"{self} is not answered")
+        return self._response
+
+    def __str__(self) -> str:
+        return f"{self.api.request_name} v{self.version} with correlation id {self.correlation_id}"
+
+    def __repr__(self) -> str:
+        return f"<Sent {self}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseReceived(Generic[R]):
+    """The response to the oldest request that had none."""
+
+    sent: Sent[R]
+    header: ResponseHeader
+    """With its unknown tagged fields."""
+    message: R
+
+
+@dataclass(frozen=True, slots=True)
+class SendAgain:
+    """The broker does not have this version of ApiVersions, and said which it has (KIP-511): write ``data``.
+
+    The response comes to the same ``sent``, under the same correlation id.
+    """
+
+    sent: Sent[Any]
+    data: bytes
+
+
+class ClientConnection(Side["ClientEvent"]):
+    """Requests to bytes, bytes to responses. It does no I/O: write what it gives, and give it what you read.
+
+    Any number of requests may be on their way; a broker answers them in their order. ``versions`` is what the broker
+    supports, taken from its ApiVersionsResponse as soon as that is received; one can also set it. Not for several
+    threads at once.
+    """
+
+    def __init__(
+        self,
+        client_id: str | None = None,
+        *,
+        versions: BrokerVersions | None = None,
+        max_frame_size: int = MAX_FRAME_SIZE,
+        text: Text = "strict",
+    ) -> None:
+        """``max_frame_size``: bytes that a response may have; one that claims more ends the connection.
+
+        ``text`` as for ``Message.read``.
+        """
+        self.client_id = client_id
+        self.versions = versions
+        self._text: Text = text
+        super().__init__(max_frame_size)
+        self._waiting: deque[Sent[Any] | None] = deque()  # None stands for a token
+        self._next_id = 0
+        self._takes_tokens = False
+
+    @property
+    def unanswered(self) -> tuple[Sent[Any], ...]:
+        """The requests whose responses have not come, the oldest first."""
+        return tuple(sent for sent in self._waiting if sent is not None)
+
+    def send(self, request: Request[R], version: int | None = None) -> Sent[R]:
+        """Give a request its correlation id, its version and its place; write the ``data`` of what comes back.
+
+        Without ``version`` it is the highest stable one that broker and package both have. An ApiVersionsRequest needs
+        no agreement: it goes out at the package's highest version, and again at the broker's if that is refused.
+
+        Raises LocalProtocolError where no version is agreed yet, UnsupportedVersionError, EncodeError with the field,
+        and RemoteProtocolError if the connection is of no use any more.
+        """
+        self._incoming.check()
+        is_free = version is None
+        chosen = self._agreed(request) if version is None else version
+        data = encode_request(request, chosen, self._next_id, self.client_id, text=self._text)
+        sent = Sent(request, chosen, self._next_id, data, is_free)
+        self._next_id = self._next_id + 1 if self._next_id < _MAX_ID else 0
+        if sent.expects_response:
+            self._waiting.append(sent)
+        return sent
+
+    def send_token(self, token: BytesLike, *, expects_answer: bool = True) -> bytes:
+        """The frame of a raw SASL token, after a SaslHandshake of version 0 succeeded.
+
+        The answer is a TokenReceived; the last token of GSSAPI has none. Raises LocalProtocolError before that.
+        """
+        self._incoming.check()
+        if not self._takes_tokens:
+            raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
+        if expects_answer:
+            self._waiting.append(None)
+        return frame(token)
+
+    def next_event(self) -> ClientEvent | None:
+        """The next event, or None where more bytes are needed. Raises RemoteProtocolError."""
+        payload = self._incoming.next_frame()
+        if payload is None:
+            return self._end(self.unanswered)
+        if not self._waiting:
+            raise self._incoming.refuse(payload, f"there is a frame of {len(payload)} bytes that answers no request")
+        sent = self._waiting[0]
+        if sent is None:
+            self._waiting.popleft()
+            return TokenReceived(payload)
+        return self._response(sent, payload)
+
+    def _response(self, sent: Sent[Any], payload: bytes) -> ClientEvent:
+        found = int.from_bytes(payload[:LENGTH_SIZE], "big", signed=True)
+        if len(payload) >= LENGTH_SIZE and found != sent.correlation_id:
+            what = f"there is a response with correlation id {found}, but {sent} is to be answered next,"
+            raise self._incoming.refuse(payload, what)
+        try:
+            response = decode_response(payload, sent.api, sent.version, text=self._text)
+        except KafkaMessageError as error:
+            raise self._incoming.refuse(payload, f"the response to {sent} cannot be read", error) from error
+        message: Any = response.message
+        self._waiting.popleft()
+        if sent.api.name == API_VERSIONS:
+            if message.error_code == UNSUPPORTED_VERSION and sent._is_free and sent.version > 0:
+                return self._again(sent, BrokerVersions.from_response(message))
+            if message.error_code == 0:
+                self.versions = BrokerVersions.from_response(message)
+        self._takes_tokens = self._takes_tokens or opens_tokens(message, sent.version)
+        sent._response = message
+        return ResponseReceived(sent, response.header, message)
+
+    def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> SendAgain:
+        """The same request in a version that the broker has; brokers before Kafka 2.4 do not say which, but have 0."""
+        try:
+            version = theirs.highest_common(sent.api)
+        except UnsupportedVersionError:
+            version = 0
+        sent.version = version if version < sent.version else 0
+        sent.data = encode_request(sent.request, sent.version, sent.correlation_id, self.client_id, text=self._text)
+        self._waiting.append(sent)
+        return SendAgain(sent, sent.data)
+
+    def _agreed(self, request: Request[R]) -> int:
+        api = api_of(type(request))
+        if self.versions is not None:
+            return self.versions.highest_common(api)
+        if api.name == API_VERSIONS:
+            return api.stable_versions.highest
+        raise LocalProtocolError(
+            f"no version of {api} is agreed: send an ApiVersionsRequest and await its response, or say which version"
+        )

@@ -1,0 +1,74 @@
+"""What a peer sends: bytes in, frames out, and the one error that ends it."""
+
+from __future__ import annotations
+
+from ..protocol import FrameReader, FramingError
+from ._errors import LocalProtocolError, RemoteProtocolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._core.wire import BytesLike
+
+LENGTH_SIZE = 4
+
+
+class Incoming:
+    """The bytes of one direction. After an error every use raises the same again."""
+
+    def __init__(self, max_frame_size: int) -> None:
+        self._reader = FrameReader(max_frame_size)
+        self._offset = 0
+        self._rest: bytes | None = None
+        self._error: RemoteProtocolError | None = None
+        self._is_closed = False
+
+    @property
+    def trailing_data(self) -> tuple[bytes, bool]:
+        """The bytes that are in no event, and whether the peer has closed its side."""
+        return (self._reader.pending_data if self._rest is None else self._rest), self._is_closed
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the peer has closed its side."""
+        return self._is_closed
+
+    def receive(self, data: BytesLike) -> None:
+        """Take the next bytes of the peer; none say that there will be no more."""
+        self.check()
+        if self._is_closed:
+            raise LocalProtocolError("the peer has closed the connection; no data can follow")
+        if len(data):
+            self._reader.feed(data)
+        else:
+            self._is_closed = True
+
+    def next_frame(self) -> bytes | None:
+        """The next frame without its length, or None where it is not there yet. Raises RemoteProtocolError."""
+        self.check()
+        self._offset = self._reader.offset
+        try:
+            frame = self._reader.next_frame()
+        except FramingError as error:
+            raise self._ended(str(error), self._reader.pending_data) from error
+        if frame is None and self._is_closed and (rest := self._reader.pending_data):
+            reason = f"the peer closed the connection inside the frame at offset {self._offset}"
+            raise self._ended(f"{reason}, after {len(rest)} bytes of it", rest)
+        return frame
+
+    def refuse(self, frame: bytes, what: str, cause: Exception | None = None) -> RemoteProtocolError:
+        """The error for a frame that was just given out; the frame is handed back as trailing data."""
+        reason = f"{what} at offset {self._offset}" + (f": {cause}" if cause is not None else "")
+        error = self._ended(reason, len(frame).to_bytes(LENGTH_SIZE, "big") + frame + self._reader.pending_data)
+        error.__cause__ = cause
+        return error
+
+    def check(self) -> None:
+        """Raise the error of this connection, if there was one."""
+        if self._error is not None:
+            error = RemoteProtocolError(self._error.reason, self._error.offset)
+            raise error from self._error.__cause__
+
+    def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
+        self._rest = rest
+        self._error = RemoteProtocolError(reason, self._offset)
+        return self._error

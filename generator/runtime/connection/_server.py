@@ -1,0 +1,196 @@
+"""A broker's side of a connection: requests in, responses out, in the order of the requests."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from copy import copy
+
+from ..errors import KafkaMessageError
+from ..protocol import (
+    MAX_FRAME_SIZE,
+    BrokerVersions,
+    Request,
+    UnsupportedRequestError,
+    decode_request,
+    encode_response,
+    frame,
+)
+from ._errors import LocalProtocolError
+from ._events import TokenReceived
+from ._exchange import API_VERSIONS, UNSUPPORTED_VERSION, expects_response, opens_tokens
+from ._side import Side
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from .._base.message import Message, Response, Text
+    from .._core.wire import BytesLike
+    from ..protocol import Api
+    from ..protocol._shapes import ApiVersionsResponse, RequestHeader
+    from ._events import ConnectionClosed
+
+    ServerEvent: TypeAlias = "RequestReceived | TokenReceived | ConnectionClosed"
+
+
+class RequestReceived:
+    """A request of the client. Answer it with ``ServerConnection.send``."""
+
+    __slots__ = ("_answer", "_connection", "expects_response", "is_supported", "request")
+
+    def __init__(self, request: Request, connection: ServerConnection, is_supported: bool = True) -> None:
+        self.request = request
+        """Header, API, version, message, and bytes behind it."""
+        self.is_supported = is_supported
+        """False for an ApiVersionsRequest of a version that is not announced: its body was not read, ``message`` has
+        defaults, and the answer goes out at version 0 with the error UNSUPPORTED_VERSION (KIP-511).
+        """
+        self.expects_response = expects_response(request.message)
+        """Whether the client awaits a response; for a ProduceRequest with ``acks=0`` it does not."""
+        self._connection = connection
+        self._answer: bytes | None = None
+
+    @property
+    def message(self) -> Message:
+        """The request itself."""
+        return self.request.message
+
+    @property
+    def header(self) -> RequestHeader:
+        """With correlation id, client id and unknown tagged fields."""
+        return self.request.header
+
+    @property
+    def api(self) -> Api:
+        return self.request.api
+
+    @property
+    def version(self) -> int:
+        """What the client asked for."""
+        return self.request.version
+
+    @property
+    def response_version(self) -> int:
+        """What the response is written at."""
+        return self.request.version if self.is_supported else 0
+
+    def __repr__(self) -> str:
+        return f"<RequestReceived {self.request.message!r} v{self.version}>"
+
+
+class ServerConnection(Side["ServerEvent"]):
+    """Bytes to requests, responses to bytes. It does no I/O: write what it gives, and give it what you read.
+
+    With ``announced``, an ApiVersionsResponse, requests of other versions are refused; without, what the package has is
+    taken. Not for several threads at once.
+    """
+
+    def __init__(
+        self,
+        announced: ApiVersionsResponse | None = None,
+        *,
+        max_frame_size: int = MAX_FRAME_SIZE,
+        text: Text = "strict",
+    ) -> None:
+        """``max_frame_size``: bytes that a request may have; one that claims more ends the connection.
+
+        ``text`` as for ``Message.read``.
+        """
+        self._text: Text = text
+        self._announced = BrokerVersions.from_response(announced) if announced is not None else None
+        super().__init__(max_frame_size)
+        self._waiting: deque[RequestReceived] = deque()
+        self._handshake: RequestReceived | None = None  # whose answer says what follows
+        self._takes_tokens = False
+
+    @property
+    def unanswered(self) -> tuple[RequestReceived, ...]:
+        """The requests whose responses are not on their way, the oldest first."""
+        return tuple(received for received in self._waiting if received._answer is None)
+
+    def next_event(self) -> ServerEvent | None:
+        """The next event, or None where more bytes are needed. Raises RemoteProtocolError.
+
+        Also None while a SaslHandshake of version 0 is not answered: what follows depends on the answer.
+        """
+        if self._handshake is not None:
+            return None
+        payload = self._incoming.next_frame()
+        if payload is None:
+            return self._end(self.unanswered)
+        if self._takes_tokens:
+            return TokenReceived(payload)
+        received = self._request(payload)
+        if received.expects_response:
+            self._waiting.append(received)
+        if received.version == 0 and received.message.NAME == "SaslHandshakeRequest":
+            self._handshake = received
+        return received
+
+    def send(self, received: RequestReceived, response: Response) -> bytes:
+        """The bytes to write now for the response to a request.
+
+        Responses go in the order of their requests. So these are none where an earlier request is not answered yet, and
+        those of later requests too that were answered before. There are none for a request that expects no response.
+
+        Raises LocalProtocolError for another message than the response and for a second response, EncodeError with the
+        field.
+        """
+        api = received.api
+        if api.response_name != type(response).NAME:
+            raise LocalProtocolError(f"{api.request_name} is answered with {api.response_name}, not {response.NAME}")
+        if not received.expects_response:
+            return b""
+        if received._connection is not self or received._answer is not None:
+            where = "was answered before" if received._connection is self else "came on another connection"
+            raise LocalProtocolError(f"{api.request_name} with correlation id {received.header.correlation_id} {where}")
+        if not received.is_supported:
+            response = _unsupported(response)
+        correlation_id, version = received.header.correlation_id, received.response_version
+        received._answer = encode_response(response, version, correlation_id, text=self._text)
+        if received is self._handshake:
+            self._handshake = None
+            self._takes_tokens = opens_tokens(response, received.version)
+        return b"".join(self._ready())
+
+    def send_token(self, token: BytesLike) -> bytes:
+        """The frame of a raw SASL token, the answer to a TokenReceived. Raises LocalProtocolError where none may go."""
+        if not self._takes_tokens:
+            raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
+        return frame(token)
+
+    def end_tokens(self) -> None:
+        """The client is authenticated: what follows the token that was received last are requests again."""
+        self._takes_tokens = False
+
+    def _request(self, payload: bytes) -> RequestReceived:
+        try:
+            request = decode_request(payload, text=self._text)
+            if self._announced is not None and not self._announced.supports(request.api, request.version):
+                raise _not_announced(request)
+        except UnsupportedRequestError as error:
+            if error.api.name == API_VERSIONS:
+                request = Request(error.header, error.api, error.header.request_api_version, error.api.request_class())
+                return RequestReceived(request, self, is_supported=False)
+            raise self._incoming.refuse(payload, "there is a request that is not supported", error) from error
+        except KafkaMessageError as error:
+            raise self._incoming.refuse(payload, "there is a request that cannot be read", error) from error
+        return RequestReceived(request, self)
+
+    def _ready(self) -> Iterator[bytes]:
+        while self._waiting and self._waiting[0]._answer is not None:
+            yield self._waiting.popleft()._answer or b""
+
+
+def _not_announced(request: Request) -> UnsupportedRequestError:
+    reason = f"{request.api.request_name} v{request.version} is not announced"
+    return UnsupportedRequestError(reason, request.api, request.header)
+
+
+def _unsupported(response: Any) -> Response:
+    """The answer to an unsupported version of ApiVersions, which says so whatever was announced."""
+    answer = copy(response)
+    if not response.error_code:
+        answer.error_code = UNSUPPORTED_VERSION
+    return answer  # type: ignore[no-any-return]

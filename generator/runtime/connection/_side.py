@@ -1,0 +1,52 @@
+"""What both ends of a connection have in common: bytes in, events out, until the peer closes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .._core.generic import Generic
+from ._events import ConnectionClosed
+from ._incoming import Incoming
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeVar
+
+    from .._core.wire import BytesLike
+
+    E = TypeVar("E")
+else:
+    E = None
+
+
+class Side(Generic[E]):
+    """One end of a connection. Not for several threads at once."""
+
+    def __init__(self, max_frame_size: int) -> None:
+        self._incoming = Incoming(max_frame_size)
+        self._is_over = False
+
+    @property
+    def trailing_data(self) -> tuple[bytes, bool]:
+        """The bytes that are in no event, and whether the peer has closed its side; as in h11."""
+        return self._incoming.trailing_data
+
+    def receive_data(self, data: BytesLike) -> Iterator[E]:
+        """Take what was read from the peer, b"" for its end; iterate over what comes of it.
+
+        Events that are not taken stay for the next call. Raises RemoteProtocolError, also while iterating.
+        """
+        self._incoming.receive(data)
+        return iter(self.next_event, None)
+
+    def next_event(self) -> E | None:
+        """The next event, or None where more bytes are needed. Raises RemoteProtocolError."""
+        raise NotImplementedError
+
+    def _end(self, unanswered: Sequence[Any]) -> ConnectionClosed | None:
+        """What there is to say when there is no frame: that the peer has closed the connection, once."""
+        if not self._incoming.is_closed or self._is_over:
+            return None
+        self._is_over = True
+        return ConnectionClosed(unanswered)

@@ -1,0 +1,9 @@
+"""What the renderer prints into ``connection/_tables.py`` of a package, for type checkers that look at these sources."""
+
+from typing import Any
+
+from .._base.message import Response
+
+ApiVersionsResponse = Response
+Answer = tuple[str, str, int, int, tuple[str, ...] | None, Any]
+ANSWERS: tuple[Answer, ...]

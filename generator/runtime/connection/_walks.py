@@ -1,0 +1,176 @@
+"""Walks over what messages have in common: error codes, addresses, and what is named, each with its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .._base.message import Message
+from .._core.collection import KeyedCollection
+from .._core.value import dataclass
+from ..protocol import ErrorCode
+from ..schema.facts import FieldFacts, MessageFacts, facts_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal, TypeAlias
+
+    EntityType: TypeAlias = Literal["brokerId", "groupId", "producerId", "topicName", "transactionalId"]
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An error in a response."""
+
+    path: str
+    """Where its code is: ``topics[3].partitions[0].error_code``."""
+    code: ErrorCode
+    message: str | None
+    """The text beside the code; None where there is none."""
+
+
+class Endpoint:
+    """A host and a port in a message. Set them, and the message has the new ones."""
+
+    __slots__ = ("_struct", "path")
+
+    def __init__(self, path: str, struct: Any) -> None:
+        self.path = path
+        """Of the struct that has them: ``brokers[0]``; empty if the message itself has them."""
+        self._struct = struct
+
+    @property
+    def host(self) -> str:
+        """Name or address of the host."""
+        host: str = self._struct.host
+        return host
+
+    @host.setter
+    def host(self, host: str) -> None:
+        self._struct.host = host
+
+    @property
+    def port(self) -> int:
+        """Port, 0 to 65535, or -1 where there is none."""
+        port: int = self._struct.port
+        return port
+
+    @port.setter
+    def port(self, port: int) -> None:
+        self._struct.port = port
+
+    def __repr__(self) -> str:
+        return f"<Endpoint {self.path}: {self.host}:{self.port}>"
+
+
+class Entity:
+    """Something that a message names: set ``value``, and the message has the new name."""
+
+    __slots__ = ("_holder", "_key", "_keyed", "path", "type")
+
+    def __init__(
+        self, path: str, type: EntityType, holder: Any, key: str | int, keyed: KeyedCollection[Any] | None
+    ) -> None:
+        self.path = path
+        """Where the name is: ``topics[3].name``, ``groups[0]``."""
+        self.type = type
+        """What it names, in the word of the definition."""
+        self._holder = holder  # a list, or a struct
+        self._key = key
+        self._keyed = keyed  # whose index is no longer true when a name changes
+
+    @property
+    def value(self) -> str | int:
+        """The name: ``str`` of topics, groups and transactional ids, ``int`` of brokers and producers."""
+        value: str | int = self._holder[self._key] if isinstance(self._key, int) else getattr(self._holder, self._key)
+        return value
+
+    @value.setter
+    def value(self, value: str | int) -> None:
+        if isinstance(self._key, int):
+            self._holder[self._key] = value
+        else:
+            setattr(self._holder, self._key, value)
+        if self._keyed is not None:
+            self._keyed.reindex()
+
+    def __repr__(self) -> str:
+        return f"<Entity {self.path}: {self.type} {self.value!r}>"
+
+
+def errors(message: Message) -> Iterator[Error]:
+    """Every error code of a message that is not NONE, outer ones first; a response without any has succeeded."""
+    for step in _structs(message):
+        for field in step.fields:
+            if field.is_error_code and (code := getattr(step.struct, field.name)):
+                text = getattr(step.struct, field.name.removesuffix("code") + "message", None)
+                yield Error(step.place(field), ErrorCode(code), text)
+
+
+def endpoints(message: Message) -> Iterator[Endpoint]:
+    """Every host with its port, in the order of the message, to read or to change; an empty host is none.
+
+    A struct with the fields ``host`` and ``port`` has them, in Kafka 4.4 16 in responses and 4 in requests.
+    """
+    facts = facts_of(type(message))
+    names = set(facts.endpoints())
+    for step in _structs(message):
+        if step.name in names and step.struct.host:
+            yield Endpoint(step.path, step.struct)
+
+
+def entities(message: Message, *types: EntityType) -> Iterator[Entity]:
+    """Everything that a message names and its definition says of what type, in the order of the message, to read or change.
+
+    ``types`` are those that are wanted, all if none is given: ``brokerId``, ``groupId``, ``producerId``, ``topicName``
+    and ``transactionalId``. Null names nothing. Names in bytes of their own, such as the records of Produce and the
+    assignments of groups, are not found.
+    """
+    for step in _structs(message):
+        for field in step.fields:
+            kind: Any = field.entity_type
+            value = getattr(step.struct, field.name) if kind is not None and (not types or kind in types) else None
+            if value is None:
+                continue
+            path = step.place(field)
+            if field.is_array:
+                for index in range(len(value)):
+                    yield Entity(f"{path}[{index}]", kind, value, index, None)
+            else:
+                yield Entity(path, kind, step.struct, field.name, step.keyed if field.map_key else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A struct of a message, on the way through it."""
+
+    path: str
+    name: str
+    """Of the class."""
+    struct: Any
+    fields: tuple[FieldFacts, ...]
+    keyed: KeyedCollection[Any] | None
+    """The collection that has the struct under its key."""
+
+    def place(self, field: FieldFacts) -> str:
+        return f"{self.path}.{field.name}" if self.path else field.name
+
+
+def _structs(message: Message) -> Iterator[_Step]:
+    """The message and every struct in it, outer ones first."""
+    facts = facts_of(type(message))
+    return _inner(facts, _Step("", facts.name, message, facts.fields, None))
+
+
+def _inner(facts: MessageFacts, step: _Step) -> Iterator[_Step]:
+    yield step
+    for field in step.fields:
+        value = getattr(step.struct, field.name) if field.is_struct else None
+        if value is None:
+            continue
+        path, fields = step.place(field), facts.structs[field.type]
+        if not field.is_array:
+            yield from _inner(facts, _Step(path, field.type, value, fields, None))
+            continue
+        keyed = value if isinstance(value, KeyedCollection) else None
+        for index, element in enumerate(value):
+            yield from _inner(facts, _Step(f"{path}[{index}]", field.type, element, fields, keyed))

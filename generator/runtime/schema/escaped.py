@@ -1,0 +1,76 @@
+"""Messages with text that is no UTF-8: read and written by the schema codec, each such byte as a surrogate (PEP 383)."""
+
+from __future__ import annotations
+
+import sys
+
+from .build import build
+from .explain import check_absent, explain_read, explain_write
+from .facts import Described, FieldFacts, MessageFacts, facts_of
+from .schema import Schema
+from .struct import Struct
+from .types import ESCAPED_STRINGS, SchemaError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    D = TypeVar("D", bound=Described)
+
+_built: dict[type[Described], dict[int, Schema]] = {}
+
+
+def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
+    """A message at ``offset``, and where it ends. Raises DecodeError for what is wrong besides text."""
+    schema = _schemas(message)[version]
+    try:
+        struct, end = schema.read(data, offset)
+    except SchemaError:
+        raise explain_read(message, data, offset, version, is_whole, schema) from None
+    if is_whole and end != len(data):
+        raise explain_read(message, data, offset, version, is_whole, schema)
+    facts = facts_of(message)
+    found: D = _object(facts, message, facts.fields, struct)
+    return found, end
+
+
+def write_escaped(message: Described, version: int) -> bytes:
+    """The bytes of a message. Raises EncodeError, also for surrogates that stand for no byte."""
+    facts = facts_of(type(message))
+    schema = _schemas(type(message))[version]
+    out = bytearray()
+    try:
+        check_absent(facts, facts.fields, message, version)
+        schema.write(out, message)
+    except SchemaError as error:
+        raise explain_write(message, version, error, schema) from None
+    return bytes(out)
+
+
+def _schemas(message: type[Described]) -> dict[int, Schema]:
+    schemas = _built.get(message)
+    if schemas is None:
+        schemas = _built[message] = build(facts_of(message), ESCAPED_STRINGS)
+    return schemas
+
+
+def _object(facts: MessageFacts, kind: Any, fields: tuple[FieldFacts, ...], struct: Struct) -> Any:
+    """An object of a class from what was read; fields that the version does not have keep their defaults."""
+    values: dict[str, object] = {}
+    for field in fields:
+        if field.name in struct:
+            value = struct[field.name]
+            values[field.name] = _value(facts, kind, field, value) if field.is_struct else value
+    if struct.unknown_tagged_fields:
+        values["unknown_tagged_fields"] = struct.unknown_tagged_fields
+    return kind(**values)
+
+
+def _value(facts: MessageFacts, owner: Any, field: FieldFacts, value: Any) -> Any:
+    """A struct or an array of structs, as objects."""
+    if value is None:
+        return None
+    kind, fields = getattr(sys.modules[owner.__module__], field.type), facts.structs[field.type]
+    if field.is_array:
+        return [_object(facts, kind, fields, each) for each in value]
+    return _object(facts, kind, fields, value)

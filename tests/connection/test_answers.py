@@ -1,0 +1,119 @@
+"""What is answered to any request: an error, and what a broker supports; against Kafka's own classes."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages import ApiVersionsResponse, Message, ProduceRequest, RequestHeader
+from kafka_messages.connection import announce, error_response, errors, expects_response
+from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis
+
+DATA = Path(__file__).with_name("data")
+
+
+def answered() -> Iterator[tuple[Request, int, Message]]:
+    """Requests of every API at every version, the error code, and the answer of Kafka's own classes."""
+    for line in gzip.decompress((DATA / "errors.txt.gz").read_bytes()).decode().splitlines():
+        key, version, asked, code, answer = line.split(" ")
+        of = api(int(key))
+        message = of.request_class.read(bytes.fromhex(asked), int(version))
+        yield received(message, int(version)), int(code), of.response_class.read(bytes.fromhex(answer), int(version))
+
+
+def received(message: Message, version: int) -> Request:
+    header = RequestHeader(request_api_key=int(api(type(message)).key), request_api_version=version)
+    return Request(header, api(type(message)), version, message)
+
+
+def plain(value: Any) -> Any:
+    """A message as data, without texts of errors, and without the order of structs: Kafka's is that of a hash table."""
+    if hasattr(value, "_names"):
+        return {name: plain(getattr(value, name)) for name in value._names if name != "error_message"}
+    if isinstance(value, list):
+        return sorted(map(plain, value), key=repr) if value and hasattr(value[0], "_names") else list(value)
+    return value
+
+
+def test_errors_are_kafkas() -> None:
+    """A broker's author has 90 requests to refuse; each is refused as Kafka does it, at each of 309 versions."""
+    pairs = set()
+    for request, code, kafkas in answered():
+        answer = error_response(request, code, "why")
+        written = answer.write(request.version)
+        assert plain(type(answer).read(written, request.version)) == plain(kafkas), (request.api, request.version)
+        assert any(error.code == code for error in errors(answer)) or not list(errors(kafkas))
+        pairs.add((request.api.key, request.version))
+    assert pairs == {(each.key, version) for each in apis() for version in each.valid_versions}
+
+
+@pytest.mark.parametrize("text", ["why", None])
+def test_errors_have_the_text_that_is_given(text: str | None) -> None:
+    """Kafka's classes leave the text out here and there; where there is a field for it, a reader wants it."""
+    told = 0
+    for request, code, _ in answered():
+        for error in errors(error_response(request, code, text)):
+            assert error.code is ErrorCode(code)
+            assert error.message in (text, None, "")  # the others where the struct, or this version, has no text
+            told += error.message == text is not None
+    assert told > 100 or text is None
+
+
+def test_an_answer_that_is_none() -> None:
+    """Success is no error, and would look like an answer."""
+    request = received(kafka_messages.MetadataRequest(), 12)
+    with pytest.raises(ValueError, match=r"^0 is the code of success; error_response needs one of an error$"):
+        error_response(request, ErrorCode.NONE)
+
+
+def test_requests_without_a_response() -> None:
+    """A broker that answers a Produce with acks=0 confuses every later answer."""
+    assert not expects_response(ProduceRequest(acks=0))
+    assert expects_response(ProduceRequest(acks=1))
+    assert expects_response(ProduceRequest(acks=-1))
+    assert expects_response(kafka_messages.HeartbeatRequest())
+
+
+@pytest.mark.parametrize("line", (DATA / "announced.txt").read_text().splitlines())
+def test_what_kafka_announces(line: str) -> None:
+    """Byte for byte what brokers and controllers say; librdkafka draws conclusions from the range of Produce."""
+    listener, unstable, telemetry, said = line.split()
+    ours = announce(listener=listener, allow_unstable=unstable == "true", has_telemetry=telemetry == "true")
+    assert ours.write(4).hex() == said
+
+
+def test_produce_is_announced_from_0() -> None:
+    """Otherwise librdkafka up to 2.5.3 sends what it was told to compress uncompressed, without a word."""
+    [produce] = announce([ApiKey.PRODUCE]).api_keys
+    assert (produce.api_key, produce.min_version, produce.max_version) == (0, 0, 13)
+    [produce] = announce([ProduceRequest], versions={ApiKey.PRODUCE: Versions(3, 7)}).api_keys
+    assert (produce.min_version, produce.max_version) == (3, 7)
+
+
+def test_features_are_announced() -> None:
+    """Clients decide on transactions and share groups by what is finalized."""
+    said = announce(
+        [ApiKey.API_VERSIONS],
+        supported_features={"metadata.version": Versions(7, 30)},
+        finalized_features={"metadata.version": Versions(7, 25)},
+        finalized_features_epoch=5,
+        zk_migration_ready=True,
+    )
+    again = ApiVersionsResponse.read(said.write(3), 3)
+    assert again == said
+    [supported], [finalized] = again.supported_features, again.finalized_features
+    assert (supported.name, supported.min_version, supported.max_version) == ("metadata.version", 7, 30)
+    assert (finalized.min_version_level, finalized.max_version_level) == (7, 25)
+    assert (again.finalized_features_epoch, again.zk_migration_ready) == (5, True)
+
+
+def test_a_removed_api_cannot_be_announced() -> None:
+    """It has no version; an empty range would say something else to each client."""
+    removed = next(each for each in apis() if each.is_removed)
+    assert isinstance(removed, Api)
+    with pytest.raises(UnknownApiError, match=rf"^{removed} has no version to announce$"):
+        announce([removed])

@@ -1,0 +1,390 @@
+"""A client's connection against a broker's, in memory: versions, order, tokens, and what ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FetchRequest,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    Message,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    ProduceResponse,
+    Response,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_messages.connection import (
+    ClientConnection,
+    ConnectionClosed,
+    LocalProtocolError,
+    RemoteProtocolError,
+    RequestReceived,
+    ResponseReceived,
+    SendAgain,
+    ServerConnection,
+    TokenReceived,
+    announce,
+)
+from kafka_messages.protocol import (
+    ApiKey,
+    BrokerVersions,
+    UnsupportedRequestError,
+    Versions,
+    apis,
+    encode_request,
+    encode_response,
+    frame,
+)
+
+from tests.support.random_messages import FULL, Draw
+
+ALL = announce()
+CLIENT = ApiVersionsRequest(client_software_name="tests", client_software_version="1")
+
+
+def agreed() -> ClientConnection:
+    """A client that knows what the broker has."""
+    return ClientConnection("me", versions=BrokerVersions.from_response(ALL))
+
+
+def answer(server: ServerConnection, data: bytes, announced: ApiVersionsResponse = ALL) -> bytes:
+    """A broker that answers each request with an empty response."""
+    out = b""
+    for event in server.receive_data(data):
+        assert isinstance(event, RequestReceived)
+        empty: Any = announced if event.api.name == "ApiVersions" else event.api.response_class()
+        out += server.send(event, empty)
+    return out
+
+
+def test_every_api_at_every_version() -> None:
+    """309 pairs: headers of each version, requests and responses full of values, and unknown tagged fields."""
+    client, server, pairs = ClientConnection("me"), ServerConnection(), 0
+    for api in apis():
+        for version in api.valid_versions:
+            request: Any = Draw(api.request_class, version, f"{api}", FULL).message()
+            response: Any = Draw(api.response_class, version, f"{api}", FULL).message()
+            if api.key == ApiKey.PRODUCE:
+                request.acks = -1
+            if api.key == ApiKey.API_VERSIONS:
+                response.error_code = 0
+            if api.key == ApiKey.SASL_HANDSHAKE:
+                response.error_code = 33  # else tokens would follow
+            sent = client.send(request, version)
+            [received] = server.receive_data(sent.data)
+            assert isinstance(received, RequestReceived)
+            assert (received.message, received.version, received.header.client_id) == (request, version, "me")
+            assert received.header.correlation_id == sent.correlation_id == pairs
+            [event] = client.receive_data(server.send(received, response))
+            assert isinstance(event, ResponseReceived)
+            assert event.sent is sent
+            assert event.message == sent.response == response
+            pairs += 1
+    assert pairs == 309
+    assert client.unanswered == server.unanswered == ()
+
+
+def test_versions_are_agreed() -> None:
+    """The first thing every client does; before it no version can be known."""
+    client, server = ClientConnection("me"), ServerConnection(ALL)
+    reason = "no version of Metadata is agreed: send an ApiVersionsRequest and await its response, or say which version"
+    with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
+        client.send(MetadataRequest())
+    assert client.unanswered == ()
+    sent = client.send(CLIENT)
+    [event] = client.receive_data(answer(server, sent.data))
+    assert isinstance(event, ResponseReceived)
+    assert client.versions == BrokerVersions.from_response(ALL)
+    sent_metadata = client.send(MetadataRequest())
+    assert sent_metadata.version == 13
+    list(client.receive_data(answer(server, sent_metadata.data)))
+    response: MetadataResponse = sent_metadata.response
+    assert response == MetadataResponse()
+
+
+@pytest.mark.parametrize(("theirs", "version"), [(Versions(0, 3), 3), (Versions(0, 0), 0)])
+def test_an_older_broker_is_asked_again(theirs: Versions, version: int) -> None:
+    """KIP-511: the broker answers at version 0 which versions it has, and the client asks again."""
+    announced = announce(versions={ApiKey.API_VERSIONS: theirs, ApiKey.METADATA: Versions(0, 5)})
+    client, server = ClientConnection("me"), ServerConnection(announced)
+    sent = client.send(CLIENT)
+    assert sent.version == 5
+    [received] = server.receive_data(sent.data)
+    assert isinstance(received, RequestReceived)
+    assert (received.is_supported, received.version, received.response_version) == (False, 5, 0)
+    assert received.message == ApiVersionsRequest()
+    refused = server.send(received, announced)
+    assert int.from_bytes(refused[8:10], "big") == 35
+    assert announced.error_code == 0
+    [again] = client.receive_data(refused)
+    assert isinstance(again, SendAgain)
+    assert again.sent is sent
+    assert again.data == sent.data
+    assert (sent.version, sent.is_answered) == (version, False)
+    [event] = client.receive_data(answer(server, again.data, announced))
+    assert isinstance(event, ResponseReceived)
+    assert event.sent is sent
+    assert client.send(MetadataRequest()).version == 5
+
+
+def test_a_broker_that_does_not_say_its_versions_is_asked_at_0() -> None:
+    """Brokers before Kafka 2.4 answer with nothing but the error."""
+    client = ClientConnection()
+    sent = client.send(CLIENT)
+    refusal = encode_response(ApiVersionsResponse(error_code=35), 0, sent.correlation_id)
+    [again] = client.receive_data(refusal)
+    assert isinstance(again, SendAgain)
+    assert sent.version == 0
+    [event] = client.receive_data(refusal)  # and if that is refused, too, the client is told
+    assert isinstance(event, ResponseReceived)
+    assert sent.response.error_code == 35
+
+
+def test_a_version_that_was_chosen_is_not_changed() -> None:
+    """Who asks for a version wants to know what is said to that one."""
+    client = ClientConnection()
+    sent = client.send(CLIENT, 4)
+    [event] = client.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, sent.correlation_id))
+    assert isinstance(event, ResponseReceived)
+    assert sent.version == 4
+
+
+def test_a_request_that_is_not_announced_ends_the_connection() -> None:
+    """As brokers do; the cause has the header, for a log."""
+    server = ServerConnection(announce(versions={ApiKey.METADATA: Versions(0, 5)}))
+    data = encode_request(MetadataRequest(), 6, 7)
+    with pytest.raises(RemoteProtocolError) as caught:
+        list(server.receive_data(data))
+    what = "there is a request that is not supported at offset 0: MetadataRequest v6 is not announced"
+    assert str(caught.value) == what
+    assert isinstance(caught.value.__cause__, UnsupportedRequestError)
+    assert caught.value.__cause__.header.correlation_id == 7
+    assert server.trailing_data == (data, False)
+
+
+def test_produce_without_acks_has_no_response() -> None:
+    """The response to the request behind it comes next, and the broker's is not sent."""
+    client, server = agreed(), ServerConnection()
+    quiet, loud = client.send(ProduceRequest(acks=0)), client.send(HeartbeatRequest())
+    assert (quiet.expects_response, loud.expects_response) == (False, True)
+    assert client.unanswered == (loud,)
+    first, second = server.receive_data(quiet.data + loud.data)
+    assert isinstance(first, RequestReceived)
+    assert isinstance(second, RequestReceived)
+    assert server.send(first, ProduceResponse()) == b""
+    assert server.unanswered == (second,)
+    [event] = client.receive_data(server.send(second, HeartbeatResponse(error_code=27)))
+    assert isinstance(event, ResponseReceived)
+    assert event.sent is loud
+    assert loud.response.error_code == 27
+    with pytest.raises(LocalProtocolError, match=r"^ProduceRequest v13 with correlation id 0 is not answered$"):
+        quiet.response  # noqa: B018
+
+
+def test_responses_go_in_the_order_of_the_requests() -> None:
+    """A broker may be done with a later request first; a client would take its response for the earlier one's."""
+    client, server = agreed(), ServerConnection()
+    sent = [client.send(HeartbeatRequest(generation_id=number)) for number in range(3)]
+    received = list(server.receive_data(b"".join(each.data for each in sent)))
+    assert server.send(received[2], HeartbeatResponse(error_code=3)) == b""
+    assert server.send(received[1], HeartbeatResponse(error_code=2)) == b""
+    assert server.unanswered == (received[0],)
+    data = server.send(received[0], HeartbeatResponse(error_code=1))
+    assert [event.sent for event in client.receive_data(data)] == sent
+    assert [each.response.error_code for each in sent] == [1, 2, 3]
+
+
+def test_wrong_answers_are_refused() -> None:
+    """A second response, one of another connection, another message: nothing of it is sent."""
+    server = ServerConnection()
+    [received] = server.receive_data(encode_request(HeartbeatRequest(), 4, 7))
+    with pytest.raises(
+        LocalProtocolError, match=r"^HeartbeatRequest is answered with HeartbeatResponse, not MetadataR"
+    ):
+        server.send(received, MetadataResponse())
+    with pytest.raises(
+        LocalProtocolError, match=r"^HeartbeatRequest with correlation id 7 came on another connection$"
+    ):
+        ServerConnection().send(received, HeartbeatResponse())
+    assert server.send(received, HeartbeatResponse())
+    with pytest.raises(LocalProtocolError, match=r"^HeartbeatRequest with correlation id 7 was answered before$"):
+        server.send(received, HeartbeatResponse())
+
+
+def test_raw_tokens_after_the_first_handshake() -> None:
+    """SaslHandshake version 0: tokens travel without headers, and then requests again."""
+    client, server = agreed(), ServerConnection()
+    reason = "raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first"
+    with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
+        client.send_token(b"x")
+    with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
+        server.send_token(b"x")
+    sent = client.send(SaslHandshakeRequest(mechanism="PLAIN"), 0)
+    [received] = server.receive_data(sent.data + frame(b"\0admin\0secret"))  # which waits for the answer
+    assert isinstance(received, RequestReceived)
+    list(client.receive_data(server.send(received, SaslHandshakeResponse(mechanisms=["PLAIN"]))))
+    assert server.next_event() == TokenReceived(b"\0admin\0secret")
+    assert client.send_token(b"\0admin\0secret") == frame(b"\0admin\0secret")
+    assert list(client.receive_data(server.send_token(b""))) == [TokenReceived(b"")]
+    assert client.send_token(b"last", expects_answer=False) == frame(b"last")
+    server.end_tokens()
+    beat = client.send(HeartbeatRequest())
+    assert list(client.receive_data(answer(server, beat.data)))
+    assert beat.is_answered
+
+
+def test_no_tokens_after_a_handshake_that_failed() -> None:
+    """The next frame is a request: a client may try another mechanism."""
+    server = ServerConnection()
+    handshake = encode_request(SaslHandshakeRequest(mechanism="X"), 0, 1)
+    for _ in range(2):
+        [received] = server.receive_data(handshake)
+        assert isinstance(received, RequestReceived)
+        server.send(received, SaslHandshakeResponse(error_code=33, mechanisms=["PLAIN"]))
+
+
+CONVERSATION = [CLIENT, MetadataRequest(), ProduceRequest(acks=0), FetchRequest(max_wait_ms=3), HeartbeatRequest()]
+
+
+def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+    """The data cut into pieces of these sizes, the last of them again and again."""
+    position = 0
+    while position < len(data):
+        size = sizes.pop(0) if len(sizes) > 1 else sizes[0]
+        yield data[position : position + size]
+        position += size
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=20), st.lists(st.integers(1, 60), min_size=1, max_size=20))
+def test_events_do_not_depend_on_how_bytes_come(there: list[int], back: list[int]) -> None:
+    """A network cuts where it likes."""
+    client, server = agreed(), ServerConnection()
+    sent = [client.send(request) for request in CONVERSATION]
+    received = [e for piece in pieces(b"".join(each.data for each in sent), there) for e in server.receive_data(piece)]
+    assert [event.message for event in received if isinstance(event, RequestReceived)] == CONVERSATION
+    out = b"".join(server.send(each, empty(each)) for each in received if isinstance(each, RequestReceived))
+    events = [event for piece in pieces(out, back) for event in client.receive_data(piece)]
+    assert [event.sent for event in events] == [each for each in sent if each.expects_response]
+
+
+def empty(received: RequestReceived) -> Message:
+    """The response with every field at its default."""
+    found: type[Response] = received.api.response_class
+    return found()
+
+
+def test_a_close_between_frames() -> None:
+    """Both sides learn what nobody will answer."""
+    client, server = agreed(), ServerConnection()
+    sent = client.send(HeartbeatRequest())
+    [received] = server.receive_data(sent.data)
+    assert list(client.receive_data(b"")) == [ConnectionClosed((sent,))]
+    assert client.next_event() is None
+    assert list(server.receive_data(b"")) == [ConnectionClosed((received,))]
+    with pytest.raises(LocalProtocolError, match=r"^the peer has closed the connection; no data can follow$"):
+        server.receive_data(b"x")
+
+
+def test_a_close_inside_a_frame() -> None:
+    """Half a response is no response; the bytes are handed back."""
+    client = agreed()
+    sent = client.send(HeartbeatRequest())
+    half = encode_response(HeartbeatResponse(), sent.version, sent.correlation_id)[:9]
+    assert list(client.receive_data(half)) == []
+    for _ in range(2):  # the same again
+        with pytest.raises(RemoteProtocolError) as caught:
+            list(client.receive_data(b"") if not client.trailing_data[1] else [client.next_event()])
+        assert str(caught.value) == "the peer closed the connection inside the frame at offset 0, after 9 bytes of it"
+    assert client.trailing_data == (half, True)
+    assert client.unanswered == (sent,)
+    with pytest.raises(RemoteProtocolError):
+        client.send(HeartbeatRequest())
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (frame(b""), "the response to HeartbeatRequest v4 with correlation id 0 cannot be read at offset 0: "
+         "ResponseHeader v1: correlation_id: INT32: 4 bytes needed at offset 0, 0 left"),
+        (frame(b"\0\0\0\1\0"), "there is a response with correlation id 1, but HeartbeatRequest v4 with correlation id 0 "
+         "is to be answered next, at offset 0"),
+        (frame(b"\0\0\0\0\0\0"), "the response to HeartbeatRequest v4 with correlation id 0 cannot be read at offset 0: "
+         "HeartbeatResponse v4: throttle_time_ms: INT32: 4 bytes needed at offset 5, 1 left"),
+        (b"\xff\xff\xff\xff", "the length of the frame at offset 0 is negative: -1"),
+        (b"HTTP/1.1 400", "the frame at offset 0 has 1213486160 bytes, but at most 1000 are allowed"),
+    ],
+)  # fmt: skip
+def test_what_is_no_response(data: bytes, reason: str) -> None:
+    """A peer that speaks something else, or lost count: one clear error with the place, and the bytes back."""
+    client = ClientConnection(versions=BrokerVersions.from_response(ALL), max_frame_size=1000)
+    client.send(HeartbeatRequest())
+    texts = []
+    for piece in (data, b""):
+        with pytest.raises(RemoteProtocolError) as caught:
+            list(client.receive_data(piece))
+        texts.append(str(caught.value))
+    assert texts == [reason, reason]
+    assert caught.value.offset == 0
+    assert client.trailing_data[0] == data
+
+
+def test_a_response_to_nothing() -> None:
+    """A broker does not speak first."""
+    with pytest.raises(RemoteProtocolError, match=r"^there is a frame of 3 bytes that answers no request at offset 0$"):
+        list(ClientConnection().receive_data(frame(b"abc")))
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        (b"GET ", "RequestHeader v1: correlation_id: INT32: 4 bytes needed at offset 4, 0 left"),
+        (b"GET / HTTP/1.1", "no API has the key 18245; the known keys are 0 to 94"),
+        (b"\0\3\0\x63\0\0\0\1\xff\xff\0", "MetadataRequest has no version 99, only versions 0 to 13"),
+        (b"\0\x0c\0\0\0\0\0\1\xff\xff", "HeartbeatRequest v0: group_id: INT16: 2 bytes needed at offset 10, 0 left"),
+    ],
+)
+def test_what_is_no_request(payload: bytes, reason: str) -> None:
+    """What a scanner or a lost client sends: one clear error, and the bytes back."""
+    server = ServerConnection()
+    good = encode_request(HeartbeatRequest(), 4, 7)
+    events = server.receive_data(good + frame(payload) + b"rest")
+    assert isinstance(next(events), RequestReceived)
+    with pytest.raises(RemoteProtocolError) as caught:
+        next(events)
+    assert str(caught.value).endswith(f" at offset {len(good)}: {reason}")
+    assert caught.value.offset == len(good)
+    assert server.trailing_data == (frame(payload) + b"rest", False)
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=1, max_size=80), st.integers(1, 20))
+def test_garbage_ends_with_one_error_or_waits_for_more(data: bytes, size: int) -> None:
+    """Nothing that a peer can send raises anything else, and no byte is lost."""
+    server, taken, failed = ServerConnection(max_frame_size=64), b"", []
+    for piece in pieces(data, [size]):
+        try:
+            taken += b"" if failed else piece
+            list(server.receive_data(piece))
+        except RemoteProtocolError as error:
+            failed.append(error)
+    assert taken.endswith(server.trailing_data[0])
+    for error in failed:  # the same each time
+        assert (str(error), taken[error.offset :]) == (str(failed[0]), server.trailing_data[0])
+
+
+def test_correlation_ids_wrap() -> None:
+    """After 2**31 requests the next id is 0, not one that no header can hold."""
+    client = agreed()
+    client._next_id = 2**31 - 1
+    assert [client.send(HeartbeatRequest()).correlation_id for _ in range(2)] == [2**31 - 1, 0]

@@ -1,0 +1,87 @@
+"""The programs of the guide, as their pages have them: run against each other over sockets."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from kafka_messages import MetadataRequest, MetadataResponse
+from kafka_messages.connection import ClientConnection
+
+from tests.support.pages import ROOT, to_run
+
+PAGES = {"client": "client", "mock_broker": "mock-broker", "proxy": "proxy"}
+SECONDS = 30
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(program: str, port: int, *arguments: str) -> Iterator[None]:
+    """A server of the examples, from when it listens until the end of the block."""
+    process = subprocess.Popen([sys.executable, f"examples/{program}.py", str(port), *arguments], cwd=ROOT)
+    try:
+        deadline = time.monotonic() + SECONDS
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                assert process.poll() is None, f"{program} has ended with {process.returncode}"
+                assert time.monotonic() < deadline, f"{program} does not listen"
+                time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait(SECONDS)
+
+
+def ask(port: int) -> list[str]:
+    """What the client prints, asking at a port."""
+    line = [sys.executable, "examples/client.py", "127.0.0.1", str(port), "greetings"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("program", PAGES)
+def test_pages_have_the_programs(program: str) -> None:
+    """A page that shows another program than the one that was tried would mislead its readers."""
+    text = (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8")
+    shown = "\n\n".join(block.text.strip("\n") for block in to_run(f"docs/guide/{PAGES[program]}.md", "python"))
+    assert "".join(shown.split()) == "".join(text[: text.index("\n\nif __name__")].split())
+
+
+def test_client_proxy_and_broker() -> None:
+    """Each program does what its page says: a record is written and read, at the broker and through the proxy."""
+    broker, proxy = free_port(), free_port()
+    with running("mock_broker", broker), running("proxy", proxy, "127.0.0.1", str(broker)):
+        assert ask(broker) == ["errors: []", "0 b'hello'"]
+        assert ask(proxy) == ["errors: []", "0 b'hello'", "1 b'hello'"]
+
+
+def test_clients_of_a_proxy_stay_with_it() -> None:
+    """The address of the broker in a response is the proxy's: without that the client would talk past it."""
+    broker, proxy = free_port(), free_port()
+    with running("mock_broker", broker), running("proxy", proxy, "127.0.0.1", str(broker)):
+        ports = []
+        for port in (broker, proxy):
+            connection = ClientConnection()
+            sent = connection.send(MetadataRequest(), 12)
+            with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as peer:
+                peer.sendall(sent.data)
+                while not sent.is_answered:
+                    list(connection.receive_data(peer.recv(65536)))
+            response: MetadataResponse = sent.response
+            ports += [each.port for each in response.brokers]
+    assert ports == [broker, proxy]

@@ -1,0 +1,198 @@
+"""A middleman between client and broker: what passes, what is decoded, and that no byte changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_messages.connection import (
+    ConnectionClosed,
+    Middleman,
+    RemoteProtocolError,
+    RequestPassing,
+    ResponsePassing,
+    TokenPassing,
+    endpoints,
+)
+from kafka_messages.protocol import ApiKey, UnknownApiError, encode_request, encode_response, frame
+
+from tests.support.cluster import COMMITTED, Cluster
+
+
+def captured() -> Iterator[tuple[bytes, bytes]]:
+    """What clients and a broker said to each other, each direction of each connection."""
+    for path in sorted(Cluster(COMMITTED).traffic.glob("*.request.bin")):
+        name = path.name.split(".")[0]
+        yield path.read_bytes(), path.with_name(f"{name}.response.bin").read_bytes()
+
+
+@pytest.mark.parametrize("decode", [None, [], [ApiKey.METADATA, ApiKey.FETCH, ApiKey.FIND_COORDINATOR]])
+def test_real_traffic_passes_byte_for_byte(decode: list[ApiKey] | None) -> None:
+    """Of real clients and a real broker, in pieces as a network may cut them; what is decoded is written as it was."""
+    decoded = passed = 0
+    for there, back in captured():
+        middleman = Middleman(decode)
+        requests = [e for at in range(0, len(there), 999) for e in middleman.receive_from_client(there[at : at + 999])]
+        assert b"".join(event.data for event in requests) == there
+        responses = [e for at in range(0, len(back), 999) for e in middleman.receive_from_broker(back[at : at + 999])]
+        assert b"".join(event.data for event in responses) == back
+        for event in (*requests, *responses):
+            assert isinstance(event, (RequestPassing, ResponsePassing))
+            assert event.error is None
+            assert event.encode() == event.data
+            decoded += event.message is not None
+            passed += 1
+        assert middleman.unanswered == ()
+    assert passed > 300
+    assert decoded == passed if decode is None else (decoded > 0) is bool(decode) and decoded < passed
+
+
+def test_a_response_is_rewritten() -> None:
+    """What a proxy is for: clients learn its address instead of the broker's."""
+    middleman = Middleman([ApiKey.METADATA])
+    [request] = middleman.receive_from_client(encode_request(MetadataRequest(), 12, 5))
+    assert isinstance(request, RequestPassing)
+    assert middleman.unanswered == (request,)
+    broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="broker", port=9092)
+    [response] = middleman.receive_from_broker(encode_response(MetadataResponse(brokers=[broker]), 12, 5))
+    assert isinstance(response, ResponsePassing)
+    assert response.request is request
+    assert response.message is not None
+    for endpoint in endpoints(response.message):
+        endpoint.host, endpoint.port = "proxy", 1
+    changed = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(node_id=1, host="proxy", port=1)])
+    assert response.encode() == encode_response(changed, 12, 5)
+
+
+def test_what_the_package_does_not_know_passes() -> None:
+    """A newer client or broker has APIs and versions that nobody here has seen."""
+    middleman = Middleman()
+    unknown = frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xffbody")
+    newer = frame(b"\0\3\0\x63\0\0\0\2\xff\xff\0body")
+    first, second = middleman.receive_from_client(unknown + newer)
+    assert isinstance(first, RequestPassing)
+    assert isinstance(second, RequestPassing)
+    assert (first.data, first.api, first.header.request_api_key) == (unknown, None, 1000)
+    assert isinstance(first.error, UnknownApiError)
+    assert (second.data, second.message) == (newer, None)
+    assert str(second.error) == "MetadataRequest has no version 99, only versions 0 to 13"
+    responses = frame(b"\0\0\0\1abc") + frame(b"\0\0\0\2def")
+    assert b"".join(event.data for event in middleman.receive_from_broker(responses)) == responses
+
+
+@pytest.mark.parametrize("decode", [None, []])
+@pytest.mark.parametrize("version", [3, 8, 9, 13])
+def test_produce_without_acks_is_not_waited_for(decode: list[ApiKey] | None, version: int) -> None:
+    """Nor remembered: a producer may send a billion of them and nothing else."""
+    middleman = Middleman(decode)
+    data = encode_request(ProduceRequest(acks=0, transactional_id="t"), version, 1)
+    for _ in range(10):
+        [passing] = middleman.receive_from_client(data)
+        assert isinstance(passing, RequestPassing)
+        assert not passing.expects_response
+    assert middleman.unanswered == ()
+    [passing] = middleman.receive_from_client(encode_request(ProduceRequest(acks=1), version, 2))
+    assert middleman.unanswered == (passing,)
+
+
+@pytest.mark.parametrize(("acks", "expects_response"), [(b"\0\0", False), (b"\xff\xff", True)])
+@pytest.mark.parametrize("version", [0, 2, 3, 9, 20])
+def test_acks_of_versions_that_the_package_lacks(version: int, acks: bytes, expects_response: bool) -> None:
+    """Versions 0 to 2 are gone from Kafka 4, and 20 is to come; acks has been near the beginning in all."""
+    transactional_id = b"" if version < 3 else b"\xff\xff" if version < 9 else b"\0"
+    header = b"\0\0" + version.to_bytes(2, "big") + b"\0\0\0\1\xff\xff" + (b"" if version < 9 else b"\0")
+    [passing] = Middleman().receive_from_client(frame(header + transactional_id + acks + b"\0\0\x75\x30" + b"\0" * 9))
+    assert isinstance(passing, RequestPassing)
+    assert passing.expects_response is expects_response
+
+
+def test_api_versions_fall_back() -> None:
+    """A broker answers a version that it lacks at version 0 (KIP-511)."""
+    middleman = Middleman()
+    list(middleman.receive_from_client(encode_request(ApiVersionsRequest(), 5, 1)))
+    data = encode_response(ApiVersionsResponse(error_code=35), 0, 1)
+    [response] = middleman.receive_from_broker(data)
+    assert isinstance(response, ResponsePassing)
+    assert response.response is not None
+    assert response.response.version == 0
+    assert response.encode() == data
+
+
+@pytest.mark.parametrize("decode", [None, []])
+@pytest.mark.parametrize("token", [b"", b"\0admin\0secret", b"n,,n=user,r=abc", b"\x60\x82\x01\x00" + b"x" * 50])
+def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
+    """Raw tokens have no header; they end with the first frame that is a request again."""
+    middleman = Middleman(decode)
+    list(middleman.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)))
+    list(middleman.receive_from_broker(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1)))
+    for _ in range(2):
+        [there] = middleman.receive_from_client(frame(token))
+        assert isinstance(there, TokenPassing)
+        assert (there.token, there.data) == (token, frame(token))
+    [back] = middleman.receive_from_broker(frame(b"challenge"))
+    assert isinstance(back, TokenPassing)
+    assert back.token == b"challenge"
+    [request] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert isinstance(request, RequestPassing)
+    [response] = middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 2))  # the last token had none
+    assert isinstance(response, ResponsePassing)
+    with pytest.raises(RemoteProtocolError):
+        list(middleman.receive_from_client(frame(b"\0admin\0secret"[:7])))
+
+
+def test_what_ends_it() -> None:
+    """Of each side: what can be no request, what answers nothing, a close inside of a frame."""
+    middleman = Middleman()
+    with pytest.raises(RemoteProtocolError) as caught:
+        list(middleman.receive_from_client(frame(b"abc")))
+    what = "there is a request without a header at offset 0: "
+    assert (
+        str(caught.value) == what + "RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"
+    )
+    assert middleman.trailing_data == (frame(b"abc"), b"")
+    with pytest.raises(RemoteProtocolError, match=r"^there is a frame of 4 bytes that answers no request at offset 0$"):
+        list(middleman.receive_from_broker(frame(b"abcd")))
+    middleman = Middleman()
+    list(middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2)))
+    what = "there is a response that is not to the request with correlation id 2, the next one, at offset 0"
+    with pytest.raises(RemoteProtocolError, match=rf"^{what}$"):
+        list(middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3)))
+
+
+def test_closes() -> None:
+    """The other side is to be closed, too; once from each side."""
+    middleman = Middleman()
+    [request] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert list(middleman.receive_from_client(b"")) == [ConnectionClosed((request,))]
+    assert list(middleman.receive_from_broker(b"")) == [ConnectionClosed((request,))]
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=1, max_size=80), st.binary(min_size=1, max_size=80))
+def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
+    """Nothing else is raised, and what passed with what is handed back is what came."""
+    middleman = Middleman(max_frame_size=64)
+    passed = [b"", b""]
+    for side, (receive, data) in enumerate(
+        ((middleman.receive_from_client, there), (middleman.receive_from_broker, back))
+    ):
+        try:
+            for event in receive(data):
+                assert not isinstance(event, ConnectionClosed)
+                passed[side] += event.data
+        except RemoteProtocolError:
+            pass
+    assert [passed[0] + middleman.trailing_data[0], passed[1] + middleman.trailing_data[1]] == [there, back]

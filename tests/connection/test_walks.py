@@ -1,0 +1,158 @@
+"""Walks over errors, addresses and names, in any message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import kafka_messages
+from kafka_messages import (
+    DescribeGroupsRequest,
+    FindCoordinatorResponse,
+    MetadataResponse,
+    ProduceResponse,
+    RawTaggedField,
+    TxnOffsetCommitRequest,
+)
+from kafka_messages.connection import endpoints, entities, errors
+from kafka_messages.json import to_json
+from kafka_messages.protocol import ErrorCode, apis
+from kafka_messages.schema.facts import facts_of
+
+from tests.support.random_messages import messages
+
+METADATA = MetadataResponse(
+    brokers=[MetadataResponse.MetadataResponseBroker(node_id=1, host="a", port=9092, rack="r")],
+    controller_id=1,
+    topics=[
+        MetadataResponse.MetadataResponseTopic(
+            name="orders",
+            error_code=5,
+            partitions=[
+                MetadataResponse.MetadataResponsePartition(error_code=9, leader_id=2, replica_nodes=[2, 3]),
+            ],
+        ),
+        MetadataResponse.MetadataResponseTopic(name=None),
+    ],
+)
+
+
+def test_errors_are_found_with_their_paths() -> None:
+    """A client must look at all of them, wherever the response has them."""
+    found = [(error.path, error.code, error.message) for error in errors(METADATA)]
+    assert found == [
+        ("topics[0].error_code", ErrorCode.LEADER_NOT_AVAILABLE, None),
+        ("topics[0].partitions[0].error_code", ErrorCode.REPLICA_NOT_AVAILABLE, None),
+    ]
+    partition = ProduceResponse.PartitionProduceResponse(index=1, error_code=2, error_message="bad")
+    topic = ProduceResponse.TopicProduceResponse(name="t", partition_responses=[partition])
+    [error] = errors(ProduceResponse(responses=[topic]))
+    assert (error.path, error.code, error.message) == (
+        "responses[0].partition_responses[0].error_code",
+        ErrorCode.CORRUPT_MESSAGE,
+        "bad",
+    )
+    assert list(errors(MetadataResponse())) == []
+
+
+def test_an_unknown_error_code_is_found() -> None:
+    """A newer broker's error is an error, too."""
+    [error] = errors(MetadataResponse(error_code=999))
+    assert (error.path, int(error.code), error.code.name) == ("error_code", 999, "UNKNOWN_999")
+
+
+def test_addresses_are_rewritten() -> None:
+    """What a proxy does to responses; unknown tagged fields stay."""
+    unknown = (RawTaggedField(99, b"x"),)
+    broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="a", port=1, unknown_tagged_fields=unknown)
+    response = MetadataResponse(brokers=[broker], unknown_tagged_fields=unknown)
+    [endpoint] = endpoints(response)
+    assert (endpoint.path, endpoint.host, endpoint.port) == ("brokers[0]", "a", 1)
+    assert repr(endpoint) == "<Endpoint brokers[0]: a:1>"
+    endpoint.host, endpoint.port = "proxy", 2
+    changed = MetadataResponse.read(response.write(12), 12)
+    [again] = changed.brokers
+    assert (again.host, again.port, again.unknown_tagged_fields) == ("proxy", 2, unknown)
+    assert changed.unknown_tagged_fields == unknown
+
+
+def test_an_empty_host_is_no_address() -> None:
+    """A coordinator that was not found has an empty host, and so have fields that a version lacks."""
+    assert list(endpoints(FindCoordinatorResponse(host="", port=-1))) == []
+    [own] = endpoints(FindCoordinatorResponse(host="a", port=1))
+    assert own.path == ""
+
+
+def addresses(value: Any) -> Iterator[tuple[str, int]]:
+    """Host and port of each object of a message's JSON form that has both, in order."""
+    if isinstance(value, dict):
+        if value.get("host") and "port" in value:
+            yield value["host"], value["port"]
+        for inner in value.values():
+            yield from addresses(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from addresses(inner)
+
+
+def test_all_addresses_are_found() -> None:
+    """A proxy that misses one sends its clients past it: every struct with host and port, in every random message."""
+    found = 0
+    for api in apis():
+        if api.is_removed:
+            continue
+        version = api.valid_versions.highest
+        for cls in (api.request_class, api.response_class):
+            for message in messages(cls, version, mixed=1):
+                walked = list(endpoints(message))
+                assert [(each.host, each.port) for each in walked] == list(addresses(to_json(message, version)))
+                for endpoint in walked:
+                    endpoint.host, endpoint.port = "there", 1
+                found += len(walked)
+                assert {(each.host, each.port) for each in endpoints(message)} <= {("there", 1)}
+                assert facts_of(cls).endpoints() or not walked
+    assert found > 30
+
+
+def test_names_are_found_by_type() -> None:
+    """Whoever prefixes topics for tenants needs each of them, and nothing that only looks like one."""
+    found = [(each.path, each.type, each.value) for each in entities(METADATA)]
+    assert found == [
+        ("controller_id", "brokerId", 1),
+        ("brokers[0].node_id", "brokerId", 1),
+        ("topics[0].name", "topicName", "orders"),
+        ("topics[0].partitions[0].leader_id", "brokerId", 2),
+        ("topics[0].partitions[0].replica_nodes[0]", "brokerId", 2),
+        ("topics[0].partitions[0].replica_nodes[1]", "brokerId", 3),
+    ]
+    assert [each.value for each in entities(METADATA, "topicName")] == ["orders"]
+    request = TxnOffsetCommitRequest(transactional_id="t", group_id="g", producer_id=7)
+    assert [(each.type, each.value) for each in entities(request)] == [
+        ("transactionalId", "t"),
+        ("groupId", "g"),
+        ("producerId", 7),
+    ]
+
+
+def test_names_are_rewritten() -> None:
+    """In arrays of names too; a collection finds its elements by their new names."""
+    request = DescribeGroupsRequest(groups=["a", "b"])
+    for entity in entities(request, "groupId"):
+        entity.value = f"tenant.{entity.value}"
+    assert request.groups == ["tenant.a", "tenant.b"]
+    response = MetadataResponse(topics=[MetadataResponse.MetadataResponseTopic(name="orders")])
+    assert response.topics.find("orders")
+    [topic] = entities(response, "topicName")
+    assert repr(topic) == "<Entity topics[0].name: topicName 'orders'>"
+    topic.value = "tenant.orders"
+    assert response.topics.find("orders") is None
+    assert response.topics.find("tenant.orders") is response.topics[0]
+
+
+def test_walks_take_every_message() -> None:
+    """Records of internal logs and messages without any version's facts to find are walked, too."""
+    for name in ("PartitionRecord", "OffsetCommitValue", "RequestHeader", "RegisterBrokerRecord"):
+        message = getattr(kafka_messages, name)()
+        assert list(errors(message)) == []
+        assert list(endpoints(message)) == []
+        list(entities(message))

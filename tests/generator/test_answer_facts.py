@@ -1,0 +1,88 @@
+"""``answers.json`` beside the definitions: everything that can be wrong with it, by place, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator import definitions
+from kafka_message_generator.rules.answers import Answer
+from kafka_message_generator.spec.source import SpecError
+from tests.support.building import write_specs
+from tests.support.specs import field, message
+
+ASK = message(
+    field("Things", "[]Thing", fields=[field("Name", "string")]),
+    name="AskRequest",
+    type="request",
+    apiKey=1,
+    listeners=["broker"],
+)
+TOLD = [field("Name", "string"), field("ErrorCode", "int16"), field("Data", "records", nullableVersions="0+")]
+TELL = message(
+    field("Things", "[]Told", fields=TOLD),
+    field("Text", "string", nullableVersions="1+"),
+    field("Count", "int8"),
+    name="AskResponse",
+    type="response",
+    apiKey=1,
+)
+PROBE = message(field("Key", "string"))
+
+
+def one(**entry: object) -> str:
+    return json.dumps([{"message": "AskResponse", **entry}])
+
+
+BROKEN = [
+    ("{}", "1: $: expected an array of fields, found object"),
+    ("[0]", "1: $[0]: an entry must be a JSON object, found number"),
+    ('[{"field": "Count"}]', "1: $[0]: an entry has no message; add it"),
+    (one(value="1"), "1: $[0]: an entry has no field; add it"),
+    (one(field="Count"), "1: $[0]: an entry needs either a value or from; write one of them"),
+    (one(field="Count", value="1", **{"from": []}), "1: $[0]: an entry needs either a value or from; write one of them"),
+    (one(field="Count", **{"from": [1]}), "1: $[0].from[0]: expected the name of a field, found number 1"),
+    (one(field="Count", value="1", why=""), "1: $[0].why: unknown property 'why' of an entry; known are "
+     "about, field, from, message, value, versions"),
+    (one(field="Count", value="1", versions="x"), "1: $[0].versions: versions: 'x' is not a version range; "
+     "write none, N, N-M or N+ (for example 0-3 or 2+)"),
+    (one(field="Cnt", value="1"), "1: $[0].field: AskResponse has no field 'Cnt'; write it like Topics.Name"),
+    (one(field="Count", value="300"), "1: $[0].value: Count of AskResponse: out of range, int8 holds -128 to 127"),
+    (one(field="Text", value="null"), "1: $[0].value: Text of AskResponse: null cannot be the default, because not all "
+     "versions of this field are nullable (nullableVersions are 1+, versions 0+)"),
+    (one(field="Things", value=""), "1: $[0].value: Things of AskResponse is an empty array anyway; leave it out"),
+    (one(field="Things", **{"from": "Thing"}), "1: $[0].from: AskRequest has no field 'Thing'; write it like Topics.Name"),
+    ('[{"message": "Probe", "field": "Key", "value": "x"}]',
+     "1: $[0].message: there is no response 'Probe' with versions; name one, or leave it out"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "problem"), BROKEN)
+def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path: Path) -> None:
+    """A fact that names nothing would be lost without a word, and an answer be wrong."""
+    specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
+    (specs / "answers.json").write_text(text)
+    with pytest.raises(SpecError) as caught:
+        definitions.load(specs)
+    place = f"{(specs / 'answers.json').as_posix()}:"
+    assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
+
+
+def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
+    """Values are of the field's type, names are Python's, and null stands where the versions have it."""
+    specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
+    facts = [
+        {"field": "Things", "from": ["Things"]},
+        {"field": "Things.Data", "value": ""},
+        {"field": "Count", "value": "-1", "about": "why"},
+        {"field": "Text", "versions": "1+", "value": "null"},
+    ]
+    (specs / "answers.json").write_text(json.dumps([{"message": "AskResponse", **fact} for fact in facts]))
+    assert definitions.load(specs).answers == (
+        Answer("AskResponse", "count", 0, 32767, None, -1),
+        Answer("AskResponse", "text", 1, 32767, None, None),
+        Answer("AskResponse", "things", 0, 32767, ("things",), None),
+        Answer("AskResponse", "things.data", 0, 32767, None, b""),
+    )
