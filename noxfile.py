@@ -97,7 +97,7 @@ def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
     install(session, *GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
-    scripts = ("compare", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
+    scripts = ("compare", "batches", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
     benchmarks = [f"benchmarks/{name}.py" for name in scripts]
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
