@@ -185,6 +185,16 @@ def build(session: nox.Session) -> None:
 
 
 @nox.session
+def changelog(session: nox.Session) -> None:
+    """Print what changelog.d says; -- VERSION moves it into CHANGELOG.md, below the version and today's date."""
+    session.install(*groups("changelog"))
+    if len(session.posargs) > 1:
+        session.error("name one version, for example: nox -s changelog -- 0.2.0")
+    version = ("--version", *session.posargs, "--yes") if session.posargs else ("--version", "next", "--draft")
+    session.run("towncrier", "build", *version)
+
+
+@nox.session
 def pipeline(session: nox.Session) -> None:
     """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
     install(session, *groups("arrow", "spark"), "./generated", "./pipeline")
