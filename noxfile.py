@@ -97,7 +97,7 @@ def types(session: nox.Session) -> None:
     """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
     install(session, *GENERATOR, *groups("types", "tests", "bench", "arrow", "spark"), "nox", *GENERATED)
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
-    scripts = ("compare", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
+    scripts = ("compare", "batches", "other_languages", "imports", "encodings", "plots", "samples", *adapters)
     benchmarks = [f"benchmarks/{name}.py" for name in scripts]
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
@@ -182,6 +182,16 @@ def build(session: nox.Session) -> None:
     session.run("python", "-m", "build", "--sdist", "--outdir", "dist", "./native", silent=True)
     session.run("python", "-m", "tests.support.native_wheels", "dist")
     session.run("python", "-m", "tests.support.distributions", "dist")
+
+
+@nox.session
+def changelog(session: nox.Session) -> None:
+    """Print what changelog.d says; -- VERSION moves it into CHANGELOG.md, below the version and today's date."""
+    session.install(*groups("changelog"))
+    if len(session.posargs) > 1:
+        session.error("name one version, for example: nox -s changelog -- 0.2.0")
+    version = ("--version", *session.posargs, "--yes") if session.posargs else ("--version", "next", "--draft")
+    session.run("towncrier", "build", *version)
 
 
 @nox.session

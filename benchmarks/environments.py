@@ -122,7 +122,7 @@ def _environment(codec: Codec, given: Path | None, work: Path, native: Path) -> 
     if given is not None:
         return Environment(codec, given)
     if codec.is_peer:
-        return Environment(codec, _installed(work / codec.name, codec.requirement))
+        return Environment(codec, installed(work / codec.name, codec.requirement))
     path = Path(codec.requirement).resolve()
     is_import_root = (path / PACKAGE / "__init__.py").is_file()
     if not is_import_root and not path.is_file():
@@ -132,7 +132,7 @@ def _environment(codec: Codec, given: Path | None, work: Path, native: Path) -> 
     requirements = [] if is_import_root else [str(path)]
     if codec.name == NATIVE:
         requirements.append(str(_core(native, work)))
-    python = _installed(work / codec.name, *requirements) if requirements else Path(sys.executable)
+    python = installed(work / codec.name, *requirements) if requirements else Path(sys.executable)
     return Environment(codec, python, import_root=path if is_import_root else None)
 
 
@@ -163,7 +163,7 @@ def _require_compiler() -> None:
         )
 
 
-def _installed(folder: Path, *requirements: str) -> Path:
+def installed(folder: Path, *requirements: str) -> Path:
     """The interpreter of a virtual environment that has the requirements, made anew when they are other ones."""
     python = folder.absolute() / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     installed = folder / "requirement.txt"  # written last, so that an interrupted installation starts over

@@ -68,6 +68,13 @@ PARTS = {
             extra_name="compression",
         ),
         Part("segments", "record batches and log files as Arrow data", ("errors", "_core", "batches"), extra=_COLUMNS),
+        Part(
+            "testing",
+            "random messages and damaged bytes for tests, for Hypothesis and without it",
+            ("_core", "schema", "_base"),
+            extra=("hypothesis>=6.100",),
+            extra_name="testing",
+        ),
     )
 }
 """By name, in the order of their floors: a part may import only what it needs, and nothing above it."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support import pages
 from tests.support.cluster import COMMITTED
@@ -19,6 +21,16 @@ CODE = re.compile(r">>> |from |import |\$ |nox |pip |python ")
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md")
 """Pages about work on the project, which have nothing to run."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """A busy machine may be slow: what a page lets Hypothesis do has no deadline."""
+    before = settings.get_current_profile_name()
+    settings.register_profile("pages", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+    settings.load_profile("pages")
+    yield
+    settings.load_profile(before)
 
 
 @pytest.fixture

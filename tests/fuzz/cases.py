@@ -12,6 +12,7 @@ from typing import Any
 import kafka_messages_native as core
 import kafka_messages_proposals._core.native as proposals_door
 from kafka_messages._core import native as door
+from kafka_messages.testing import damaged
 
 from tests.fuzz import damage
 from tests.support import random_messages, vectors
@@ -131,7 +132,7 @@ def compare(
 def read(rnd: random.Random, counts: Counter[str]) -> None:
     """Damaged bytes, read whole or from an offset, from any kind of buffer."""
     sample = rnd.choice(samples())
-    data, version = damage.bytes_of(rnd, sample.data), sample.version
+    data, version = damaged(rnd, sample.data), sample.version
     if rnd.random() < 0.05:
         version = rnd.randrange(-1, version + 3)
     if rnd.random() < 0.1:
@@ -200,7 +201,7 @@ def plan(rnd: random.Random, counts: Counter[str]) -> None:
         counts["plan refused"] += 1
         return
     for number in range(6):
-        data = sample.data if number == 0 else damage.bytes_of(rnd, sample.data)
+        data = sample.data if number == 0 else damaged(rnd, sample.data)
         message = calls["read"](data, sample.version)
         if message is not LEFT:
             assert type(message) is sample.cls

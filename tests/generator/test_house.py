@@ -28,6 +28,8 @@ STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
 """Knowledge flows one way: each stage may import itself and those before it."""
 ROOMS = ("java", "_core", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
+EXTRAS = ("numpy", "pyarrow", "hypothesis")
+"""What parts of packages import that is neither theirs nor of the standard library."""
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
@@ -177,7 +179,7 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
 
     Type checkers bring ``typing_extensions`` along; at run time nothing imports it (see test_pairs).
     """
-    ours = ("kafka_message_generator.runtime", "numpy", "pyarrow", "typing_extensions")
+    ours = ("kafka_message_generator.runtime", "typing_extensions", *EXTRAS)
     wrong = [
         f"{name} imports {target}"
         for name, path in modules_below(GENERATOR).items()
@@ -188,15 +190,17 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
     assert wrong == []
 
 
-def test_numpy_and_pyarrow_are_only_for_columns() -> None:
-    """The extra ``arrow`` brings them; no other module may need them."""
+@pytest.mark.parametrize("distribution", EXTRAS)
+def test_what_an_extra_brings_is_for_its_parts_alone(distribution: str) -> None:
+    """The extra ``arrow`` brings numpy and pyarrow, ``testing`` Hypothesis; no other part may need them."""
     users = {
         part(name)
         for name, path in modules_below(GENERATOR).items()
         for target in imports(name, path)
-        if name.startswith("kafka_message_generator.runtime.") and target.partition(".")[0] in ("numpy", "pyarrow")
+        if name.startswith("kafka_message_generator.runtime.") and target.partition(".")[0] == distribution
     }
-    assert users == {each.name for each in PARTS.values() if each.extra_name == "arrow" and each.extra}
+    bring = {each.name for each in PARTS.values() if any(need.startswith(distribution) for need in each.extra)}
+    assert users == bring
 
 
 def test_the_wheel_of_the_generator_has_all_its_files() -> None:

@@ -53,7 +53,7 @@ def test_no_module_is_stale() -> None:
 FULL = """
 [package]
 version = "4.9.9.1"
-parts = ["protocol", "connection", "records", "secrets", "arrow", "batches", "segments"]
+parts = ["protocol", "connection", "records", "secrets", "arrow", "batches", "segments", "testing"]
 urls = { Source = "https://example.org/asks" }
 [protocol]
 headers = "kafka"

@@ -16,7 +16,7 @@ import pytest
 from kafka_messages._base.message import Message
 from kafka_messages.schema.facts import FieldFacts
 
-from tests.support.random_messages import FULL, NULLS, PACKAGES, Draw, Package, messages, package_of, versions_of
+from tests.support.random_messages import PACKAGES, Package, messages, package_of, versions_of
 
 SEED = int(os.environ.get("RANDOM_SEED", "0"))
 ALL = [pytest.param(package, name, id=name) for package in map(Package, PACKAGES) for name in package.message_names]
@@ -96,12 +96,13 @@ def test_the_random_messages_hold_everything(package: Package, name: str) -> Non
     """What is never drawn is never compared: each version has a message with all in it, and one with every null."""
     cls = package.message(name)
     for version in versions_of(cls):
-        for field, value in fields_of(Draw(cls, version, "", FULL).message(), version):
+        full, nulls = messages(cls, version, mixed=0)
+        for field, value in fields_of(full, version):
             assert value is not None
             is_filled = not field.is_array and not field.is_struct and field.type in ("string", "bytes", "records")
             if field.is_array or is_filled:
                 assert len(value), field.name
-        for field, value in fields_of(Draw(cls, version, "", NULLS).message(), version):
+        for field, value in fields_of(nulls, version):
             assert (value is None) == (version in field.nullable), field.name
 
 

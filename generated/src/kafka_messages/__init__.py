@@ -12,6 +12,7 @@ Import a message class from here; the structs inside a message are attributes of
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.
+``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
 """
 
 from __future__ import annotations

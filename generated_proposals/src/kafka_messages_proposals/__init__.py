@@ -7,6 +7,7 @@ Import a message class from here; the structs inside a message are attributes of
 ``json``: Kafka's JSON form.
 ``secrets``: what in messages is secret, and copies without it.
 ``arrow``: whole columns of messages as Arrow arrays.
+``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""CRC-32C, the checksum of record batches: by an installed package, else in plain Python, eight bytes at a time.
+"""CRC-32C, the checksum of record batches: by an installed package, else in plain Python, by whole columns of bytes.
 
-The PyPI packages ``crc32c`` and ``google-crc32c`` sum 10 GB/s and more, plain Python about 10 MB/s. Polynomial and bit
-order: RFC 3720, appendix B.4; use in Kafka: KIP-98, "RecordBatch".
+The PyPI packages ``crc32c`` and ``google-crc32c`` sum 10 GB/s and more, plain Python some 15 MB/s of a few bytes
+and 30 to 50 MB/s of many. Polynomial and bit order: RFC 3720, appendix B.4; use in Kafka: KIP-98, "RecordBatch".
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ Checksum = Callable[[bytes | memoryview], int]
 POLYNOMIAL = 0x82F63B78
 """Of CRC-32C, reflected."""
 
-_words = Struct("<II").iter_unpack
+_WIDTH = 32
+"""Bytes of a row: long data is summed as a table whose columns are translated one at a time."""
+_FEW = 1024
+"""Where rows begin to be worth it."""
+_steps = Struct("<I4B").iter_unpack
 
 
 @cache
@@ -40,24 +44,51 @@ def installed() -> Checksum | None:
 
 def plain_crc32c(data: bytes | memoryview) -> int:
     """The CRC-32C of some bytes."""
-    t0, t1, t2, t3, t4, t5, t6, t7 = _tables()
-    value = 0xFFFFFFFF
+    whole = len(data) - len(data) % _WIDTH if len(data) >= _FEW else 0
+    return _by_steps(data[whole:], _by_columns(bytes(data[:whole])) if whole else 0xFFFFFFFF) ^ 0xFFFFFFFF
+
+
+def _by_steps(data: bytes | memoryview, value: int) -> int:
+    """What becomes of the register over some bytes, eight at a time."""
+    t0, t1, t2, t3, t4, t5, t6, t7, *_ = _tables()
     whole = len(data) & ~7
-    for low, high in _words(data[:whole]):
+    for low, fifth, sixth, seventh, last in _steps(data[:whole]):
         low ^= value
         value = (
             t7[low & 255]
             ^ t6[low >> 8 & 255]
             ^ t5[low >> 16 & 255]
             ^ t4[low >> 24]
-            ^ t3[high & 255]
-            ^ t2[high >> 8 & 255]
-            ^ t1[high >> 16 & 255]
-            ^ t0[high >> 24]
+            ^ t3[fifth]
+            ^ t2[sixth]
+            ^ t1[seventh]
+            ^ t0[last]
         )
     for byte in data[whole:]:
         value = t0[(value ^ byte) & 255] ^ value >> 8
-    return value ^ 0xFFFFFFFF
+    return value
+
+
+def _by_columns(data: bytes) -> int:
+    """What becomes of the register over whole rows.
+
+    The sum of a row is the exclusive or of a number for each of its bytes, which depends on the byte and its place. So
+    all the bytes at one place are translated at once, to each of the four bytes of those numbers, and what they give
+    is put together as one large integer. The register is then carried over the rows.
+    """
+    sums = [0, 0, 0, 0]
+    number = int.from_bytes
+    for place, numbers in enumerate(_translations()):
+        column = data[place::_WIDTH]
+        for byte, translation in enumerate(numbers):
+            sums[byte] ^= number(column.translate(translation), "little")
+    rows = len(data) // _WIDTH
+    t0, t1, t2, t3 = _tables()[_WIDTH - 4 :]
+    value = 0xFFFFFFFF
+    for a, b, c, d in zip(*(each.to_bytes(rows, "little") for each in sums), strict=True):
+        value = t3[value & 255] ^ t2[value >> 8 & 255] ^ t1[value >> 16 & 255] ^ t0[value >> 24]
+        value ^= a | b << 8 | c << 16 | d << 24
+    return value
 
 
 @cache
@@ -67,6 +98,12 @@ def _tables() -> list[list[int]]:
     for _ in range(8):
         row = [value >> 1 ^ (POLYNOMIAL if value & 1 else 0) for value in row]
     rows = [row]
-    for _ in range(7):
+    for _ in range(_WIDTH - 1):
         rows.append([row[value & 255] ^ value >> 8 for value in rows[-1]])
     return rows
+
+
+@cache
+def _translations() -> list[list[bytes]]:
+    """``[place][k]``: what byte ``k`` of the sum of a byte is that stands at a place of a row."""
+    return [[bytes(value >> shift & 255 for value in row) for shift in (0, 8, 16, 24)] for row in reversed(_tables())]

@@ -1,14 +1,105 @@
-"""What changes in a batch without a new checksum: its base offset and its leader epoch."""
+"""The header of a batch: read, checked and summed; and what changes in it without a new checksum."""
 
 from __future__ import annotations
 
 from struct import Struct
+from zlib import crc32
 
 from ..errors import DecodeError, EncodeError
-from .format import LEADER_EPOCH_AT, MAGIC_AT, OVERHEAD, SMALLEST
+from .crc import checksum
+from .format import (
+    BATCH,
+    CODECS,
+    COMPRESSION,
+    ENTRY,
+    FAULTS,
+    HEADER,
+    LEADER_EPOCH_AT,
+    MAGIC_AT,
+    OVERHEAD,
+    SMALLEST,
+    SMALLEST_RECORD,
+    SUMMED_FROM,
+    TIMESTAMP_AT,
+    sum_text,
+)
+
+Header = tuple[int, int, int, int, int, int, int, int, int, int, int, int, int]
+"""Base offset, length, leader epoch, magic, checksum, attributes, last offset delta, base and max timestamp, producer id,
+producer epoch, base sequence, count. What a format lacks is -1; of formats 0 and 1 the last offset delta is 0, and the count
+of a compressed message, which one has to decompress to know it, -1."""
 
 _int64 = Struct(">q").pack
 _int32 = Struct(">i").pack
+_batch = BATCH.unpack_from
+_entry = ENTRY.unpack_from
+_timestamp = Struct(">q").unpack_from
+_CODECS = len(CODECS)
+_FEW = 4096
+"""A copy of fewer bytes costs less than a view of them."""
+
+
+class ChecksumError(DecodeError):
+    """The checksum of a batch is not that of its bytes: they changed on their way or in storage."""
+
+
+def read_header(data: bytes, position: int, number: int) -> Header:
+    """The header of a whole batch, the ``number``-th. Raises DecodeError for the first thing that is wrong with it."""
+    header: Header
+    if data[position + MAGIC_AT] == 2 and len(data) - position >= HEADER:
+        header = _batch(data, position)
+    else:
+        header = _message(data, position)
+    base_offset, length, _, magic, _, attributes, delta, _, _, _, _, _, count = header
+    size, codec = length + OVERHEAD, attributes & COMPRESSION
+    if base_offset < 0:
+        fault = 1
+    elif not 0 <= magic <= 2:
+        fault = 2
+    elif size < SMALLEST[magic]:
+        fault = 3
+    elif codec >= _CODECS:
+        fault = 4
+    elif magic < 2:
+        return header
+    elif count < 0:
+        fault = 5
+    elif delta < 0:
+        fault = 6
+    elif codec == 0 and count * SMALLEST_RECORD > size:
+        fault = 7
+    else:
+        return header
+    text = FAULTS[fault].format(magic=magic, size=size, codec=codec, count=count, delta=delta)
+    raise batch_error(text, number, position, magic)
+
+
+def _message(data: bytes, position: int) -> Header:
+    """That of an outermost message of the formats 0 and 1."""
+    offset, length, crc, magic, attributes = _entry(data, position)
+    is_timed = magic == 1 and length + OVERHEAD >= SMALLEST[1]
+    timestamp: int = _timestamp(data, position + TIMESTAMP_AT)[0] if is_timed else -1
+    count = -1 if attributes & COMPRESSION else 1
+    return offset, length, -1, magic, crc, attributes, 0, timestamp, timestamp, -1, -1, -1, count
+
+
+def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
+    """Sum the bytes of a batch. Raises ChecksumError if the checksum is another one."""
+    magic, stored = header[3], header[4]
+    start = position + SUMMED_FROM[magic]
+    end = position + OVERHEAD + header[1]
+    summed = data[start:end] if end - start < _FEW else memoryview(data)[start:end]
+    actual = checksum()(summed) if magic == 2 else crc32(summed)
+    if actual != stored:
+        error = batch_error(sum_text(stored, actual, end - position), number, position, magic)
+        raise ChecksumError(error.reason, error.message, error.version, error.path, error.offset)
+
+
+def batch_error(reason: str, number: int, position: int, magic: int = -1, record: int = -1) -> DecodeError:
+    """The error about the ``number``-th batch, or about one of its records."""
+    path = f"batches[{number}]" + (f".records[{record}]" if record >= 0 else "")
+    known = magic if 0 <= magic <= 2 else -1
+    return DecodeError(f"batch at byte {position}: {reason}", "RecordBatch", known, path, position)
 
 
 def with_base_offset(batch: bytes | bytearray | memoryview, offset: int, *, leader_epoch: int | None = None) -> bytes:

@@ -11,7 +11,7 @@ from struct import Struct
 from zlib import crc32
 
 from .format import COMPRESSION, ENTRY, KEY_SIZE_AT, OVERHEAD, SMALLEST, SUMMED_FROM, TIMESTAMP_AT
-from .records import Record, RecordError, wrapped
+from .records import Record, RecordError, at_time, wrapped
 
 _entry = ENTRY.unpack_from
 _int64 = Struct(">q").unpack_from
@@ -36,7 +36,7 @@ def read_messages(
         ends = [*places[1:], len(unwrapped)]
         records = [_message(unwrapped, low, high, magic, shift) for low, high in zip(places, ends, strict=True)]
     if append_time is not None and magic == 1:
-        return [record._replace(timestamp=append_time) for record in records]
+        return at_time(records, append_time)
     return records
 
 

@@ -6,51 +6,30 @@ Rules and leniency are those of ``segments``, and so of Kafka's classes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from struct import Struct
-from zlib import crc32
 
 from ..errors import DecodeError
-from .compression import CompressionError
-from .crc import checksum
-from .engines import codecs
+from .contents import read_contents
 from .format import (
-    BATCH,
     CODECS,
     COMPRESSION,
     CONTROL,
     CONTROL_KEY,
     CONTROL_TYPES,
     DELETE_HORIZON,
-    ENTRY,
-    FAULTS,
-    FINE,
-    HEADER,
-    KEY_SIZE_AT,
     LOG_APPEND_TIME,
-    MAGIC_AT,
     MARKER_VALUE,
     MAX_BATCH_BYTES,
     OVERHEAD,
     SMALLEST,
-    SMALLEST_RECORD,
-    SUMMED_FROM,
-    TIMESTAMP_AT,
     TIMESTAMP_TYPES,
     TRANSACTIONAL,
-    sum_text,
 )
-from .legacy import read_messages
-from .records import ControlRecord, Record, RecordError, read_records
+from .header import Header, batch_error, read_header, verify_sum
+from .records import ControlRecord, Record
 
 _int32 = Struct(">i").unpack_from
-_int64 = Struct(">q").unpack_from
-_uint32 = Struct(">I").unpack_from
-_batch = BATCH.unpack_from
-_entry = ENTRY.unpack_from
-
-
-class ChecksumError(DecodeError):
-    """The checksum of a batch is not that of its bytes: they changed on their way or in storage."""
 
 
 class Batch:
@@ -62,6 +41,7 @@ class Batch:
 
     __slots__ = (
         "_data",
+        "_header",
         "_most",
         "attributes",
         "base_offset",
@@ -102,71 +82,29 @@ class Batch:
     count: int
     """The number of records, -1 for a compressed message of formats 0 and 1: one has to decompress it to know."""
 
-    def __init__(self, data: bytes, position: int, number: int, most: int) -> None:
-        """Take the header of a whole batch apart. Raises DecodeError."""
+    def __init__(self, data: bytes, position: int, number: int, most: int, header: Header) -> None:
+        """A whole batch, whose header was read and checked."""
         self._data = data
         self._most = most
+        self._header = header
         self.position = position
         self.number = number
-        self.magic = -1
-        if data[position + MAGIC_AT] == 2 and len(data) - position >= HEADER:
-            (
-                self.base_offset,
-                length,
-                self.leader_epoch,
-                self.magic,
-                self.crc,
-                self.attributes,
-                self.last_offset_delta,
-                self.base_timestamp,
-                self.max_timestamp,
-                self.producer_id,
-                self.producer_epoch,
-                self.base_sequence,
-                self.count,
-            ) = _batch(data, position)
-        else:
-            self.base_offset, length, self.crc, self.magic, self.attributes = _entry(data, position)
-            self.leader_epoch = self.producer_id = self.producer_epoch = self.base_sequence = -1
-            self.last_offset_delta = 0
-            self.count = -1 if self.attributes & COMPRESSION else 1
-            is_timed = self.magic == 1 and length + OVERHEAD >= SMALLEST[1]
-            self.base_timestamp = self.max_timestamp = _int64(data, position + TIMESTAMP_AT)[0] if is_timed else -1
+        (
+            self.base_offset,
+            length,
+            self.leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.count,
+        ) = header
         self.size = length + OVERHEAD
-        if (fault := self._fault()) != FINE:
-            raise self._error(
-                FAULTS[fault].format(
-                    magic=self.magic,
-                    size=self.size,
-                    codec=self.attributes & COMPRESSION,
-                    count=self.count,
-                    delta=self.last_offset_delta,
-                )
-            )
-
-    def _fault(self) -> int:
-        """What is wrong with the header, as a number of ``FAULTS``."""
-        if self.base_offset < 0:
-            return 1
-        if not 0 <= self.magic <= 2:
-            return 2
-        if self.size < SMALLEST[self.magic]:
-            return 3
-        codec = self.attributes & COMPRESSION
-        if codec >= len(CODECS):
-            return 4
-        if self.magic < 2:
-            return FINE
-        if self.count < 0:
-            return 5
-        if self.last_offset_delta < 0:
-            return 6
-        return 7 if codec == 0 and self.count * SMALLEST_RECORD > self.size else FINE
-
-    def _error(self, reason: str, record: int = -1) -> DecodeError:
-        path = f"batches[{self.number}]" + (f".records[{record}]" if record >= 0 else "")
-        known = self.magic if 0 <= self.magic <= 2 else -1
-        return DecodeError(f"batch at byte {self.position}: {reason}", "RecordBatch", known, path, self.position)
 
     def __repr__(self) -> str:
         return (
@@ -211,11 +149,7 @@ class Batch:
 
     def verify(self) -> None:
         """Sum its bytes. Raises ChecksumError if the checksum is another one."""
-        summed = memoryview(self._data)[self.position + SUMMED_FROM[self.magic] : self.position + self.size]
-        actual = checksum()(summed) if self.magic == 2 else crc32(summed)
-        if actual != self.crc:
-            error = self._error(sum_text(self.crc, actual, self.size))
-            raise ChecksumError(error.reason, error.message, error.version, error.path, error.offset)
+        verify_sum(self._data, self.position, self.number, self._header)
 
     def records(self, *, verify: bool = True) -> list[Record]:
         """Its records, decompressed and taken apart anew each time; of a control batch too.
@@ -224,37 +158,16 @@ class Batch:
         are read. Raises DecodeError for records that are damaged or come to more than ``max_batch_bytes``, and
         MissingCodecError if nothing installed can decompress them.
         """
-        codec = self.attributes & COMPRESSION
-        end = self.position + self.size
-        appended = self.max_timestamp if self.attributes & LOG_APPEND_TIME else None
-        try:
-            if self.magic < 2:
-                unpacked = self._unwrapped(codec) if codec else None
-                return read_messages(self._data, self.position, end, self.magic, appended, unpacked, verify)
-            data, pos = self._data, self.position + HEADER
-            if codec and self.count:
-                data = bytes(codecs().decompress(codec, memoryview(data)[pos:end], self._most))
-                pos, end = 0, len(data)
-            return read_records(data, pos, end, self.count, self.base_offset, self.base_timestamp, appended)
-        except CompressionError as error:
-            raise self._error(str(error)) from error.__cause__
-        except RecordError as error:
-            raise self._error(str(error), error.number) from None
-
-    def _unwrapped(self, codec: int) -> bytes:
-        """What is in a compressed message of formats 0 and 1."""
-        message = memoryview(self._data)[self.position : self.position + self.size]
-        pos = KEY_SIZE_AT[self.magic]
-        pos += 4 + max(_int32(message, pos)[0], 0)
-        if pos + 4 > len(message) or _int32(message, pos)[0] != len(message) - pos - 4:
-            raise RecordError("the key and value of the compressed message do not fill it")
-        return bytes(codecs().decompress(codec, message[pos + 4 :], self._most, self.magic))
+        return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
 
     def control_records(self) -> list[ControlRecord]:
         """The records of a control batch: empty for other batches. Raises DecodeError."""
         return (
             [self._control(number, record) for number, record in enumerate(self.records())] if self.is_control else []
         )
+
+    def _error(self, reason: str, record: int) -> DecodeError:
+        return batch_error(reason, self.number, self.position, self.magic, record)
 
     def _control(self, number: int, record: Record) -> ControlRecord:
         if record.key is None or len(record.key) < CONTROL_KEY.size:
@@ -287,31 +200,46 @@ class BatchReader:
         return self
 
     def __next__(self) -> Batch:
+        position, number = self.position, self._number
+        header = self._next_header()
+        if header is None:
+            raise StopIteration
+        return Batch(self._data, position, number, self._most, header)
+
+    def _next_header(self) -> Header | None:
+        """That of the next batch, which is passed; None at the end."""
         data, position = self._data, self.position
         left = len(data) - position
         if left < OVERHEAD:
             self.incomplete = left
-            raise StopIteration
+            return None
         size = _int32(data, position + 8)[0] + OVERHEAD
         if not SMALLEST[0] <= size <= self._most:
             reason = f"a size of {size} bytes, not between {SMALLEST[0]} and {self._most} (max_batch_bytes)"
-            path = f"batches[{self._number}]"
-            raise DecodeError(f"batch at byte {position}: {reason}", "RecordBatch", -1, path, position)
+            raise batch_error(reason, self._number, position)
         if size > left:
             self.incomplete = left
-            raise StopIteration
-        batch = Batch(data, position, self._number, self._most)
+            return None
+        header = read_header(data, position, self._number)
         if self._verify:
-            batch.verify()
+            verify_sum(data, position, self._number, header)
         self.position = position + size
         self._number += 1
-        return batch
+        return header
 
     def records(self) -> Iterator[Record]:
         """The records of all batches that are left, without those of control batches. Raises what ``read_batches`` says."""
-        for batch in self:
-            if not batch.is_control:
-                yield from batch.records(verify=self._verify)
+        return chain.from_iterable(iter(self._next_records, None))
+
+    def _next_records(self) -> list[Record] | None:
+        """Those of the next batch, none of a control batch; None at the end."""
+        position, number = self.position, self._number
+        header = self._next_header()
+        if header is None:
+            return None
+        if header[3] == 2 and header[5] & CONTROL:
+            return []
+        return read_contents(self._data, position, number, header, self._most, self._verify)
 
 
 def read_batches(

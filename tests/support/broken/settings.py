@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from kafka_message_generator.spec.parts import OPTIONAL
 from tests.support.specs import field, message
 
 ASK = message(field("A"), name="AskRequest", type="request", apiKey=1)
@@ -266,7 +267,7 @@ CASES = [
         "of which there are none; leave it out",
         "2: $.package.parts[0]: the part schema is in every package; leave it out",
         "2: $.package.parts[1]: unknown part 'arow'; did you mean arrow?",
-        "2: $.package.parts[2]: unknown part 'x'; there are protocol, connection, records, secrets, arrow, batches, segments",
+        f"2: $.package.parts[2]: unknown part 'x'; there are {', '.join(OPTIONAL)}",
     ),
     Case(
         "no headers",

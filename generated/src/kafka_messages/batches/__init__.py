@@ -11,8 +11,8 @@ from .._core.index import load as _load
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .engines import MissingCodecError
-    from .header import with_base_offset
-    from .reader import Batch, BatchReader, ChecksumError, read_batches, read_headers
+    from .header import ChecksumError, with_base_offset
+    from .reader import Batch, BatchReader, read_batches, read_headers
     from .records import ControlRecord, Record
     from .writer import write_batch, write_control_batch
 
@@ -33,7 +33,7 @@ __all__ = [
 _MODULES = {
     "Batch": "reader",
     "BatchReader": "reader",
-    "ChecksumError": "reader",
+    "ChecksumError": "header",
     "ControlRecord": "records",
     "MissingCodecError": "engines",
     "Record": "records",

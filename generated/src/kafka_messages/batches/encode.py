@@ -9,7 +9,7 @@ from struct import Struct
 from zlib import crc32
 
 from ..errors import EncodeError
-from .format import BATCH, BATCH_SUMMED, CODECS, HEADER, LOG_APPEND_TIME, OVERHEAD
+from .format import BATCH_BEGIN, BATCH_SUMMED, CODECS, HEADER, LOG_APPEND_TIME, OVERHEAD
 from .records import wrapped
 
 Fields = tuple[int, int, bytes | None, bytes | None, Sequence[tuple[str | bytes, bytes | None]]]
@@ -36,28 +36,34 @@ class Shared:
     compress: Callable[[int, bytes, int], bytes]
     checksum: Callable[[bytes], int]
 
-    def encode(self, records: Sequence[Fields]) -> bytes:
-        """One batch of one record or more, or in formats 0 and 1 a message of each, or one around them all."""
-        return _batch(self, records) if self.magic == 2 else _messages(self, records)
+    def encode(self, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
+        """One batch of one record or more, or in formats 0 and 1 a message of each, or one around them all.
+
+        ``offsets`` are those of the records, whatever is in them.
+        """
+        return _batch(self, records, offsets) if self.magic == 2 else _messages(self, records, offsets)
+
+
+_NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in enumerate(CODECS)}}
 
 
 def codec_number(compression: str | None, magic: int) -> int:
     """The number of a compression in a format. Raises EncodeError if there is none."""
     if magic not in (0, 1, 2):
         raise EncodeError(f"there is no format {magic}", path="magic")
-    name = compression or CODECS[0]
-    if name not in CODECS:
-        raise EncodeError(f"{name!r} is none of {', '.join(CODECS)}", path="compression")
-    codec = CODECS.index(name)
+    codec = _NUMBERS.get(compression)
+    if codec is None:
+        raise EncodeError(f"{compression!r} is none of {', '.join(CODECS)}", path="compression")
     if codec == 4 and magic < 2:
         raise EncodeError(f"zstd is for format 2, not {magic} (KIP-110)", path="compression")
     return codec
 
 
 class _Varints(dict[int, bytes]):
-    """Numbers as varints; short ones are kept."""
+    """Numbers as varints; short ones are kept. Those beyond int64 wrap around, as Kafka's arithmetic on timestamps does."""
 
     def __missing__(self, number: int) -> bytes:
+        number = wrapped(number)
         value = (number << 1) ^ (number >> 63)
         out = bytearray()
         while value > 127:
@@ -72,38 +78,44 @@ class _Varints(dict[int, bytes]):
 
 _VARINTS = _Varints()
 _NULL = _VARINTS[-1]
+_LOWEST = -1 << 63
 _ATTRIBUTES = b"\0"
+_NO_HEADERS = b"\0"
 
 
-def _batch(batch: Shared, records: Sequence[Fields]) -> bytes:
-    base_offset, first_timestamp = records[0][:2]
-    base_timestamp = first_timestamp if batch.delete_horizon is None else batch.delete_horizon
-    varints = _VARINTS
+def _batch(batch: Shared, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
+    base_offset = offsets[0]
+    highest = records[0][1]
+    base_timestamp = highest if batch.delete_horizon is None else batch.delete_horizon
+    varints, join = _VARINTS, b"".join
     parts: list[bytes] = []
-    highest = first_timestamp
-    for offset, timestamp, key, value, headers in records:
+    add = parts.append
+    following = iter(offsets).__next__
+    for _, timestamp, key, value, headers in records:
         if timestamp > highest:
             highest = timestamp
-        fields = [
-            _ATTRIBUTES,
-            varints[wrapped(timestamp - base_timestamp)],  # Kafka's long arithmetic wraps around
-            varints[offset - base_offset],
-            *((_NULL,) if key is None else (varints[len(key)], key)),
-            *((_NULL,) if value is None else (varints[len(value)], value)),
-            varints[len(headers)],
-        ]
-        for name, content in headers:
-            name = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
-            fields += (varints[len(name)], name)
-            fields += (_NULL,) if content is None else (varints[len(content)], content)
-        record = b"".join(fields)
-        parts += (varints[len(record)], record)
-    body = b"".join(parts)
+        elif timestamp < _LOWEST:
+            raise ValueError(f"{timestamp} has more than 64 bits")
+        record = join(
+            (
+                _ATTRIBUTES,
+                varints[timestamp - base_timestamp],
+                varints[following() - base_offset],
+                _NULL if key is None else varints[len(key)],
+                key or b"",
+                _NULL if value is None else varints[len(value)],
+                value or b"",
+                _headers(headers) if headers else _NO_HEADERS,
+            )
+        )
+        add(varints[len(record)])
+        add(record)
+    body = join(parts)
     if batch.codec:
         body = batch.compress(batch.codec, body, 2)
-    summed = BATCH_SUMMED.pack(
+    fields = BATCH_SUMMED.pack(
         batch.attributes,
-        records[-1][0] - base_offset,
+        offsets[-1] - base_offset,
         base_timestamp,
         highest if batch.append_time is None else batch.append_time,
         batch.producer_id,
@@ -111,24 +123,35 @@ def _batch(batch: Shared, records: Sequence[Fields]) -> bytes:
         batch.base_sequence,
         len(records),
     )
-    total = HEADER + len(body)
-    head = BATCH.pack(base_offset, total - OVERHEAD, batch.leader_epoch, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    summed += body
-    return b"".join((head[:17], batch.checksum(summed).to_bytes(4, "big"), summed))
+    summed = fields + body
+    head = BATCH_BEGIN.pack(base_offset, HEADER - OVERHEAD + len(body), batch.leader_epoch, 2, batch.checksum(summed))
+    return head + summed
 
 
-def _messages(batch: Shared, records: Sequence[Fields]) -> bytes:
+def _headers(headers: Sequence[tuple[str | bytes, bytes | None]]) -> bytes:
+    varints = _VARINTS
+    parts = [varints[len(headers)]]
+    for name, content in headers:
+        if isinstance(name, str):
+            name = name.encode("utf-8", "surrogateescape")
+        parts += (varints[len(name)], name)
+        parts += (_NULL,) if content is None else (varints[len(content)], content)
+    return b"".join(parts)
+
+
+def _messages(batch: Shared, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
     if any(headers for _, _, _, _, headers in records):
         raise EncodeError(f"format {batch.magic} has no headers", path="headers")
     appended = batch.attributes & LOG_APPEND_TIME
     highest = max(record[1] for record in records)
     time = None if not appended else highest if batch.append_time is None else batch.append_time
+    pairs = zip(offsets, records, strict=True)
     if not batch.codec:
-        return b"".join(_message(batch.magic, appended, record[0], record, time) for record in records)
-    first = records[0][0] if batch.magic == 1 else 0
-    inner = b"".join(_message(batch.magic, 0, record[0] - first, record, None) for record in records)
+        return b"".join(_message(batch.magic, appended, offset, record, time) for offset, record in pairs)
+    first = offsets[0] if batch.magic == 1 else 0
+    inner = b"".join(_message(batch.magic, 0, offset - first, record, None) for offset, record in pairs)
     value = batch.compress(batch.codec, inner, batch.magic)
-    last = records[-1][0]
+    last = offsets[-1]
     return _message(batch.magic, batch.codec | appended, last, (last, highest, None, value, ()), time)
 
 

@@ -25,6 +25,11 @@ def codecs() -> Codecs:
     return Codecs(Installed())
 
 
+def compress(codec: int, data: bytes, magic: int) -> bytes:
+    """What ``Codecs.compress`` gives, with the packages that are there."""
+    return codecs().compress(codec, data, magic)
+
+
 class Installed:
     """Each package is imported when it is first needed."""
 

@@ -72,6 +72,8 @@ FAULTS = (
 
 BATCH = Struct(">qiibIhiqqqhii")
 """A header of format 2."""
+BATCH_BEGIN = Struct(">qiibI")
+"""What of it stands before the part that the checksum covers, the checksum included."""
 BATCH_SUMMED = Struct(">hiqqqhii")
 """What of it the checksum covers."""
 ENTRY = Struct(">qiIbb")

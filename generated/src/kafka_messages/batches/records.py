@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from .format import SMALLEST_RECORD
@@ -50,6 +51,10 @@ class RecordError(Exception):
 _INT64 = 1 << 63
 _FAR = 1 << 62
 """Beyond it sums of int64 may need more than 64 bits; Kafka's wrap around."""
+_SMALLEST_BODY = 2 * (SMALLEST_RECORD - 1)
+"""The bytes of a record behind its length, as a varint has that."""
+_LONG_NAME = 128
+"""As a varint has it."""
 _new = tuple.__new__
 
 
@@ -64,6 +69,9 @@ def read_records(
     """The ``count`` records from ``pos`` to ``end``. Raises RecordError.
 
     ``append_time`` is the timestamp of all of them, where the batch has one.
+
+    Calls would take most of the time, so varints of one and two bytes are read in the loop, before their zig-zag is undone:
+    an odd one is negative. A field that does not fit is only seen at the end of its record, for places never go back.
     """
     if count == 0:
         return []  # Kafka does not look at the bytes
@@ -71,52 +79,61 @@ def read_records(
         raise RecordError(f"{count} records cannot be in {end - pos} bytes")
     records: list[Record] = []
     add = records.append
+    new, kind = _new, Record
+    is_far = base_offset > _FAR or not -_FAR < base_timestamp < _FAR
     try:
         for _ in range(count):
             size = data[pos]
             pos += 1
-            if size < 128:
-                size = size >> 1 ^ -(size & 1)
-            else:
-                size, pos = varint(data, pos - 1)
-            stop = pos + size
-            if size < SMALLEST_RECORD - 1 or stop > end:
+            if size > 127:
+                if (byte := data[pos]) < 128:
+                    size += (byte << 7) - 128
+                    pos += 1
+                else:
+                    size, pos = _varint(data, pos - 1)
+            stop = pos + (size >> 1)
+            if size & 1 or size < _SMALLEST_BODY or stop > end:
                 raise RecordError(f"record {len(records)} has a length that cannot be", len(records))
-            delta = data[pos + 1]  # behind the attributes, of which none are in use
+
+            time = data[pos + 1]  # behind the attributes, of which none are in use
             pos += 2
-            if delta < 128:
-                timestamp = base_timestamp + (delta >> 1 ^ -(delta & 1))
-            else:
-                delta, pos = varint(data, pos - 1, 10)
-                timestamp = wrapped(base_timestamp + delta)
+            if time > 127:
+                if (byte := data[pos]) < 128:
+                    time += (byte << 7) - 128
+                    pos += 1
+                else:
+                    time, pos = _varint(data, pos - 1, 10)
+                    is_far = is_far or time > _FAR
+
             delta = data[pos]
             pos += 1
-            if delta < 128:
-                delta = delta >> 1 ^ -(delta & 1)
-            else:
-                delta, pos = varint(data, pos - 1)
+            if delta > 127:
+                if (byte := data[pos]) < 128:
+                    delta += (byte << 7) - 128
+                    pos += 1
+                else:
+                    delta, pos = _varint(data, pos - 1)
+
             size = data[pos]
             pos += 1
-            if size < 128:
-                size = size >> 1 ^ -(size & 1)
-            else:
-                size, pos = varint(data, pos - 1)
-            if size < 0:
-                key = None
-            else:
-                key = data[pos : pos + size]
-                pos += size
+            if size > 127:
+                if (byte := data[pos]) < 128:
+                    size += (byte << 7) - 128
+                    pos += 1
+                else:
+                    size, pos = _varint(data, pos - 1)
+            key = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
+
             size = data[pos]
             pos += 1
-            if size < 128:
-                size = size >> 1 ^ -(size & 1)
-            else:
-                size, pos = varint(data, pos - 1)
-            if size < 0:
-                value = None
-            else:
-                value = data[pos : pos + size]
-                pos += size
+            if size > 127:
+                if (byte := data[pos]) < 128:
+                    size += (byte << 7) - 128
+                    pos += 1
+                else:
+                    size, pos = _varint(data, pos - 1)
+            value = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
+
             if data[pos]:
                 headers, pos = _headers(data, pos, stop, len(records))
             else:
@@ -124,20 +141,23 @@ def read_records(
                 pos += 1
             if pos != stop:
                 raise _not_filled(len(records))
-            add(_new(Record, (base_offset + delta, timestamp, key, value, headers)))
+            timestamp = base_timestamp - (time + 1 >> 1) if time & 1 else base_timestamp + (time >> 1)
+            offset = base_offset - (delta + 1 >> 1) if delta & 1 else base_offset + (delta >> 1)
+            add(new(kind, (offset, timestamp, key, value, headers)))
     except (IndexError, ValueError):
         raise _not_filled(len(records)) from None
     if pos != end:
         raise RecordError(f"{end - pos} bytes are left after its records")
     if append_time is not None:
-        return [record._replace(timestamp=append_time) for record in records]
-    if base_offset > _FAR or not -_FAR < base_timestamp < _FAR:
-        return [_near(record) for record in records]
+        return at_time(records, append_time)
+    if is_far:
+        return [new(kind, (wrapped(each[0]), wrapped(each[1]), *each[2:])) for each in records]
     return records
 
 
-def _near(record: Record) -> Record:
-    return record._replace(offset=wrapped(record.offset), timestamp=wrapped(record.timestamp))
+def at_time(records: list[Record], timestamp: int) -> list[Record]:
+    """The records with the one timestamp that a broker gave them."""
+    return [_new(Record, (offset, timestamp, key, value, headers)) for offset, _, key, value, headers in records]
 
 
 def _not_filled(number: int) -> RecordError:
@@ -146,26 +166,47 @@ def _not_filled(number: int) -> RecordError:
 
 def _headers(data: bytes, pos: int, stop: int, number: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
     """The headers of one record, their count at ``pos``, and where they end."""
-    count, pos = varint(data, pos)
-    if not 0 <= 2 * count <= stop - pos:
+    size = data[pos]
+    pos += 1
+    if size > 127:
+        size, pos = _varint(data, pos - 1)
+    if size & 1 or size > stop - pos:
         raise _not_filled(number)
     headers: list[tuple[str, bytes | None]] = []
-    for _ in range(count):
-        size, pos = varint(data, pos)
-        if not 0 <= size <= stop - pos:
-            raise RecordError("the headers of a record do not fill its length", number)
-        key = data[pos : pos + size].decode("utf-8", "surrogateescape")
-        pos += size
-        size, pos = varint(data, pos)
-        if size > stop - pos:
-            raise RecordError("the headers of a record do not fill its length", number)
-        headers.append((key, data[pos : pos + size] if size >= 0 else None))
-        pos += max(size, 0)
+    for _ in range(size >> 1):
+        size = data[pos]
+        pos += 1
+        if size > 127:
+            size, pos = _varint(data, pos - 1)
+        if size & 1:
+            raise _headers_not_filled(number)
+        name = _name if size < _LONG_NAME else _decoded
+        key = name(data[pos : (pos := pos + (size >> 1))])
+        size = data[pos]
+        pos += 1
+        if size > 127:
+            size, pos = _varint(data, pos - 1)
+        value = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
+        if pos > stop:
+            raise _headers_not_filled(number)
+        headers.append((key, value))
     return tuple(headers), pos
 
 
-def varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
-    """The number at ``pos``, and where it ends; ``most`` bytes, 5 (int32) or 10 (int64).
+def _decoded(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+_name = lru_cache(maxsize=1024)(_decoded)
+"""Keys of headers are few and come again and again; long ones are not kept."""
+
+
+def _headers_not_filled(number: int) -> RecordError:
+    return RecordError(f"the headers of record {number} do not fill its length", number)
+
+
+def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
+    """The number at ``pos``, its zig-zag not undone, and where it ends; ``most`` bytes, 5 (int32) or 10 (int64).
 
     Raises ValueError for more, IndexError where the data ends within it.
     """
@@ -181,6 +222,5 @@ def varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
     if most == 5:
         if value > 0xFFFFFFFF:
             raise ValueError("a varint does not fit into 32 bits")
-    else:
-        value &= 0xFFFFFFFFFFFFFFFF
-    return (value >> 1) ^ -(value & 1), end
+        return value, end
+    return value & 0xFFFFFFFFFFFFFFFF, end

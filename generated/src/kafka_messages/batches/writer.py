@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from struct import error as StructError
+from typing import Any
 
 from ..errors import EncodeError
 from .crc import checksum
 from .encode import Shared, codec_number
-from .engines import codecs
+from .engines import compress
 from .format import (
     CONTROL,
     CONTROL_KEY,
@@ -21,7 +22,9 @@ from .format import (
 )
 from .records import Record
 
+_INT32 = 1 << 31
 _INT64 = 1 << 63
+_BYTES = (bytes, bytearray, memoryview)
 
 
 def write_batch(
@@ -50,13 +53,18 @@ def write_batch(
     MissingCodecError if nothing installed can compress.
     """
     codec = codec_number(compression, magic)
-    check_format(magic, (producer_id, producer_epoch, base_sequence, leader_epoch), is_transactional, delete_horizon)
-    if magic == 0 and log_append_time is not None:
-        raise EncodeError("format 0 has no timestamps", path="log_append_time")
-    attributes = (
-        codec | (0 if log_append_time is None else LOG_APPEND_TIME) | (TRANSACTIONAL if is_transactional else 0)
-    )
-    attributes |= 0 if delete_horizon is None else DELETE_HORIZON
+    if magic < 2:
+        numbers = (producer_id, producer_epoch, base_sequence, leader_epoch)
+        check_format(magic, numbers, is_transactional, delete_horizon)
+        if magic == 0 and log_append_time is not None:
+            raise EncodeError("format 0 has no timestamps", path="log_append_time")
+    attributes = codec
+    if log_append_time is not None:
+        attributes |= LOG_APPEND_TIME
+    if is_transactional:
+        attributes |= TRANSACTIONAL
+    if delete_horizon is not None:
+        attributes |= DELETE_HORIZON
     batch = Shared(
         magic,
         codec,
@@ -67,10 +75,17 @@ def write_batch(
         base_sequence,
         log_append_time,
         delete_horizon,
-        codecs().compress,
+        compress,
         checksum(),
     )
-    return _encoded(batch, _with_offsets(records, base_offset))
+    some = records if type(records) is list else list(records)
+    offsets = _offsets(some, base_offset)
+    try:
+        return batch.encode(some, offsets)
+    except EncodeError:
+        raise
+    except (StructError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise _culprit(some, offsets, error) from error
 
 
 def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: bool, horizon: int | None) -> None:
@@ -79,45 +94,63 @@ def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: 
         raise EncodeError("only format 2 has producers, transactions, leader epochs and delete horizons", path="magic")
 
 
-def _encoded(batch: Shared, records: list[Record]) -> bytes:
-    try:
-        return batch.encode(records)
-    except StructError as error:
-        raise EncodeError(f"a number does not fit: {error}") from error
-    except (TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, EncodeError):
-            raise
-        raise _culprit(batch, records, error) from error
-
-
-def _culprit(batch: Shared, records: list[Record], error: Exception) -> EncodeError:
-    """The error about the first record that cannot be written on its own."""
+def _culprit(records: list[Record], offsets: Sequence[int], error: Exception) -> EncodeError:
+    """The error about the first record that cannot be written; about the numbers of the batch if there is none."""
     for number, record in enumerate(records):
-        try:
-            batch.encode([record])
-        except (TypeError, AttributeError, ValueError) as reason:
-            return EncodeError(f"this is no record: {reason}", path=f"records[{number}]")
-    return EncodeError(f"these are no records: {error}", path="records")
+        for name, reason in _wrong(record):
+            return EncodeError(reason, path=f"records[{number}].{name}")
+        if offsets[number] - offsets[0] >= _INT32:
+            reason = f"{offsets[number]} is too far from the first one, {offsets[0]}: 32 bits hold the difference"
+            return EncodeError(reason, path=f"records[{number}].offset")
+    return EncodeError(f"a number of the batch does not fit: {error}")
 
 
-def _with_offsets(records: Iterable[Record], base_offset: int) -> list[Record]:
-    """All of them with offsets that ascend."""
+def _wrong(record: Record) -> Iterator[tuple[str, str]]:
+    """The fields whose values cannot be written, whatever their types promise, and why not."""
+    timestamp: Any
+    headers: Any
+    _, timestamp, key, value, headers = record
+    if not isinstance(timestamp, int) or not -_INT64 <= timestamp < _INT64:
+        yield "timestamp", f"{timestamp!r} is no int of 64 bits"
+    yield from _no_bytes("key", key)
+    yield from _no_bytes("value", value)
+    if not isinstance(headers, Sequence):
+        yield "headers", f"a tuple of pairs is expected, not {type(headers).__name__}"
+        return
+    for number, header in enumerate(headers):
+        path = f"headers[{number}]"
+        if not isinstance(header, Sequence) or len(header) != 2:
+            yield path, "a key and a value are expected"
+        elif not isinstance(header[0], (str, *_BYTES)):
+            yield path, f"its key is a str, not {type(header[0]).__name__}"
+        else:
+            yield from _no_bytes(path, header[1])
+
+
+def _no_bytes(path: str, content: Any) -> Iterator[tuple[str, str]]:
+    if content is not None and not isinstance(content, _BYTES):
+        yield path, f"bytes or None are expected, not {type(content).__name__}"
+
+
+def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
+    """The offset of each record; they ascend."""
+    if not records:
+        raise EncodeError("a batch has at least one record", path="records")
     last = base_offset - 1
-    found = []
+    offsets = []
     for number, record in enumerate(records):
         if not isinstance(record, Record):
             raise EncodeError(f"this is no Record: {type(record).__name__}", path=f"records[{number}]")
         offset = record[0]
         if offset == -1:
             offset = last + 1
-            record = tuple.__new__(Record, (offset, *record[1:]))
-        if not 0 <= offset < _INT64 or (number and offset <= last):
+        if offset <= last if number else offset < 0:
             raise EncodeError(f"{offset} cannot follow {last}", path=f"records[{number}].offset")
         last = offset
-        found.append(record)
-    if not found:
-        raise EncodeError("a batch has at least one record", path="records")
-    return found
+        offsets.append(offset)
+    if last >= _INT64:
+        raise EncodeError(f"{last} is no offset", path=f"records[{len(offsets) - 1}].offset")
+    return offsets
 
 
 def write_control_batch(
@@ -144,10 +177,10 @@ def write_control_batch(
         raise EncodeError("a value is for all control records but COMMIT and ABORT", path="value")
     attributes = CONTROL | (TRANSACTIONAL if marker else 0)
     numbers = (leader_epoch, producer_id, producer_epoch, -1)
-    batch = Shared(2, 0, attributes, *numbers, None, None, codecs().compress, checksum())
+    batch = Shared(2, 0, attributes, *numbers, None, None, compress, checksum())
     try:
         key = CONTROL_KEY.pack(0, CONTROL_TYPES.index(control_type))
         content = MARKER_VALUE.pack(0, coordinator_epoch) if value is None else value
-        return batch.encode([Record(offset, timestamp, key, content)])
+        return batch.encode([Record(offset, timestamp, key, content)], (offset,))
     except StructError as error:
         raise EncodeError(f"a number does not fit: {error}") from error

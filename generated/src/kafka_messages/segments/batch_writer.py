@@ -88,7 +88,7 @@ def write_batches(
     rows = _records(_rows(records), base_offset)
     while some := list(islice(rows, max_records)):
         try:
-            parts.append(batch.encode(some))
+            parts.append(batch.encode(some, [record[0] for record in some]))
         except StructError as error:
             raise EncodeError(f"a number does not fit: {error}") from error
         if batch.base_sequence >= 0:

@@ -1,0 +1,33 @@
+"""Random messages and damaged bytes for tests: as strategies for Hypothesis (extra ``testing``), and without it by a seed.
+
+What is named here is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from .._core.index import load as _load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .damage import damaged
+    from .draw import random_messages
+    from .strategies import damaged_bytes, encodings, messages, versions
+
+__all__ = ["damaged", "damaged_bytes", "encodings", "messages", "random_messages", "versions"]
+
+_MODULES = {
+    "damaged": "damage",
+    "damaged_bytes": "strategies",
+    "encodings": "strategies",
+    "messages": "strategies",
+    "random_messages": "draw",
+    "versions": "strategies",
+}
+
+
+def __getattr__(name: str) -> object:
+    return _load(__name__, _MODULES, name, globals())
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -1,0 +1,115 @@
+"""The strategies for Hypothesis: what they give can be written, shrinks, and is damaged as promised."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+from kafka_messages import DecodeError, MetadataResponse, UnsupportedVersionError
+from kafka_messages.testing import damaged, damaged_bytes, encodings, messages, random_messages, versions
+
+from tests.support.random_messages import PACKAGES, Package
+
+NAMES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@QUICK
+@given(st.sampled_from(NAMES), st.data())
+def test_any_message_at_any_version(case: tuple[Package, str], data: st.DataObject) -> None:
+    """All classes of both packages: written, measured and read again with nothing lost."""
+    package, name = case
+    cls, public = package.message(name), package.module("testing")
+    version = data.draw(public.versions(cls))
+    message = data.draw(public.messages(cls, version))
+    written = message.write(version)
+    assert len(written) == message.size(version)
+    assert cls.read(written, version).write(version) == written
+
+
+def test_failures_shrink() -> None:
+    """What does not matter becomes a default: of a strategy that only drew a seed the first failure would stay as it is."""
+    found = find(
+        messages(MetadataResponse, 12), lambda response: bool(response.topics), settings=settings(QUICK, database=None)
+    )
+    assert len(found.topics) == 1
+    assert (list(found.brokers), found.cluster_id, found.unknown_tagged_fields) == ([], None, ())
+
+
+@pytest.mark.parametrize("wanted", ["nulls", "tags", "twins", "controller"])
+def test_what_is_promised_occurs(wanted: str) -> None:
+    """Nulls, unknown tags, keys that repeat and the ends of ranges are found, each within some hundred messages."""
+
+    def occurs(response: MetadataResponse) -> bool:
+        names = [topic.name for topic in response.topics]
+        return {
+            "nulls": response.cluster_id is None and bool(names),
+            "tags": any(topic.unknown_tagged_fields for topic in response.topics),
+            "twins": len({*names}) < len(names),
+            "controller": response.controller_id == (1 << 31) - 1,
+        }[wanted]
+
+    find(messages(MetadataResponse, 12), occurs, settings=settings(QUICK, max_examples=2000, database=None))
+
+
+@QUICK
+@given(messages(MetadataResponse, 12, unknown_tags=False), messages(MetadataResponse, 0))
+def test_what_is_left_out(plain: MetadataResponse, old: MetadataResponse) -> None:
+    """Without unknown tags there are none; a version's messages have nothing that it lacks."""
+    assert plain.unknown_tagged_fields == () == old.unknown_tagged_fields
+    assert all(topic.unknown_tagged_fields == () for topic in plain.topics)
+    assert (old.cluster_id, old.controller_id, old.throttle_time_ms) == (None, -1, 0)
+
+
+@QUICK
+@given(damaged_bytes(MetadataResponse, 12))
+def test_damaged_bytes_are_refused_or_read(data: bytes) -> None:
+    """Reading ends with a message or with the one error that names it, never with another."""
+    try:
+        MetadataResponse.read(data, 12)
+    except DecodeError as error:
+        refused = str(error)
+    else:
+        return
+    assert refused.startswith("MetadataResponse v12: ")
+
+
+@QUICK
+@given(encodings(MetadataResponse, 12), st.integers(0, 1000))
+def test_damage_repeats(data: bytes, seed: int) -> None:
+    """The same source does the same damage, which somebody must see again."""
+    assert damaged(random.Random(seed), data) == damaged(random.Random(seed), data)
+
+
+@pytest.mark.parametrize(
+    "strategy", [messages, encodings, damaged_bytes, lambda cls, version: list(random_messages(cls, version))]
+)
+def test_versions_that_are_not(strategy: object) -> None:
+    """Said when the strategy is made, not when a test draws from it."""
+    assert callable(strategy)
+    with pytest.raises(UnsupportedVersionError) as caught:
+        strategy(MetadataResponse, 99)
+    assert str(caught.value) == "MetadataResponse has no version 99, only versions 0 to 13"
+    assert find(versions(MetadataResponse), lambda version: version > 12) == 13
+
+
+def test_without_hypothesis() -> None:
+    """The error names the extra; what needs no Hypothesis works, and importing the part brings none of it."""
+    script = """
+import sys
+sys.modules["hypothesis"] = None
+from kafka_messages import MetadataResponse
+from kafka_messages.testing import random_messages
+print(sum(1 for message in random_messages(MetadataResponse, 12)))
+try:
+    from kafka_messages.testing import messages
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    needs = "the strategies of kafka_messages.testing need the package hypothesis, which is not installed"
+    assert (done.stdout, done.stderr) == (f"5\n{needs}; the extra `testing` brings it\n", "")
