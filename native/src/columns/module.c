@@ -1,5 +1,5 @@
 /* The module: its functions. It has no state, and no types of its own. */
-#include "columns.h"
+#include "filling.h"
 
 static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
 {
@@ -11,6 +11,11 @@ static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
 }
 
 static PyMethodDef functions[] = {
+    {"plan", new_plan, METH_VARARGS,
+     "plan(text, has_unknown, /)\n--\n\nThe columns of a message, out of its plan; with a map of unknown tags in every struct."},
+    {"decode", decode, METH_VARARGS,
+     "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nTwo capsules of columns, the number of the "
+     "first bad row, or None for what is left to the numpy engine."},
     {"fail_allocation", fail_allocation_at, METH_O,
      "fail_allocation(number, /)\n--\n\nFor tests: after how many allocations one fails; -1 for never."},
     {NULL, NULL, 0, NULL},
