@@ -1,4 +1,4 @@
-"""Builds of the core and of the columns that watch themselves: with AddressSanitizer and UndefinedBehaviorSanitizer, and for libFuzzer."""
+"""Builds of both extensions that watch themselves: with AddressSanitizer and UndefinedBehaviorSanitizer, for libFuzzer."""
 
 from __future__ import annotations
 

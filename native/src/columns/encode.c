@@ -81,7 +81,8 @@ PyObject *encode(PyObject *module, PyObject *args)
     Writing writing = {.plan = array == NULL ? NULL : plan_in(capsule)};
     if (writing.plan == NULL) return NULL;
     const TextLayout *layout = layout_of(writing.plan, version);
-    if (layout == NULL || layout->is_unsupported || schema->format == NULL || strcmp(schema->format, "+s") != 0) Py_RETURN_NONE;
+    int is_declined = layout == NULL || layout->is_unsupported || writing.plan->has_unknown;
+    if (is_declined || schema->format == NULL || strcmp(schema->format, "+s") != 0) Py_RETURN_NONE;
     if ((writing.way = way_of((Plan *)writing.plan, version, WRITING)) == NULL) return NULL;
     writing.inputs = get_zeros(writing.plan->field_count * (int64_t)sizeof(Input));
     if (writing.inputs == NULL) return PyErr_NoMemory();
