@@ -28,6 +28,7 @@ from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.schema.facts import facts_of
 
 from tests.support.columns import expected
+from tests.support.renderings import pure
 from tests.support.vectors import committed
 
 MESSAGES = committed()
@@ -431,7 +432,7 @@ def test_a_forged_count_ends_where_its_row_is_bad() -> None:
     rows = [b"\0\0\0\0\xff\xff\x03" + b"\xff" * 70_000] * 30
     decode(pa.array(rows[:1]), MetadataResponse, 12, mode="PERMISSIVE")  # builds what is built once
 
-    with mock.patch.object(_skip, "skip", wraps=_skip.skip) as skip:
+    with pure(), mock.patch.object(_skip, "skip", wraps=_skip.skip) as skip:
         columns = decode(pa.array(rows), MetadataResponse, 12, mode="PERMISSIVE")
 
     assert columns.null_count == 30
@@ -450,7 +451,7 @@ def test_what_few_rows_claim_stays_in_their_row() -> None:
         return lambda data, pos: seen.append(len(data)) or inner(data, pos)
 
     rows = pa.array([b"\0\0\0\0" + b"\0\0\0\2" + topic + forged, bytes(1000)])
-    with mock.patch.object(_skip, "_stepper", stepper):
+    with pure(), mock.patch.object(_skip, "_stepper", stepper):
         assert decode(rows, MetadataResponse, 0, mode="PERMISSIVE").null_count == 2
     assert seen
     assert max(seen) <= len(rows[0].as_py())

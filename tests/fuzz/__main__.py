@@ -35,7 +35,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60, help="how long to go on (60)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="repeats a run")
     parser.add_argument("--case", type=int, help="one case of the run of that seed")
-    parser.add_argument("--only", choices=("read", "write", "construct", "plan"), help="one sort of cases")
+    parser.add_argument(
+        "--only", choices=("read", "write", "construct", "plan", "decode", "encode"), help="one sort of cases"
+    )
     parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UndefinedBehaviorSanitizer")
     parser.add_argument("--tests", action="store_true", help="with --sanitize: run tests/native that way instead")
     parser.add_argument("--guided", action="store_true", help="led by coverage, with clang's libFuzzer")
@@ -53,12 +55,13 @@ def sanitized(is_for_tests: bool) -> int:
 
 
 def fuzzed(arguments: argparse.Namespace) -> int:
+    from tests.fuzz import columns
     from tests.fuzz.cases import CASES, Difference, samples
 
     faulthandler.enable()
     samples()  # read before time begins
     kind = os.environ.get("FUZZ_BUILD", "plain")
-    cases = [(case, share) for case, share in CASES if arguments.only in (None, case.__name__)]
+    cases = [(case, share) for case, share in (*CASES, *columns.CASES) if arguments.only in (None, case.__name__)]
     chosen, shares = zip(*cases, strict=True)
     counts: Counter[str] = Counter()
     start, number, seed = time.monotonic(), arguments.case or 0, arguments.seed

@@ -16,13 +16,15 @@ from .._base.message import Message, unsupported
 from .._core.shown import shown
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
+from ..schema.facts import facts_of
 from ._conform import conformed
 from ._decode import Decoder, scattered
 from ._encode import Encoder
 from ._lanes import Ints, Source
+from ._native import decoded, encoded
 from ._pieces import finished, joined, number
 from ._rows import RowError, explain, first_refused, has_unknown, one_by_one
-from ._shape import Shape
+from ._shape import UNKNOWN, Shape
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeGuard
 
     Versions: TypeAlias = int | pa.Array | npt.NDArray[np.int64] | None
+    Known: TypeAlias = int | pa.Array | None
 
 
 def schema(message: type[Message], *, unknown_tagged_fields: bool = False) -> pa.Schema:
@@ -76,19 +79,33 @@ def decode(
     if trailing not in TRAILING:
         raise ValueError(f"trailing is one of {', '.join(TRAILING)}, not {trailing!r}")
     array = _binary(array)
-    shape = Shape(message, unknown_tagged_fields)
-    _check_names(shape, corrupt_column, trailing_column)
-    source = Source(array)
-    present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
-    versions = _versions(source, present, version)
-    decoder = Decoder(shape, source, emit_defaults=emit_defaults, validate_utf8=validate_utf8)
-    values = _by_version(decoder, present, versions, trailing == "ignore")
-    if source.bad.any() and mode == "FAILFAST":
-        row = int(np.flatnonzero(source.bad)[0])
-        raise _row_error(
-            message, array[row].as_py(), row, version is None, int(versions[np.searchsorted(present, row)])
-        )
-    return _result(values, array, source, corrupt_column, trailing_column)
+    if corrupt_column is not None or trailing_column is not None:
+        _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
+    known = _known_version(version, len(array))
+    _check_buffers(array)
+    found = decoded(
+        array,
+        message,
+        known,
+        unknown_tagged_fields,
+        emit_defaults=emit_defaults,
+        validate_utf8=validate_utf8,
+        ignore_rest=trailing == "ignore",
+        permissive=mode == "PERMISSIVE",
+        trailing_column=trailing_column,
+        corrupt_column=corrupt_column,
+    )
+    if found is None:
+        shape, source = Shape(message, unknown_tagged_fields), Source(array)
+        present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
+        decoder = Decoder(shape, source, emit_defaults=emit_defaults, validate_utf8=validate_utf8)
+        values = _by_version(decoder, present, _versions(source, present, known), trailing == "ignore")
+        if mode == "PERMISSIVE" or not source.bad.any():
+            return _result(values, array, source, corrupt_column, trailing_column)
+        found = int(np.flatnonzero(source.bad)[0])
+    if isinstance(found, int):
+        raise _row_error(message, array[found].as_py(), found, known)
+    return found
 
 
 def encode(
@@ -104,7 +121,8 @@ def encode(
     field is ignorable.
 
     Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
-    KeyError for a column that is not there, and TypeError for one of another kind and for a version that is no integer.
+    KeyError for a column that is not there, and TypeError for one of another kind, for one whose buffers are shorter than
+    it says, and for a version that is no integer.
     """
     if isinstance(array, pa.RecordBatch | pa.Table):
         array = array.to_struct_array()
@@ -117,21 +135,37 @@ def encode(
             shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
         )
         raise TypeError(f"version is an integer, one for all rows, not {given}")
-    version, schemas = int(version), schemas_of(message)
-    if version not in schemas:
+    version = int(version)
+    if version not in schemas_of(message):
         raise unsupported(message, version)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.binary())
-    shape = Shape(message)
+    _check_buffers(array)
+    found = encoded(array, message, version, prefix)
+    if isinstance(found, pa.Array):
+        return found
+    shape, given = Shape(message), array
     try:
         array = conformed(array, shape)
     except pa.ArrowException as error:
         raise first_refused(message, array, version, str(error)) from None
+    if found is None and array is not given:
+        found = encoded(array, message, version, prefix)
+    if found is None:
+        return _by_numpy(array, shape, version, prefix)
+    if isinstance(found, int):
+        raise explain(message, array[found].as_py(), found, version)
+    return found
+
+
+def _by_numpy(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
+    """The messages of an array of conformed structs; raises EncodeRowError for the first row that cannot be written."""
+    message = shape.message
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     rows = array.take(pa.array(present))
     encoder = Encoder(shape, len(array), version)
     pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
-    pieces.append(encoder.struct(schemas[version], shape.facts.fields, rows, present))
+    pieces.append(encoder.struct(schemas_of(message)[version], shape.facts.fields, rows, present))
     known = None if not has_unknown(rows) else one_by_one(message, rows, present, version, prefix)
     if encoder.bad.any():
         row = int(np.flatnonzero(encoder.bad)[0])
@@ -155,11 +189,39 @@ def _binary(array: pa.Array) -> pa.Array:
     return array
 
 
+def _check_buffers(array: pa.Array) -> None:
+    """Raise for an array whose buffers are not there or shorter than it says: whoever trusts it would read beyond them."""
+    try:
+        array.validate()
+    except pa.ArrowInvalid as error:
+        raise TypeError(f"this is no sound Arrow array: {error}") from None
+
+
 def _is_integer(version: object) -> TypeGuard[int | np.integer[Any]]:
     return isinstance(version, (int, np.integer)) and not isinstance(version, bool)
 
 
-def _versions(source: Source, present: Ints, version: Versions) -> Ints:
+def _known_version(version: Versions, count: int) -> Known:
+    """One version for all rows, None for one in front of each, or an int64 array of one a row, -1 for null."""
+    if version is None:
+        return None
+    if _is_integer(version):
+        if not -_INT64 <= version < _INT64:
+            raise ValueError(f"version is {version}, which no message has")
+        return int(version)
+    if np.ndim(version) == 0:
+        raise TypeError(f"version is an integer, an array of integers or None, not {shown(version)}")
+    values = version if isinstance(version, pa.Array | pa.ChunkedArray) else pa.array(version)
+    if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
+        raise TypeError(f"versions are integers, not {values.type}")
+    if len(values) != count:
+        raise ValueError(f"{len(values)} versions for {count} rows")
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    return pc.fill_null(values.cast(pa.int64(), safe=False), -1)
+
+
+def _versions(source: Source, present: Ints, version: Known) -> Ints:
     """The version of each present row; for None it is read from the row, whose start moves behind it."""
     if version is None:
         lanes = source.lanes(present)
@@ -167,19 +229,9 @@ def _versions(source: Source, present: Ints, version: Versions) -> Ints:
         source.starts = source.starts.copy()
         source.starts[present] = lanes.pos
         return versions
-    if _is_integer(version):
-        if not -_INT64 <= version < _INT64:
-            raise ValueError(f"version is {version}, which no message has")
-        return np.full(len(present), int(version), np.int64)
-    if np.ndim(version) == 0:
-        raise TypeError(f"version is an integer, an array of integers or None, not {shown(version)}")
-    values = version if isinstance(version, pa.Array | pa.ChunkedArray) else pa.array(version)
-    if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
-        raise TypeError(f"versions are integers, not {values.type}")
-    if len(values) != len(source.starts):
-        raise ValueError(f"{len(values)} versions for {len(source.starts)} rows")
-    known = pc.fill_null(values.cast(pa.int64(), safe=False), -1).to_numpy(zero_copy_only=False)
-    return np.asarray(known, np.int64)[present]
+    if isinstance(version, int):
+        return np.full(len(present), version, np.int64)
+    return np.asarray(version.to_numpy(zero_copy_only=False), np.int64)[present]
 
 
 def _by_version(decoder: Decoder, present: Ints, versions: Ints, ignore_rest: bool) -> pa.StructArray:
@@ -218,10 +270,13 @@ def _distinct(versions: Ints) -> list[int]:
     return found
 
 
-def _check_names(shape: Shape, corrupt_column: str | None, trailing_column: str | None) -> None:
+def _check_names(
+    message: type[Message], unknown_tagged_fields: bool, corrupt_column: str | None, trailing_column: str | None
+) -> None:
     """Raise for a further column that would have the name of another one."""
+    names = {field.name for field in facts_of(message).fields} | ({UNKNOWN} if unknown_tagged_fields else set())
     for name, noun in ((corrupt_column, "corrupt rows"), (trailing_column, "trailing bytes")):
-        if name is not None and shape.type.get_field_index(name) >= 0:
+        if name in names:
             raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
     if corrupt_column is not None and corrupt_column == trailing_column:
         raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}")
@@ -252,11 +307,13 @@ def _result(
     return pa.StructArray.from_arrays([*children, *added.values()], fields=fields, mask=mask)
 
 
-def _row_error(message: type[Message], data: bytes, row: int, has_prefix: bool, version: int) -> KafkaMessageError:
+def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> KafkaMessageError:
     """The error of a bad row, in the words of the object codec."""
+    has_prefix = known is None
     if has_prefix and len(data) < 2:
         return RowError(row, DecodeError(f"a version of 2 bytes is needed, {len(data)} left", message.NAME, -1, "", 0))
     try:
+        version = int.from_bytes(data[:2], signed=True) if known is None else _of_row(known, row)
         if version not in message._codecs:
             raise unsupported(message, version)
         message.read(data[2:] if has_prefix else data, version)
@@ -265,3 +322,8 @@ def _row_error(message: type[Message], data: bytes, row: int, has_prefix: bool, 
             error = DecodeError(error.reason, error.message, error.version, error.path, error.offset)
         return RowError(row, error)
     return RowError(row, DecodeError("the column codec refuses what the object codec reads; please report this"))
+
+
+def _of_row(known: int | pa.Array, row: int) -> int:
+    version: int = known if isinstance(known, int) else known[row].as_py()
+    return version

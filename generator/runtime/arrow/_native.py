@@ -1,0 +1,74 @@
+"""Columns by the native extension, where it is on; what it does not take is left to the numpy engine.
+
+It reads the plans that messages keep as text and gets and gives arrays by Arrow's C data interface. It words no error:
+it says which row is the first bad one.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import pyarrow as pa
+
+from .._base.message import Message
+from .._core.columns import native_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
+"""Options of the extension."""
+
+_plans: WeakKeyDictionary[type[Message], dict[bool, Any]] = WeakKeyDictionary()
+"""What the extension made of the plan of each message that was used, with and without a column of unknown tags."""
+
+
+def decoded(
+    array: pa.Array,
+    message: type[Message],
+    version: int | pa.Array | None,
+    unknown_tagged_fields: bool,
+    *,
+    emit_defaults: bool,
+    validate_utf8: bool,
+    ignore_rest: bool,
+    permissive: bool,
+    trailing_column: str | None,
+    corrupt_column: str | None,
+) -> pa.StructArray | int | None:
+    """The columns of a binary array, the number of its first bad row, or None for what the extension does not take."""
+    extension = native_columns()
+    if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
+        return None
+    options = EMIT_DEFAULTS * emit_defaults | VALIDATE_UTF8 * validate_utf8
+    options |= IGNORE_REST * ignore_rest | PERMISSIVE * permissive
+    versions = version.__arrow_c_array__() if isinstance(version, pa.Array) else version
+    found = extension.decode(plan, *array.__arrow_c_array__(), versions, options, trailing_column, corrupt_column)
+    return _taken(found) if isinstance(found, tuple) else found
+
+
+def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:
+    """The messages of a struct array, the number of the first row that cannot be written, or None as ``decoded``."""
+    extension = native_columns()
+    if extension is None or (plan := _plan(extension, message, False)) is None:
+        return None
+    found = extension.encode(plan, *array.__arrow_c_array__(), version, prefix)
+    return _taken(found) if isinstance(found, tuple) else found
+
+
+def _plan(extension: Any, message: type[Message], has_unknown: bool) -> Any:
+    """The extension's plan of a message; None for one that it does not take."""
+    plans = _plans.get(message)
+    if plans is None:
+        plans = _plans[message] = {}
+    if has_unknown not in plans:
+        try:
+            plans[has_unknown] = extension.plan(message._plan, has_unknown)
+        except (ValueError, AttributeError):  # not as the generator prints it: the schema is read from the definition
+            plans[has_unknown] = None
+    return plans[has_unknown]
+
+
+def _taken(capsules: tuple[Any, Any]) -> Any:
+    return pa.Array._import_from_c_capsule(*capsules)

@@ -1,0 +1,283 @@
+/* A binary array of messages as columns: which version each row has, what becomes of bad ones, and the call itself. */
+#include "filling.h"
+
+#define SAMPLED ((int64_t)1 << 18)           /* bytes of an array from which on its first rows tell what all will need */
+#define SAMPLE 32                            /* one row in so many */
+
+enum { EMIT_DEFAULTS = 1, VALIDATE_UTF8 = 2, IGNORE_REST = 4, PERMISSIVE = 8 };
+
+typedef struct {
+    Plan *plan;
+    const uint8_t *valid, *data;
+    const void *offsets;
+    int64_t rows, base;
+    int is_large, is_without_data, has_prefix, options;
+    int64_t version;                         /* of all rows */
+    const int64_t *versions;                 /* one a row */
+    const uint8_t *versions_valid;
+    int64_t versions_base;
+    const char *trailing, *corrupt;
+    const Way **ways;                        /* by version, of those that there are */
+    uint8_t *is_live;
+} Call;
+
+typedef enum { GOOD, BAD, STOPPED } Outcome;
+
+INLINE int64_t bound(const Call *call, int64_t row)
+{
+    int64_t at = call->base + row;
+    return call->is_large ? ((const int64_t *)call->offsets)[at] : ((const int32_t *)call->offsets)[at];
+}
+
+INLINE int is_set(const uint8_t *bits, int64_t i) { return bits == NULL || bits[i >> 3] >> (i & 7) & 1; }
+
+/* The version of a row, and in `start` where its message begins; -1 where there is none. */
+static int64_t version_of(const Call *call, int64_t row, const uint8_t **start, const uint8_t *end)
+{
+    if (call->has_prefix) {
+        if (end - *start < 2) return -1;
+        *start += 2;
+        return (int16_t)get16(*start - 2);
+    }
+    if (call->versions == NULL) return call->version;
+    int64_t at = call->versions_base + row;
+    return is_set(call->versions_valid, at) ? call->versions[at] : -1;
+}
+
+/* The offsets are what all trust: 0 if they go up, and to less than 2 GiB behind the first. */
+static int check_offsets(const Call *call)
+{
+    if (call->rows == 0) return 0;
+    if (call->offsets == NULL) return -1;
+    int64_t first = bound(call, 0), before = first;
+    if (first < 0) return -1;
+    for (int64_t i = 1; i <= call->rows; i++) {
+        int64_t next = bound(call, i);
+        if (next < before || next - first > INT32_MAX) return -1;
+        before = next;
+    }
+    return call->is_without_data && before > 0 ? -1 : 0;
+}
+
+/* Which versions there are: of each 1 in `used`. Returns how many, or -1 where one is not for this extension. */
+static int survey(const Call *call, uint8_t *used)
+{
+    int count = 0;
+    for (int64_t i = 0; i < call->rows; i++) {
+        if (!is_set(call->valid, call->base + i)) continue;
+        const uint8_t *start = call->data + bound(call, i);
+        int64_t version = version_of(call, i, &start, call->data + bound(call, i + 1));
+        const TextLayout *layout = layout_of(call->plan, version);
+        if (layout != NULL && layout->is_unsupported) return -1;
+        if (layout != NULL && !used[version - call->plan->text.lowest]) {
+            used[version - call->plan->text.lowest] = 1;
+            count++;
+        }
+        if (call->versions == NULL && !call->has_prefix) break;
+    }
+    return count;
+}
+
+/* Finds the ways of all versions, and which columns they fill; -1 without an exception for what is declined. */
+static int prepare(Call *call)
+{
+    Plan *plan = call->plan;
+    int64_t versions = plan->text.version_count;
+    uint8_t *used = get_zeros(versions);
+    call->ways = get_zeros(versions * (int64_t)sizeof(Way *));
+    call->is_live = get_zeros(plan->field_count);
+    int count = -1;
+    if (used == NULL || call->ways == NULL || call->is_live == NULL) PyErr_NoMemory();
+    else count = survey(call, used);
+    int variant = (call->options & EMIT_DEFAULTS ? EMITTING : 0) | (count > 1 ? MIXED : 0);
+    for (int64_t i = 0; count > 0 && i < versions; i++) {
+        if (!used[i]) continue;
+        if ((call->ways[i] = way_of(plan, plan->text.lowest + (int)i, variant)) == NULL) { count = -1; break; }
+        for (uint32_t k = 0; k < plan->field_count; k++) call->is_live[k] |= call->ways[i]->is_live[k];
+    }
+    free_memory(used);
+    if (count < 0) return -1;
+    call->is_live[0] = 1;
+    call->is_live[plan->trailing] = call->trailing != NULL;
+    call->is_live[plan->corrupt] = call->corrupt != NULL;
+    return 0;
+}
+
+/* ---- rows */
+
+static int put_bytes(Decoding *decoding, uint32_t field, int64_t i, const uint8_t *p, int64_t size)
+{
+    return append(decoding, &decoding->fillings[field], i, p, size);
+}
+
+/* A row without a message; one that is bad keeps its bytes where they are asked for, and is no null then. */
+static int put_none(const Call *call, Decoding *decoding, int64_t i, int is_bad)
+{
+    const Plan *plan = call->plan;
+    if (fill_null(decoding, plan->trailing, i) < 0) return -1;
+    if (!is_bad || call->corrupt == NULL) {
+        return fill_null(decoding, 0, i) < 0 || fill_null(decoding, plan->corrupt, i) < 0 ? -1 : 0;
+    }
+    for (uint32_t kid = 1; kid < plan->fields[0].span; kid += plan->fields[kid].span) {
+        if (fill_null(decoding, kid, i) < 0) return -1;
+    }
+    return put_bytes(decoding, plan->corrupt, i, call->data + bound(call, i), bound(call, i + 1) - bound(call, i));
+}
+
+static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
+{
+    const Plan *plan = call->plan;
+    const uint8_t *start = call->data + bound(call, i), *end = call->data + bound(call, i + 1);
+    int64_t version = version_of(call, i, &start, end);
+    if (UNLIKELY(layout_of(plan, version) == NULL)) return BAD;
+    const Program *program = call->ways[version - plan->text.lowest]->rows;
+    const uint8_t *behind = read_elements(decoding, program->ops, program->count, i, 1, start, end);
+    if (UNLIKELY(behind == NULL)) return decoding->why == MALFORMED ? BAD : STOPPED;
+    if (UNLIKELY(behind != end) && !(call->options & IGNORE_REST)) return BAD;
+    if (call->corrupt != NULL && fill_null(decoding, plan->corrupt, i) < 0) return STOPPED;
+    if (call->trailing == NULL) return GOOD;
+    int failed = behind == end ? fill_null(decoding, plan->trailing, i)
+                               : put_bytes(decoding, plan->trailing, i, behind, end - behind);
+    return failed ? STOPPED : GOOD;
+}
+
+/* The first rows have been read: room for all. */
+static int settle(const Call *call, Decoding *decoding, int64_t done)
+{
+    int64_t first = bound(call, 0), all = bound(call, call->rows) - first;
+    double part = (double)(bound(call, done) - first) / (double)all;
+    int64_t most = 16 * all + 16 * call->rows * (int64_t)call->plan->domains[0].count + 4096;
+    if (part > 0 && make_block(decoding, call->rows, 1.03 / part, most) < 0) return -1;
+    return decoding->extents[0].room < call->rows ? make_room(decoding, 0, call->rows - done) : 0;
+}
+
+/* All rows. GOOD; BAD with the number of the first bad one, where one is too many; STOPPED with `why`. */
+static Outcome read_rows(const Call *call, Decoding *decoding, int64_t *bad)
+{
+    int64_t rows = call->rows, all = rows == 0 ? 0 : bound(call, rows) - bound(call, 0);
+    int64_t sample = all > SAMPLED ? (rows + SAMPLE - 1) / SAMPLE : rows;
+    if (rows > 0 && make_room(decoding, 0, sample) < 0) return STOPPED;
+    decoding->safe = all < SLACK ? NULL : call->data + bound(call, rows) - SLACK + 1;
+    for (int64_t i = 0; i < rows; i++) {
+        if (UNLIKELY(i == sample) && settle(call, decoding, i) < 0) return STOPPED;
+        decoding->extents[0].length = i + 1;
+        Outcome outcome = GOOD;
+        int is_null = !is_set(call->valid, call->base + i);
+        if (!is_null) outcome = read_row(call, decoding, i);
+        if (LIKELY(outcome == GOOD && !is_null)) continue;
+        if (outcome == STOPPED) return STOPPED;
+        if (outcome == BAD && !(call->options & PERMISSIVE)) { *bad = i; return BAD; }
+        if (outcome == BAD) {
+            roll_back(decoding, 0, i);
+            decoding->extents[0].length = i + 1;
+        }
+        if (put_none(call, decoding, i, outcome == BAD) < 0) return STOPPED;
+    }
+    return GOOD;
+}
+
+static int has_bad_text(const Decoding *decoding)
+{
+    const Plan *plan = decoding->plan;
+    for (uint32_t i = 0; i < plan->field_count; i++) {
+        const Filling *filling = &decoding->fillings[i];
+        if (plan->fields[i].kind != STRING || !decoding->is_live[i]) continue;
+        if (!are_utf8(filling->data, filling->offsets, decoding->extents[plan->fields[i].domain].length)) return 1;
+    }
+    return 0;
+}
+
+/* Texts are looked at at the end, all of a column together. If one of them is bad, or a bad row has to be the first one,
+ * all is read once more, with each text looked at when it comes. */
+static Outcome read_all(const Call *call, Decoding *decoding, int64_t *bad)
+{
+    Outcome outcome = read_rows(call, decoding, bad);
+    int is_checked = call->options & VALIDATE_UTF8;
+    if (!is_checked || outcome == STOPPED || (outcome == GOOD && !has_bad_text(decoding))) return outcome;
+    drop_filling(decoding);
+    if (start_filling(decoding, call->plan, call->is_live) < 0) {
+        *decoding = (Decoding){.why = NO_MEMORY};
+        return STOPPED;
+    }
+    decoding->checks_texts = 1;
+    return read_rows(call, decoding, bad);
+}
+
+static PyObject *decoded(Call *call)
+{
+    Decoding decoding;
+    int64_t bad = 0;
+    if (start_filling(&decoding, call->plan, call->is_live) < 0) return PyErr_NoMemory();
+    Outcome outcome;
+    Py_BEGIN_ALLOW_THREADS
+    outcome = read_all(call, &decoding, &bad);
+    Py_END_ALLOW_THREADS
+    if (outcome == GOOD) return columns_of(&decoding, call->trailing, call->corrupt);
+    if (decoding.plan != NULL) drop_filling(&decoding);
+    if (outcome == BAD) return PyLong_FromLongLong(bad);
+    if (decoding.why == NO_MEMORY) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+/* ---- the call */
+
+static int take_array(Call *call, PyObject *schemas, PyObject *arrays)
+{
+    const struct ArrowSchema *schema = PyCapsule_GetPointer(schemas, "arrow_schema");
+    const struct ArrowArray *array = PyCapsule_GetPointer(arrays, "arrow_array");
+    if (schema == NULL || array == NULL) return -1;
+    call->is_large = schema->format != NULL && strcmp(schema->format, "Z") == 0;
+    if (schema->format == NULL || (!call->is_large && strcmp(schema->format, "z") != 0) || array->n_buffers != 3) {
+        PyErr_SetString(PyExc_TypeError, "encoded messages are a binary or large_binary array");
+        return -1;
+    }
+    call->valid = array->null_count == 0 ? NULL : array->buffers[0];
+    call->offsets = array->buffers[1];
+    call->data = array->buffers[2] == NULL ? (const uint8_t *)"" : array->buffers[2];
+    call->rows = array->length;
+    call->base = array->offset;
+    call->is_without_data = array->buffers[2] == NULL;
+    return 0;
+}
+
+static int take_versions(Call *call, PyObject *version)
+{
+    if (version == Py_None) { call->has_prefix = 1; return 0; }
+    if (!PyTuple_Check(version)) {
+        call->version = PyLong_AsLongLong(version);
+        return call->version == -1 && PyErr_Occurred() ? -1 : 0;
+    }
+    PyObject *schemas, *arrays;
+    if (!PyArg_ParseTuple(version, "OO", &schemas, &arrays)) return -1;
+    const struct ArrowSchema *schema = PyCapsule_GetPointer(schemas, "arrow_schema");
+    const struct ArrowArray *array = PyCapsule_GetPointer(arrays, "arrow_array");
+    if (schema == NULL || array == NULL) return -1;
+    if (schema->format == NULL || strcmp(schema->format, "l") != 0 || array->n_buffers != 2 || array->length != call->rows) {
+        PyErr_SetString(PyExc_TypeError, "versions are an int64 array, one a row");
+        return -1;
+    }
+    static const int64_t none;
+    call->versions = array->buffers[1] == NULL ? &none : array->buffers[1];
+    call->versions_valid = array->null_count == 0 ? NULL : array->buffers[0];
+    call->versions_base = array->offset;
+    return 0;
+}
+
+PyObject *decode(PyObject *module, PyObject *args)
+{
+    PyObject *plan, *schemas, *arrays, *version, *result = NULL;
+    Call call = {0};
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOOizz", &plan, &schemas, &arrays, &version, &call.options, &call.trailing, &call.corrupt)) {
+        return NULL;
+    }
+    if ((call.plan = plan_in(plan)) == NULL || take_array(&call, schemas, arrays) < 0 || take_versions(&call, version) < 0) {
+        return NULL;
+    }
+    if (check_offsets(&call) < 0) Py_RETURN_NONE;
+    if (prepare(&call) == 0) result = decoded(&call);
+    else if (!PyErr_Occurred()) result = Py_NewRef(Py_None);
+    free_memory(call.ways);
+    free_memory(call.is_live);
+    return result;
+}

@@ -1,0 +1,257 @@
+/* Room for columns, nulls and defaults in them, and the way back when a row turns out to be bad. */
+#include "filling.h"
+
+#define FIRST_ROOM 32            /* elements; a list of a small array has a few */
+#define FIRST_BYTES 256
+
+int start_filling(Decoding *decoding, const Plan *plan, const uint8_t *is_live)
+{
+    *decoding = (Decoding){.plan = plan, .is_live = is_live};
+    decoding->fillings = get_zeros(plan->field_count * (int64_t)sizeof(Filling));
+    decoding->extents = get_zeros(plan->domain_count * (int64_t)sizeof(Extent));
+    if (decoding->fillings != NULL && decoding->extents != NULL) return 0;
+    free_memory(decoding->fillings);
+    free_memory(decoding->extents);
+    return -1;
+}
+
+void drop_filling(Decoding *decoding)
+{
+    for (uint32_t i = 0; i < decoding->plan->field_count; i++) {
+        Filling *filling = &decoding->fillings[i];
+        free_buffer(decoding->block, filling->data);
+        free_buffer(decoding->block, filling->offsets);
+        free_buffer(decoding->block, filling->valid);
+    }
+    drop_block(decoding->block);
+    free_memory(decoding->fillings);
+    free_memory(decoding->extents);
+}
+
+static int has_data(int kind) { return kind < UUID; }
+static int has_offsets(int kind) { return kind >= UUID && kind != STRUCT; }
+
+/* Moves what a column has to larger buffers. */
+static int grow(Decoding *decoding, int kind, Filling *filling, int64_t from, int64_t to)
+{
+    const Block *block = decoding->block;
+    if (has_data(kind)) {
+        int64_t old = bytes_of(kind, from), size = bytes_of(kind, to);
+        uint8_t *data = moved(block, filling->data, old, size + SLACK);
+        if (data == NULL) return refuse(decoding, NO_MEMORY);
+        if (kind == BOOL) memset(data + old, 0, (size_t)(size - old));
+        filling->data = data;
+    } else if (has_offsets(kind)) {
+        int is_first = filling->offsets == NULL;
+        int32_t *offsets = moved(block, filling->offsets, 4 * (from + 1), 4 * (to + 1));
+        if (offsets == NULL) return refuse(decoding, NO_MEMORY);
+        if (is_first) offsets[0] = 0;
+        filling->offsets = offsets;
+    }
+    if (filling->valid != NULL) {
+        uint8_t *valid = moved(block, filling->valid, (from + 7) / 8, (to + 7) / 8);
+        if (valid == NULL) return refuse(decoding, NO_MEMORY);
+        memset(valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
+        filling->valid = valid;
+    }
+    return 0;
+}
+
+NOINLINE int make_room(Decoding *decoding, uint32_t domain, int64_t count)
+{
+    Extent *extent = &decoding->extents[domain];
+    const Domain *fields = &decoding->plan->domains[domain];
+    int64_t wanted = extent->length + count, room = extent->room * 2;
+    if (wanted > INT32_MAX - 1) return refuse(decoding, DECLINED);
+    if (room < wanted) room = wanted;
+    if (room < FIRST_ROOM && domain > 0) room = FIRST_ROOM;
+    if (room > INT32_MAX - 1) room = INT32_MAX - 1;
+    for (uint32_t i = fields->first; i < fields->first + fields->count; i++) {
+        if (!decoding->is_live[i]) continue;
+        if (grow(decoding, decoding->plan->fields[i].kind, &decoding->fillings[i], extent->room, room) < 0) return -1;
+    }
+    extent->room = room;
+    return 0;
+}
+
+NOINLINE int make_room_for_bytes(Decoding *decoding, Filling *filling, int64_t count)
+{
+    int64_t wanted = filling->used + count + SLACK, room = filling->room * 2;
+    if (filling->used + count > INT32_MAX) return refuse(decoding, DECLINED);
+    if (room < wanted) room = wanted;
+    if (room < FIRST_BYTES) room = FIRST_BYTES;
+    uint8_t *data = moved(decoding->block, filling->data, filling->used, room);
+    if (data == NULL) return refuse(decoding, NO_MEMORY);
+    filling->data = data;
+    filling->room = room;
+    return 0;
+}
+
+/* ---- one block for all, after the first rows */
+
+/* A buffer's place in the block, and its contents there; without a block only its size is counted. */
+static void *taken(Decoding *decoding, void *buffer, int64_t used, int64_t size, int64_t *sum)
+{
+    if (sum != NULL) { *sum += size + 64; return buffer; }
+    void *place = cut(decoding->block, size);
+    if (buffer != NULL) memcpy(place, buffer, (size_t)used);
+    free_memory(buffer);
+    return place;
+}
+
+static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, int64_t *sum)
+{
+    const Field *field = &decoding->plan->fields[i];
+    Filling *filling = &decoding->fillings[i];
+    Extent *extent = &decoding->extents[field->domain];
+    int64_t from = extent->room, to = field->domain == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
+    if (to < from) to = from;
+    if (has_data(field->kind)) {
+        int64_t old = bytes_of(field->kind, from), size = bytes_of(field->kind, to);
+        filling->data = taken(decoding, filling->data, old, size + SLACK, sum);
+        if (sum == NULL && field->kind == BOOL) memset(filling->data + old, 0, (size_t)(size - old));
+    } else if (has_offsets(field->kind)) {
+        int is_first = filling->offsets == NULL;
+        filling->offsets = taken(decoding, filling->offsets, 4 * (from + 1), 4 * (to + 1), sum);
+        if (sum == NULL && is_first) filling->offsets[0] = 0;
+    }
+    if (filling->valid != NULL) {
+        filling->valid = taken(decoding, filling->valid, (from + 7) / 8, (to + 7) / 8, sum);
+        if (sum == NULL) memset(filling->valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
+    }
+    if (field->kind < UUID || field->kind > BYTES || filling->data == NULL) return;
+    int64_t room = (int64_t)((double)filling->used * factor) + 64 + SLACK;
+    if (room < filling->room) room = filling->room;
+    filling->data = taken(decoding, filling->data, filling->used, room, sum);
+    if (sum == NULL) filling->room = room;
+}
+
+/* The first rows were one part in `factor`: a block for what all will need. None if that is more than `most`, or if
+ * there is no memory: then columns go on growing one by one. */
+int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
+{
+    const Plan *plan = decoding->plan;
+    int64_t size = 64;
+    for (uint32_t i = 0; i < plan->domain_count; i++) {
+        if ((double)decoding->extents[i].length * factor > INT32_MAX - 100) return 0;
+    }
+    for (uint32_t i = 0; i < plan->field_count && size <= most; i++) {
+        if (decoding->is_live[i]) spread(decoding, i, rows, factor, &size);
+    }
+    if (size > most || (decoding->block = new_block(size)) == NULL) return 0;
+    for (uint32_t i = 0; i < plan->field_count; i++) {
+        if (decoding->is_live[i]) spread(decoding, i, rows, factor, NULL);
+    }
+    for (uint32_t i = 0; i < plan->domain_count; i++) {
+        Extent *extent = &decoding->extents[i];
+        int64_t room = i == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
+        if (room > extent->room) extent->room = room;
+    }
+    return 0;
+}
+
+/* ---- nulls and defaults */
+
+int set_null(Decoding *decoding, uint32_t field, int64_t i)
+{
+    Filling *filling = &decoding->fillings[field];
+    if (UNLIKELY(filling->valid == NULL)) {
+        int64_t size = (decoding->extents[decoding->plan->fields[field].domain].room + 7) / 8;
+        filling->valid = get_memory(size);
+        if (filling->valid == NULL) return refuse(decoding, NO_MEMORY);
+        memset(filling->valid, 0xff, (size_t)size);
+    }
+    filling->nulls += filling->valid[i >> 3] >> (i & 7) & 1;
+    filling->valid[i >> 3] &= (uint8_t)~(1 << (i & 7));
+    return 0;
+}
+
+static void put_number(uint8_t *data, int kind, int64_t i, int64_t value)
+{
+    int8_t small = (int8_t)value;
+    int16_t half = (int16_t)value;
+    int32_t word = (int32_t)value;
+    switch (kind) {
+    case BOOL: if (value) data[i >> 3] |= (uint8_t)(1 << (i & 7)); break;
+    case INT8: memcpy(data + i, &small, 1); break;
+    case INT16: memcpy(data + 2 * i, &half, 2); break;
+    case UINT16: case INT32: memcpy(data + 4 * i, &word, 4); break;
+    default: memcpy(data + 8 * i, &value, 8);
+    }
+}
+
+/* No value: zeros, and no bytes or elements. */
+static void put_nothing(Decoding *decoding, const Field *field, Filling *filling, int64_t i)
+{
+    if (has_data(field->kind)) put_number(filling->data, field->kind, i, 0);
+    else if (field->kind == LIST || field->kind == MAP) {
+        filling->offsets[i + 1] = (int32_t)decoding->extents[field->inner].length;
+    } else if (field->kind != STRUCT) filling->offsets[i + 1] = (int32_t)filling->used;
+}
+
+static int put_text(Decoding *decoding, Filling *filling, int64_t i, const Field *field)
+{
+    int64_t size = field->text_size;
+    if (filling->used + size + SLACK > filling->room && make_room_for_bytes(decoding, filling, size) < 0) return -1;
+    memcpy(filling->data + filling->used, field->text, (size_t)size);
+    filling->used += size;
+    filling->offsets[i + 1] = (int32_t)filling->used;
+    return 0;
+}
+
+int fill_null(Decoding *decoding, uint32_t field, int64_t i)
+{
+    uint32_t end = field + decoding->plan->fields[field].span;
+    for (; field < end; field++) {
+        if (!decoding->is_live[field]) continue;
+        put_nothing(decoding, &decoding->plan->fields[field], &decoding->fillings[field], i);
+        if (set_null(decoding, field, i) < 0) return -1;
+    }
+    return 0;
+}
+
+int fill_default(Decoding *decoding, uint32_t first, int64_t i)
+{
+    uint32_t end = first + decoding->plan->fields[first].span, step;
+    for (; first < end; first += step) {
+        const Field *field = &decoding->plan->fields[first];
+        Filling *filling = &decoding->fillings[first];
+        step = 1;
+        if (field->is_null) {
+            step = field->span;
+            if (fill_null(decoding, first, i) < 0) return -1;
+        } else if (field->kind < UUID) {
+            put_number(filling->data, field->kind, i, field->bits);
+        } else if (field->text_size > 0) {
+            if (put_text(decoding, filling, i, field) < 0) return -1;
+        } else {
+            put_nothing(decoding, field, filling, i);
+        }
+    }
+    return 0;
+}
+
+/* Forgets the elements of a domain from `length` on. Nothing is noted on the way: the offsets say what belongs to them. */
+void roll_back(Decoding *decoding, uint32_t domain, int64_t length)
+{
+    Extent *extent = &decoding->extents[domain];
+    const Domain *fields = &decoding->plan->domains[domain];
+    if (extent->room == 0) return;                           /* nothing was ever put there */
+    for (uint32_t k = fields->first; k < fields->first + fields->count; k++) {
+        const Field *field = &decoding->plan->fields[k];
+        Filling *filling = &decoding->fillings[k];
+        if (!decoding->is_live[k]) continue;
+        for (int64_t i = length; filling->valid != NULL && i < extent->length; i++) {
+            filling->nulls -= !(filling->valid[i >> 3] >> (i & 7) & 1);
+            filling->valid[i >> 3] |= (uint8_t)(1 << (i & 7));
+        }
+        if (field->kind == BOOL) {
+            for (int64_t i = length; i < extent->length; i++) filling->data[i >> 3] &= (uint8_t)~(1 << (i & 7));
+        } else if (field->kind == LIST || field->kind == MAP) {
+            roll_back(decoding, field->inner, filling->offsets[length]);
+        } else if (has_offsets(field->kind)) {
+            filling->used = filling->offsets[length];
+        }
+    }
+    extent->length = length;
+}

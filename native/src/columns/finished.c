@@ -1,0 +1,110 @@
+/* Filled columns as those that are handed over: children beside each other, and zeros for columns that have nothing. */
+#include "filling.h"
+
+static const char *const formats[] = {"b", "c", "s", "i", "i", "l", "l", "g", "u", "u", "z", "+s", "+l", "+m"};
+
+typedef struct {
+    Decoding *decoding;
+    Column *columns;
+    uint32_t *fields;            /* of each of the columns, the one that it is made of */
+    int count;
+    void **owned;
+    int owned_count;
+    const uint8_t *zeros;
+} Maker;
+
+static const void *keep(Maker *maker, void *buffer)
+{
+    if (buffer == NULL) return maker->zeros;
+    if (!is_inside(maker->decoding->block, buffer)) maker->owned[maker->owned_count++] = buffer;
+    return buffer;
+}
+
+static void set_buffers(Maker *maker, const Field *field, Filling *filling, Column *column, int is_live)
+{
+    if (!is_live) {
+        column->nulls = column->length;
+        column->buffers[0] = column->length > 0 ? maker->zeros : NULL;
+    } else {
+        column->nulls = filling->nulls;
+        column->buffers[0] = filling->valid == NULL ? NULL : keep(maker, filling->valid);
+    }
+    column->buffer_count = 1;
+    if (field->kind == STRUCT) return;
+    column->buffer_count = field->kind < UUID || field->kind > BYTES ? 2 : 3;
+    column->buffers[1] = keep(maker, field->kind < UUID ? filling->data : (void *)filling->offsets);
+    if (column->buffer_count == 3) column->buffers[2] = keep(maker, filling->data);
+}
+
+static void add_column(Maker *maker, uint32_t number, const char *name)
+{
+    const Plan *plan = maker->decoding->plan;
+    const Field *field = &plan->fields[number];
+    Column *column = &maker->columns[maker->count];
+    maker->fields[maker->count++] = number;
+    *column = (Column){.format = formats[field->kind], .name = name, .flags = ARROW_FLAG_NULLABLE};
+    column->length = maker->decoding->extents[field->domain].length;
+    set_buffers(maker, field, &maker->decoding->fillings[number], column, maker->decoding->is_live[number]);
+}
+
+static void add_children(Maker *maker, int parent, const char *trailing, const char *corrupt)
+{
+    const Plan *plan = maker->decoding->plan;
+    uint32_t number = maker->fields[parent];
+    const Field *field = &plan->fields[number];
+    int first = maker->count;
+    if (field->kind == LIST || field->kind == MAP) {
+        uint32_t element = element_of(plan, number);
+        add_column(maker, element, plan->fields[element].name);
+        if (field->kind == MAP) maker->columns[first].flags = 0;
+    } else if (field->kind == STRUCT) {
+        int is_entry = strcmp(plan->fields[number].name, "entries") == 0 && maker->columns[parent].flags == 0;
+        for (uint32_t kid = number + 1; kid < number + field->span; kid += plan->fields[kid].span) {
+            add_column(maker, kid, plan->fields[kid].name);
+            if (is_entry && kid == number + 1) maker->columns[maker->count - 1].flags = 0;
+        }
+        if (number == 0 && trailing != NULL) add_column(maker, plan->trailing, trailing);
+        if (number == 0 && corrupt != NULL) add_column(maker, plan->corrupt, corrupt);
+    }
+    maker->columns[parent].first_child = first;
+    maker->columns[parent].child_count = maker->count - first;
+}
+
+/* Zeros for columns without a value are as long as the longest of them needs. */
+static int64_t zeros_of(const Decoding *decoding)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < decoding->plan->field_count; i++) {
+        int64_t length = decoding->extents[decoding->plan->fields[i].domain].length;
+        if (!decoding->is_live[i] && length > most) most = length;
+    }
+    return 8 * most + 64;
+}
+
+/* All that was filled as capsules; it is the result's then, or gone. */
+PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corrupt)
+{
+    int64_t count = decoding->plan->field_count;
+    Maker maker = {.decoding = decoding};
+    PyObject *result = NULL;
+    void *zeros = get_zeros(zeros_of(decoding));
+    char *room = get_memory(count * (int64_t)(sizeof(Column) + 3 * sizeof(void *) + sizeof(uint32_t)) + (int64_t)sizeof(void *));
+    if (zeros == NULL || room == NULL) {
+        free_memory(zeros);
+        drop_filling(decoding);
+        PyErr_NoMemory();
+    } else {
+        maker.zeros = zeros;
+        maker.columns = (Column *)room;
+        maker.owned = (void **)(maker.columns + count);
+        maker.fields = (uint32_t *)(maker.owned + 3 * count + 1);
+        maker.owned[maker.owned_count++] = zeros;
+        add_column(&maker, 0, "");
+        for (int i = 0; i < maker.count; i++) add_children(&maker, i, trailing, corrupt);
+        result = handed_over(maker.columns, maker.count, decoding->block, maker.owned, maker.owned_count);
+        free_memory(decoding->fillings);
+        free_memory(decoding->extents);
+    }
+    free_memory(room);
+    return result;
+}

@@ -1,0 +1,36 @@
+/* The module: its functions. It has no state, and no types of its own. */
+#include "filling.h"
+
+static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
+{
+    (void)module;
+    long value = PyLong_AsLong(number);
+    if (value == -1 && PyErr_Occurred()) return NULL;
+    fail_allocation(value);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"plan", new_plan, METH_VARARGS,
+     "plan(text, has_unknown, /)\n--\n\nThe columns of a message, out of its plan; with a map of unknown tags in every struct."},
+    {"decode", decode, METH_VARARGS,
+     "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nTwo capsules of columns, the number of the "
+     "first bad row, or None for what is left to the numpy engine."},
+    {"encode", encode, METH_VARARGS,
+     "encode(plan, schema, array, version, prefix, /)\n--\n\nTwo capsules of a binary array, the number of the first row that "
+     "cannot be written, or None for what is left to the numpy engine."},
+    {"fail_allocation", fail_allocation_at, METH_O,
+     "fail_allocation(number, /)\n--\n\nFor tests: after how many allocations one fails; -1 for never."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int exec_module(PyObject *module) { return PyModule_AddIntConstant(module, "FORMAT", FORMAT); }
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, exec_module}, {0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_columns", "Makes Arrow columns of encoded messages, and the other way round.", 0,
+    functions, slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__columns(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,205 @@
+/* A version's layout as programs: flat lists of operations, one for the rows and one for the elements of each list. */
+#include "plan.h"
+
+typedef struct {
+    Plan *plan;
+    int variant;
+    uint8_t *is_live;
+} Maker;
+
+static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 8, 8, 16};
+
+/* Bytes of an operation in a message, but those of a text or of elements. */
+static uint32_t most_of(const Op *op)
+{
+    if (op->code <= OP_UUID) return widths[op->code];
+    if (op->code == OP_TAGS) return 5 + 10 * op->tags->count;
+    return op->code <= OP_PRESENCE ? 5 : 0;
+}
+
+/* Adds an operation; its number, or -1 with MemoryError. `run` is the first of those of fixed width before it, or -1. */
+static int64_t add(Maker *maker, Program *program, int64_t *run, Op op)
+{
+    if (program->count == program->room) {
+        uint32_t room = program->room * 2 + 8;
+        Op *ops = get_from(&maker->plan->arena, (int64_t)room * (int64_t)sizeof(Op));
+        if (ops == NULL) return -1;
+        if (program->count > 0) memcpy(ops, program->ops, program->count * sizeof(Op));
+        program->ops = ops;
+        program->room = room;
+    }
+    program->most += most_of(&op);
+    int is_value = op.code != OP_NULL && op.code != OP_DEFAULT;
+    if (op.code <= OP_UUID && !(maker->variant & WRITING)) {
+        op.need = widths[op.code];
+        if (*run < 0) *run = program->count;
+        else {
+            program->ops[*run].need += op.need;
+            op.code += OP_REST;
+        }
+    } else if (is_value) {
+        *run = -1;
+    }
+    program->ops[program->count] = op;
+    if (op.code != OP_ABSENT) maker->is_live[op.field] = 1;
+    return program->count++;
+}
+
+static int add_struct(Maker *maker, Program *program, int64_t *run, const TextLayout *layout, uint32_t column, int in_default);
+
+static int code_of(int kind, int is_compact)
+{
+    if (kind == STRING) return is_compact ? OP_COMPACT_TEXT : OP_TEXT;
+    if (kind == BYTES) return is_compact ? OP_COMPACT_BLOB : OP_BLOB;
+    return OP_BOOL + kind;
+}
+
+static int add_list(Maker *maker, Program *program, int64_t *run, const TextField *field, const TextOp *op, Op made)
+{
+    const Plan *plan = maker->plan;
+    uint32_t element = element_of(plan, made.field);
+    Program *inner = get_from(&maker->plan->arena, sizeof(Program));
+    int64_t inner_run = -1;
+    if (inner == NULL) return -1;
+    maker->is_live[element] = 1;
+    if (field->kind == STRUCT) {
+        if (add_struct(maker, inner, &inner_run, &plan->text.layouts[op->layout], element, 0) < 0) return -1;
+    } else {
+        int flags = op->is_compact ? COMPACT : 0;
+        Op value = {.code = (uint8_t)code_of(field->kind, op->is_compact), .flags = (uint8_t)flags, .kind = field->kind, .field = element};
+        if (add(maker, inner, &inner_run, value) < 0) return -1;
+    }
+    int is_number = field->kind > BOOL && field->kind < UUID;
+    made.code = is_number ? OP_NUMBERS : OP_LIST;
+    made.kind = LIST;
+    made.element = field->kind;
+    made.need = op->least;
+    if (op->least == 0) made.flags |= EMPTY;
+    made.domain = plan->fields[made.field].inner;
+    made.program = inner;
+    return add(maker, program, run, made) < 0 ? -1 : 0;
+}
+
+/* A field that is on the wire. `in_default`: a default may stand for the struct around it, with all its columns. */
+static int add_value(Maker *maker, Program *program, int64_t *run, const TextField *field, const TextOp *op, uint32_t column,
+                     int is_tagged, int in_default)
+{
+    int flags = (op->is_nullable ? NULLABLE : 0) | (op->is_compact ? COMPACT : 0) | (is_tagged ? TAGGED : 0);
+    Op made = {.flags = (uint8_t)flags, .kind = field->kind, .field = column};
+    if (field->is_array) return add_list(maker, program, run, field, op, made);
+    if (field->kind != STRUCT) {
+        made.code = (uint8_t)code_of(field->kind, op->is_compact);
+        return add(maker, program, run, made) < 0 ? -1 : 0;
+    }
+    int64_t at = -1;
+    made.code = op->is_nullable ? OP_PRESENCE : OP_STRUCT;
+    int is_told = op->is_nullable || (maker->variant & WRITING);
+    if (is_told && (at = add(maker, program, run, made)) < 0) return -1;
+    maker->is_live[column] = 1;
+    in_default = in_default || (is_tagged && !field->is_null);
+    const TextLayout *layout = &maker->plan->text.layouts[op->layout];
+    if (add_struct(maker, program, run, layout, column, in_default) < 0) return -1;
+    if (is_told) {
+        program->ops[at].span = program->count - (uint32_t)at - 1;
+        *run = -1;
+    }
+    return 0;
+}
+
+/* A column that the version does not have. */
+static int add_absent(Maker *maker, Program *program, int64_t *run, uint32_t column, int is_refused, int in_default)
+{
+    Op op = {.field = column, .kind = maker->plan->fields[column].kind};
+    if (maker->variant & WRITING) {
+        op.code = OP_ABSENT;
+        op.flags = is_refused ? REFUSED : 0;
+        return add(maker, program, run, op) < 0 ? -1 : 0;
+    }
+    if (maker->variant & EMITTING) {
+        op.code = OP_DEFAULT;
+    } else if ((maker->variant & MIXED) || in_default) {
+        op.code = OP_NULL;
+    } else {
+        return 0;
+    }
+    memset(maker->is_live + column, 1, maker->plan->fields[column].span);
+    return add(maker, program, run, op) < 0 ? -1 : 0;
+}
+
+/* The map of unknown tags of a struct that has no tags in this version: null. */
+static int add_unsent_map(Maker *maker, Program *program, int64_t *run, uint32_t map)
+{
+    return add(maker, program, run, (Op){.code = OP_NULL, .kind = MAP, .field = map}) < 0 ? -1 : 0;
+}
+
+static int add_tags(Maker *maker, Program *program, int64_t *run, const TextLayout *layout, const uint32_t *kids,
+                    uint32_t map, int in_default)
+{
+    const TextStruct *structure = &maker->plan->text.structs[layout->structure];
+    Tags *tags = get_from(&maker->plan->arena, sizeof(Tags));
+    if (tags == NULL) return -1;
+    tags->tags = get_from(&maker->plan->arena, (layout->tag_count + 1) * (int64_t)sizeof(Tag));
+    if (tags->tags == NULL) return -1;
+    tags->count = (uint32_t)layout->tag_count;
+    tags->foreign = layout->foreign;
+    tags->foreign_count = (uint32_t)layout->foreign_count;
+    Op made = {.code = OP_TAGS, .kind = MAP, .tags = tags, .field = map, .flags = maker->plan->has_unknown ? UNKNOWN : 0};
+    if (maker->plan->has_unknown) made.domain = maker->plan->fields[map].inner;
+    int64_t at = add(maker, program, run, made);
+    if (at < 0) return -1;
+    if (maker->plan->has_unknown) memset(maker->is_live + element_of(maker->plan, map), 1, 3);
+    for (int i = 0; i < layout->tag_count; i++) {
+        const TextOp *op = &layout->tags[i];
+        uint32_t first = program->count;
+        *run = -1;
+        if (add_value(maker, program, run, &structure->fields[op->place], op, kids[op->place], 1, in_default) < 0) return -1;
+        tags->tags[i] = (Tag){op->tag, kids[op->place], first - (uint32_t)at - 1, program->count - first};
+    }
+    program->ops[at].span = program->count - (uint32_t)at - 1;
+    *run = -1;
+    return 0;
+}
+
+static int add_struct(Maker *maker, Program *program, int64_t *run, const TextLayout *layout, uint32_t column, int in_default)
+{
+    const Plan *plan = maker->plan;
+    const TextStruct *structure = &plan->text.structs[layout->structure];
+    uint32_t kids[MAX_FIELDS + 1], at = column + 1;
+    for (int i = 0; i < structure->count; i++) {
+        kids[i] = at;
+        at += plan->fields[at].span;
+    }
+    maker->is_live[column] = 1;
+    for (int i = 0; i < layout->op_count; i++) {
+        const TextOp *op = &layout->ops[i];
+        uint32_t kid = kids[op->place];
+        int failed = op->is_absent
+                         ? add_absent(maker, program, run, kid, op->is_refused, in_default)
+                         : add_value(maker, program, run, &structure->fields[op->place], op, kid, 0, in_default);
+        if (failed) return -1;
+    }
+    if (layout->has_tags) return add_tags(maker, program, run, layout, kids, plan->has_unknown ? at : column, in_default);
+    if (!plan->has_unknown || maker->variant & WRITING) return 0;
+    return maker->variant || in_default ? add_unsent_map(maker, program, run, at) : 0;
+}
+
+const Way *way_of(Plan *plan, int version, int variant)
+{
+    const Text *text = &plan->text;
+    int place = version - text->lowest;
+    if (plan->ways[variant] == NULL) {
+        plan->ways[variant] = get_from(&plan->arena, text->version_count * (int64_t)sizeof(Way *));
+        if (plan->ways[variant] == NULL) return NULL;
+    }
+    if (plan->ways[variant][place] != NULL) return plan->ways[variant][place];
+    Way *way = get_from(&plan->arena, sizeof(Way));
+    Program *rows = get_from(&plan->arena, sizeof(Program));
+    uint8_t *is_live = get_from(&plan->arena, plan->field_count);
+    if (way == NULL || rows == NULL || is_live == NULL) return NULL;
+    Maker maker = {plan, variant, is_live};
+    int64_t run = -1;
+    if (add_struct(&maker, rows, &run, &text->layouts[text->versions[place]], 0, 0) < 0) return NULL;
+    way->rows = rows;
+    way->is_live = is_live;
+    return plan->ways[variant][place] = way;
+}

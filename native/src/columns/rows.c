@@ -1,0 +1,327 @@
+/* The loop that fills columns: one operation after the other, element after element, each value at its element's number.
+ *
+ * Where the compiler has computed jumps each operation goes to the next by one of its own, which the processor predicts
+ * better than one for all.
+ */
+#include "filling.h"
+
+#include <stdlib.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define HAS_COMPUTED_JUMPS 1
+#else
+#define HAS_COMPUTED_JUMPS 0
+#endif
+
+#define FAIL do { decoding->why = MALFORMED; return NULL; } while (0)
+#define GIVE_UP return NULL                                  /* `why` is said */
+#define NEED(size) if (UNLIKELY(end - p < (int64_t)(size))) FAIL
+
+/* An unsigned varint of 32 bits: the place behind it, NULL for none. Kafka reads five bytes whose last is too large as
+ * malformed, too. */
+INLINE const uint8_t *uvarint(const uint8_t *p, const uint8_t *end, uint32_t *value)
+{
+    if (LIKELY(p < end && *p < 128)) { *value = *p; return p + 1; }
+    uint64_t sum = 0;
+    for (int shift = 0; shift < 35; shift += 7) {
+        if (p == end) return NULL;
+        sum |= (uint64_t)(*p & 127) << shift;
+        if (*p++ < 128) {
+            *value = (uint32_t)sum;
+            return sum >> 32 ? NULL : p;
+        }
+    }
+    return NULL;
+}
+
+/* The URL-safe base64 that Kafka prints a uuid in. */
+INLINE void uuid_text(uint8_t *to, const uint8_t *p)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (int i = 0; i < 5; i++, p += 3) {
+        uint32_t bits = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+        *to++ = (uint8_t)letters[bits >> 18];
+        *to++ = (uint8_t)letters[bits >> 12 & 63];
+        *to++ = (uint8_t)letters[bits >> 6 & 63];
+        *to++ = (uint8_t)letters[bits & 63];
+    }
+    *to++ = (uint8_t)letters[*p >> 2];
+    *to = (uint8_t)letters[(*p & 3) << 4];
+}
+
+/* ---- tagged fields */
+
+typedef struct { uint32_t tag, size; const uint8_t *data; } Unknown;
+
+static int by_tag(const void *one, const void *other)
+{
+    uint32_t a = ((const Unknown *)one)->tag, b = ((const Unknown *)other)->tag;
+    return a < b ? -1 : a > b;
+}
+
+/* One entry of the map of unknown tags. */
+static int put_unknown(Decoding *decoding, const Op *op, const Unknown *unknown)
+{
+    Extent *extent = &decoding->extents[op->domain];
+    if (extent->length == extent->room && make_room(decoding, op->domain, 1) < 0) return -1;
+    Filling *entry = decoding->fillings + element_of(decoding->plan, op->field);
+    int64_t tag = unknown->tag, i = extent->length++;
+    memcpy(entry[1].data + 8 * i, &tag, 8);
+    entry[2].offsets[i + 1] = (int32_t)entry[2].used;        /* stays so if there is no room */
+    return append(decoding, &entry[2], i, unknown->data, unknown->size);
+}
+
+static int is_known(const Tags *tags, uint32_t tag)
+{
+    for (uint32_t i = 0; i < tags->count; i++) if (tags->tags[i].tag == tag) return 1;
+    return 0;
+}
+
+/* The unknown ones of a section of `count`, which are all inside: those that come twice are refused, a map is filled. */
+static int take_unknown(Decoding *decoding, const Op *op, uint32_t count, uint32_t unknown_count, const uint8_t *p,
+                        const uint8_t *end)
+{
+    Unknown few[16], *all = few;
+    uint32_t found = 0;
+    int is_sorted = 1, result = 0;
+    if (unknown_count > 16 && (all = get_memory(unknown_count * (int64_t)sizeof(Unknown))) == NULL) return refuse(decoding, NO_MEMORY);
+    for (; count > 0; count--) {
+        Unknown each;
+        p = uvarint(p, end, &each.tag);
+        p = uvarint(p, end, &each.size);
+        each.data = p;
+        p += each.size;
+        if (is_known(op->tags, each.tag)) continue;
+        is_sorted = is_sorted && (found == 0 || all[found - 1].tag < each.tag);
+        all[found++] = each;
+    }
+    if (!is_sorted) qsort(all, found, sizeof(Unknown), by_tag);
+    for (uint32_t i = 0; result == 0 && i < found; i++) {
+        if (i > 0 && all[i].tag == all[i - 1].tag) result = refuse(decoding, MALFORMED);
+        else if (op->flags & UNKNOWN) result = put_unknown(decoding, op, &all[i]);
+    }
+    if (all != few) free_memory(all);
+    return result;
+}
+
+static const uint8_t *read_tags(Decoding *decoding, const Op *op, int64_t i, uint32_t count, const uint8_t *p, const uint8_t *end)
+{
+    const Tags *tags = op->tags;
+    const uint8_t *start = p;
+    uint64_t seen = 0;
+    uint32_t unknown = 0, tag, size, k;
+    NEED(2 * (int64_t)count);
+    for (uint32_t left = count; left > 0; left--) {
+        if ((p = uvarint(p, end, &tag)) == NULL || (p = uvarint(p, end, &size)) == NULL || (int64_t)size > end - p) FAIL;
+        for (k = 0; k < tags->count && tags->tags[k].tag != tag; k++) {}
+        if (k < tags->count) {
+            if (seen >> k & 1) FAIL;
+            seen |= (uint64_t)1 << k;
+            const uint8_t *behind = read_elements(decoding, op + 1 + tags->tags[k].first, tags->tags[k].span, i, 1, p, p + size);
+            if (behind == NULL) GIVE_UP;
+            if (behind != p + size) FAIL;
+        } else {
+            for (k = 0; k < tags->foreign_count; k++) if (tags->foreign[k] == tag) FAIL;
+            unknown++;
+        }
+        p += size;
+    }
+    for (k = 0; k < tags->count; k++) {
+        if (!(seen >> k & 1) && fill_default(decoding, tags->tags[k].field, i) < 0) GIVE_UP;
+    }
+    if (unknown > 0 && take_unknown(decoding, op, count, unknown, start, end) < 0) GIVE_UP;
+    if (op->flags & UNKNOWN) {
+        decoding->fillings[op->field].offsets[i + 1] = (int32_t)decoding->extents[op->domain].length;
+    }
+    return p;
+}
+
+/* ---- numbers of an array, which stand one behind the other */
+
+static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
+{
+    int64_t i;
+    uint16_t half;
+    uint32_t word;
+    uint64_t wide;
+    switch (kind) {
+    case INT8: memcpy(to, p, (size_t)count); break;
+    case INT16: for (i = 0; i < count; i++) { half = get16(p + 2 * i); memcpy(to + 2 * i, &half, 2); } break;
+    case UINT16: for (i = 0; i < count; i++) { word = get16(p + 2 * i); memcpy(to + 4 * i, &word, 4); } break;
+    case INT32: for (i = 0; i < count; i++) { word = get32(p + 4 * i); memcpy(to + 4 * i, &word, 4); } break;
+    case UINT32: for (i = 0; i < count; i++) { wide = get32(p + 4 * i); memcpy(to + 8 * i, &wide, 8); } break;
+    default: for (i = 0; i < count; i++) { wide = get64(p + 8 * i); memcpy(to + 8 * i, &wide, 8); }
+    }
+}
+
+/* ---- the loop */
+
+#if HAS_COMPUTED_JUMPS
+#define JUMP goto *places[op->code]
+#else
+#define JUMP goto dispatch
+#endif
+#define NEXT do { if (++op == last) goto next_element; filling = fillings + op->field; JUMP; } while (0)
+#define FIXED(CODE, BODY) at_##CODE: NEED(op->need); rest_##CODE: BODY; NEXT
+#define PUT(type, value) do { type x = (type)(value); memcpy(filling->data + i * (int64_t)sizeof(type), &x, sizeof x); } while (0)
+#define COMPACT_LENGTH do { uint32_t u; if (UNLIKELY((p = uvarint(p, end, &u)) == NULL)) FAIL; n = (int64_t)u - 1; } while (0)
+#define FIXED_LENGTH(bits) do { NEED(bits / 8); n = (int##bits##_t)get##bits(p); p += bits / 8; } while (0)
+
+const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, int64_t first, int64_t elements,
+                             const uint8_t *p, const uint8_t *end)
+{
+#if HAS_COMPUTED_JUMPS
+    static const void *const places[] = {
+        &&at_BOOL, &&at_INT8, &&at_INT16, &&at_UINT16, &&at_INT32, &&at_UINT32, &&at_INT64, &&at_INT64, &&at_UUID,
+        &&at_TEXT, &&at_COMPACT_TEXT, &&at_BLOB, &&at_COMPACT_BLOB, &&at_LIST, &&at_NUMBERS, &&at_PRESENCE, &&at_STRUCT,
+        &&at_TAGS, &&at_NULL, &&at_DEFAULT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT,
+        &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT,
+        &&rest_BOOL, &&rest_INT8, &&rest_INT16, &&rest_UINT16, &&rest_INT32, &&rest_UINT32, &&rest_INT64, &&rest_INT64,
+        &&rest_UUID,
+    };
+#endif
+    const Op *op, *last = ops + count;
+    Filling *fillings = decoding->fillings, *filling;
+    int64_t n, i = first - 1, stop = first + elements;
+    if (count == 0) return p;
+next_element:
+    if (++i == stop) return p;
+    op = ops - 1;
+    NEXT;
+#if !HAS_COMPUTED_JUMPS
+dispatch:
+    switch (op->code) {
+    case OP_BOOL: goto at_BOOL;
+    case OP_INT8: goto at_INT8;
+    case OP_INT16: goto at_INT16;
+    case OP_UINT16: goto at_UINT16;
+    case OP_INT32: goto at_INT32;
+    case OP_UINT32: goto at_UINT32;
+    case OP_INT64: case OP_FLOAT64: goto at_INT64;
+    case OP_UUID: goto at_UUID;
+    case OP_TEXT: goto at_TEXT;
+    case OP_COMPACT_TEXT: goto at_COMPACT_TEXT;
+    case OP_BLOB: goto at_BLOB;
+    case OP_COMPACT_BLOB: goto at_COMPACT_BLOB;
+    case OP_LIST: goto at_LIST;
+    case OP_NUMBERS: goto at_NUMBERS;
+    case OP_PRESENCE: goto at_PRESENCE;
+    case OP_TAGS: goto at_TAGS;
+    case OP_NULL: goto at_NULL;
+    case OP_DEFAULT: goto at_DEFAULT;
+    case OP_REST + OP_BOOL: goto rest_BOOL;
+    case OP_REST + OP_INT8: goto rest_INT8;
+    case OP_REST + OP_INT16: goto rest_INT16;
+    case OP_REST + OP_UINT16: goto rest_UINT16;
+    case OP_REST + OP_INT32: goto rest_INT32;
+    case OP_REST + OP_UINT32: goto rest_UINT32;
+    case OP_REST + OP_INT64: case OP_REST + OP_FLOAT64: goto rest_INT64;
+    case OP_REST + OP_UUID: goto rest_UUID;
+    default: goto at_STRUCT;
+    }
+#endif
+    FIXED(BOOL, if (*p++ != 0) filling->data[i >> 3] |= (uint8_t)(1 << (i & 7)));
+    FIXED(INT8, filling->data[i] = *p++);
+    FIXED(INT16, PUT(uint16_t, get16(p)); p += 2);
+    FIXED(UINT16, PUT(uint32_t, get16(p)); p += 2);
+    FIXED(INT32, PUT(uint32_t, get32(p)); p += 4);
+    FIXED(UINT32, PUT(uint64_t, get32(p)); p += 4);
+    FIXED(INT64, PUT(uint64_t, get64(p)); p += 8);
+    FIXED(UUID,
+        if (UNLIKELY(filling->used + 22 + SLACK > filling->room) && make_room_for_bytes(decoding, filling, 22) < 0) GIVE_UP;
+        uuid_text(filling->data + filling->used, p);
+        filling->used += 22;
+        filling->offsets[i + 1] = (int32_t)filling->used;
+        p += 16);
+at_COMPACT_TEXT:
+    COMPACT_LENGTH;
+    if (UNLIKELY(n > MAX_STRING)) FAIL;
+    goto sized;
+at_TEXT:
+    FIXED_LENGTH(16);
+    goto sized;
+at_COMPACT_BLOB:
+    COMPACT_LENGTH;
+    goto sized;
+at_BLOB:
+    FIXED_LENGTH(32);
+sized:
+    if (UNLIKELY(n < 0)) {
+        if (!(op->flags & NULLABLE)) FAIL;
+        filling->offsets[i + 1] = (int32_t)filling->used;
+        if (set_null(decoding, op->field, i) < 0) GIVE_UP;
+        NEXT;
+    }
+    NEED(n);
+    if (UNLIKELY(decoding->checks_texts) && op->kind == STRING && !is_utf8(p, p + n)) FAIL;
+    if (UNLIKELY(append(decoding, filling, i, p, n) < 0)) GIVE_UP;
+    p += n;
+    NEXT;
+at_NUMBERS:
+at_LIST: {
+    Extent *extent = &decoding->extents[op->domain];
+    if (op->flags & COMPACT) COMPACT_LENGTH;
+    else FIXED_LENGTH(32);
+    filling->offsets[i + 1] = (int32_t)extent->length;
+    if (UNLIKELY(n < 0)) {
+        if (!(op->flags & NULLABLE)) FAIL;
+        if (set_null(decoding, op->field, i) < 0) GIVE_UP;
+        NEXT;
+    }
+    if (UNLIKELY(op->flags & EMPTY ? n > MAX_EMPTY : n * (int64_t)op->need > end - p)) FAIL;
+    if (UNLIKELY(extent->length + n > extent->room) && n > 0 && make_room(decoding, op->domain, n) < 0) GIVE_UP;
+    int64_t from = extent->length;
+    extent->length += n;
+    filling->offsets[i + 1] = (int32_t)extent->length;
+    if (op->code == OP_LIST) {
+        if (n > 0 && (p = read_elements(decoding, op->program->ops, op->program->count, from, n, p, end)) == NULL) GIVE_UP;
+        NEXT;
+    }
+    if (n > 0) {
+        Filling *numbers = fillings + op->program->ops->field;
+        if (LIKELY(op->element == INT32 && n <= 4 && p < decoding->safe)) {   /* room for four is behind every column */
+            uint32_t a = get32(p), b = get32(p + 4), c = get32(p + 8), d = get32(p + 12);
+            uint8_t *to = numbers->data + 4 * from;
+            memcpy(to, &a, 4);
+            memcpy(to + 4, &b, 4);
+            memcpy(to + 8, &c, 4);
+            memcpy(to + 12, &d, 4);
+        } else {
+            put_numbers(numbers->data + bytes_of(op->element, from), op->element, n, p);
+        }
+        p += n * (int64_t)op->need;
+    }
+    NEXT;
+}
+at_PRESENCE:
+    if (op->flags & TAGGED) {
+        uint32_t u;
+        if ((p = uvarint(p, end, &u)) == NULL) FAIL;
+        n = u > 0;
+    } else {
+        NEED(1);
+        n = *p++ < 128;
+    }
+    if (n == 0) {
+        if (fill_null(decoding, op->field, i) < 0) GIVE_UP;
+        op += op->span;
+    }
+    NEXT;
+at_TAGS: {
+    uint32_t u;
+    if (UNLIKELY((p = uvarint(p, end, &u)) == NULL)) FAIL;
+    if (u > 0 || op->span > 0 || op->flags & UNKNOWN) {
+        if (UNLIKELY((p = read_tags(decoding, op, i, u, p, end)) == NULL)) GIVE_UP;
+        op += op->span;
+    }
+    NEXT;
+}
+at_NULL:
+    if (fill_null(decoding, op->field, i) < 0) GIVE_UP;
+    NEXT;
+at_DEFAULT:
+    if (fill_default(decoding, op->field, i) < 0) GIVE_UP;
+    NEXT;
+at_STRUCT:
+    NEXT;
+}

@@ -1,0 +1,432 @@
+/* The text of a plan, taken apart. generator/plan/text.py prints it; docs/notes has the grammar.
+ *
+ * Whatever a text says, columns stay inside their memory: a layout names only layouts and structs before it, each field
+ * is dealt with exactly once, numbers have bounds.
+ */
+#include "plan.h"
+
+typedef struct {
+    const char *p, *end;
+    int line, ranges, range_room;
+    Arena *arena;
+    Text *text;
+    struct { int layout, lowest, highest; } *range;          /* of the struct at hand */
+} Reader;
+
+void *get_from(Arena *arena, int64_t size)
+{
+    size = (size + 15) & ~(int64_t)15;
+    Chunk *chunk = arena->chunks;
+    if (chunk == NULL || chunk->size - chunk->used < size) {
+        int64_t room = size > 4096 ? size : 4096;
+        if ((chunk = get_zeros((int64_t)sizeof(Chunk) + 16 + room)) == NULL) { PyErr_NoMemory(); return NULL; }
+        chunk->size = room;
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+    }
+    char *start = (char *)(chunk + 1) + chunk->used;
+    chunk->used += size;
+    return start + (-(uintptr_t)(chunk + 1) & 15);
+}
+
+void free_arena(Arena *arena)
+{
+    while (arena->chunks != NULL) {
+        Chunk *next = arena->chunks->next;
+        free_memory(arena->chunks);
+        arena->chunks = next;
+    }
+}
+
+static int damaged(const Reader *reader, const char *what)
+{
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "line %d of the plan: %s", reader->line, what);
+    return -1;
+}
+
+#define EXPECT(condition, what) do { if (!(condition)) return damaged(reader, (what)); } while (0)
+#define GET(target, count) EXPECT(((target) = get_from(reader->arena, (int64_t)(count) * (int64_t)sizeof *(target))), "")
+
+static int take(Reader *reader, char wanted)
+{
+    if (reader->p >= reader->end || *reader->p != wanted) return 0;
+    reader->p++;
+    return 1;
+}
+
+static int at_end_of_word(const Reader *reader)
+{
+    return reader->p >= reader->end || *reader->p == ' ' || *reader->p == '\n';
+}
+
+static int number(Reader *reader, int64_t highest, int64_t *value)
+{
+    const char *start = reader->p;
+    for (*value = 0; reader->p < reader->end && *reader->p >= '0' && *reader->p <= '9'; reader->p++) {
+        *value = *value * 10 + (*reader->p - '0');
+        EXPECT(*value <= highest, "a number is too large");
+    }
+    EXPECT(reader->p > start, "a number is expected");
+    return 0;
+}
+
+/* Everything up to one of the ends, as a string of its own. */
+static const char *word(Reader *reader, const char *ends)
+{
+    const char *start = reader->p;
+    while (!at_end_of_word(reader) && strchr(ends, *reader->p) == NULL && *reader->p != 0) reader->p++;
+    int64_t size = reader->p - start;
+    char *result = size == 0 ? NULL : get_from(reader->arena, size + 1);
+    if (result != NULL) memcpy(result, start, (size_t)size);
+    return result;
+}
+
+static int kind_of(char letter)
+{
+    static const char letters[] = "tbhHiIqdusyr";
+    static const uint8_t kinds[] = {BOOL, INT8, INT16, UINT16, INT32, UINT32, INT64, FLOAT64, UUID, STRING, BYTES, BYTES};
+    const char *found = letter == 0 ? NULL : strchr(letters, letter);
+    return found == NULL ? -1 : kinds[found - letters];
+}
+
+/* ---- defaults */
+
+static int hex(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int text_default(Reader *reader, TextField *field)
+{
+    const char *from = word(reader, "");
+    EXPECT(from != NULL, "a default is expected");
+    char *to;
+    GET(to, strlen(from) + 1);
+    field->text = to;
+    for (; *from; from++) {
+        int is_escaped = *from == '%' && hex(from[1]) >= 0 && hex(from[2]) >= 0;
+        *to++ = is_escaped ? (char)(hex(from[1]) << 4 | hex(from[2])) : *from;
+        if (is_escaped) from += 2;
+    }
+    field->text_size = (int32_t)(to - field->text);
+    return 0;
+}
+
+/* The 22 characters of a uuid in the URL-safe base64 that Kafka prints, out of its 32 hexadecimal digits. */
+static int uuid_default(Reader *reader, TextField *field, const char *digits)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    static const char zeros[] = "00000000000000000000000000000000";
+    char *to;
+    if (digits == NULL) digits = zeros;
+    EXPECT(strlen(digits) == 32, "a uuid has 32 digits");
+    GET(to, 23);
+    uint32_t bits = 0, count = 0;
+    for (int i = 0, at = 0; i < 33; i++) {
+        int digit = i < 32 ? hex(digits[i]) : 0;
+        EXPECT(digit >= 0, "a uuid has other letters");
+        bits = bits << 4 | (uint32_t)digit;
+        count += 4;
+        if (count >= 6 && at < 22) { count -= 6; to[at++] = letters[bits >> count & 63]; }
+    }
+    field->text = to;
+    field->text_size = 22;
+    return 0;
+}
+
+static int number_default(Reader *reader, TextField *field)
+{
+    const char *digits = word(reader, "");
+    char *end = NULL;
+    EXPECT(digits != NULL, "a default is expected");
+    if (field->kind == FLOAT64) {
+        double value = PyOS_string_to_double(digits, NULL, NULL);
+        if (value == -1.0 && PyErr_Occurred()) return -1;
+        memcpy(&field->bits, &value, 8);
+        return 0;
+    }
+    PyObject *value = PyLong_FromString(digits, &end, 10);
+    if (value == NULL) return -1;
+    field->bits = PyLong_AsLongLong(value);
+    Py_DECREF(value);
+    EXPECT(!(field->bits == -1 && PyErr_Occurred()) && *end == 0, "a default is no number");
+    return 0;
+}
+
+static int read_default(Reader *reader, TextField *field)
+{
+    int is_given = take(reader, '=');
+    field->is_null = (uint8_t)(is_given && take(reader, '~'));
+    field->text = "";
+    if (field->is_null) return 0;
+    if (field->is_array || field->kind == STRUCT) EXPECT(!is_given, "arrays and structs have no default but null");
+    else if (field->kind == UUID) return uuid_default(reader, field, is_given ? word(reader, "") : NULL);
+    else if (is_given && field->kind == STRING) return text_default(reader, field);
+    else if (is_given && field->kind != BYTES) return number_default(reader, field);
+    return 0;
+}
+
+/* ---- structs */
+
+static int read_type(Reader *reader, TextStruct *structure, TextField *field)
+{
+    Text *text = reader->text;
+    field->is_array = (uint8_t)(take(reader, '{') || take(reader, '['));
+    if (!take(reader, '@')) {
+        int kind = reader->p < reader->end ? kind_of(*reader->p++) : -1;
+        EXPECT(kind >= 0, "a letter that is no type");
+        field->kind = (uint8_t)kind;
+        return 0;
+    }
+    const char *name = word(reader, "?=");
+    EXPECT(name != NULL, "a name is expected");
+    int found = 0;
+    while (found < text->struct_count && strcmp(text->structs[found].name, name) != 0) found++;
+    EXPECT(found < text->struct_count, "a struct is used that does not stand before");
+    field->kind = STRUCT;
+    field->structure = found;
+    if (text->structs[found].depth >= structure->depth) structure->depth = text->structs[found].depth + 1;
+    EXPECT(structure->depth <= MAX_DEPTH, "structs are too deep inside each other");
+    return 0;
+}
+
+static int read_field(Reader *reader, TextStruct *structure, TextField *field)
+{
+    field->name = word(reader, "/");
+    EXPECT(field->name != NULL && take(reader, '/'), "a name and a slash are expected");
+    (void)take(reader, '~');                                 /* when an object makes it: no matter here */
+    if (read_type(reader, structure, field) < 0) return -1;
+    (void)take(reader, '?');                                 /* layouts say in which versions */
+    if (read_default(reader, field) < 0) return -1;
+    EXPECT(at_end_of_word(reader), "a field is not understood");
+    return 0;
+}
+
+static int count_words(const Reader *reader)
+{
+    int count = 0;
+    for (const char *p = reader->p; p < reader->end && *p != '\n'; p++) count += *p == ' ';
+    return count;
+}
+
+static int read_struct(Reader *reader)
+{
+    TextStruct *structure = &reader->text->structs[reader->text->struct_count];
+    structure->depth = 1;
+    structure->name = word(reader, "");
+    EXPECT(structure->name != NULL, "a name is expected");
+    structure->count = count_words(reader);
+    EXPECT(structure->count <= MAX_FIELDS, "a struct has too many fields");
+    GET(structure->fields, structure->count + 1);
+    for (int i = 0; i < structure->count; i++) {
+        EXPECT(take(reader, ' '), "a field is expected");
+        if (read_field(reader, structure, &structure->fields[i]) < 0) return -1;
+    }
+    reader->text->struct_count++;                            /* only now: a struct does not contain itself */
+    reader->ranges = 0;
+    return 0;
+}
+
+/* ---- layouts */
+
+static int read_place(Reader *reader, const TextStruct *structure, uint8_t *seen, TextOp *op)
+{
+    int64_t place;
+    if (number(reader, MAX_FIELDS, &place) < 0) return -1;
+    EXPECT(place < structure->count, "a field that the struct does not have");
+    EXPECT(!seen[place], "a field stands twice in a layout");
+    seen[place] = 1;
+    op->place = (int)place;
+    op->layout = -1;
+    return 0;
+}
+
+/* Bytes that a value takes at least. */
+static uint32_t least_of(int kind, int is_compact)
+{
+    static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 8, 8, 16, 2, 4};
+    return is_compact ? 1 : widths[kind];
+}
+
+/* Narrower integers and varints: the proposals' alone, and left to the numpy engine. */
+static int read_wire_type(Reader *reader, TextLayout *layout, const TextField *field, TextOp *op)
+{
+    int64_t which;
+    if (take(reader, '@')) {
+        EXPECT(field->kind == STRUCT, "a layout for a field that is no struct");
+        if (number(reader, INT32_MAX, &which) < 0) return -1;
+        EXPECT(which < reader->text->layout_count, "a layout that does not stand before");
+        op->layout = (int)which;
+        EXPECT(reader->text->layouts[which].structure == field->structure, "a layout of another struct");
+        layout->is_unsupported |= reader->text->layouts[which].is_unsupported;
+        return 0;
+    }
+    if (take(reader, ':')) {
+        EXPECT(reader->p < reader->end && kind_of(*reader->p++) >= 0, "a wire type that is none");
+        layout->is_unsupported = 1;
+    } else if (take(reader, 'z') || take(reader, 'v')) {
+        if (number(reader, 64, &which) < 0) return -1;
+        layout->is_unsupported = 1;
+    }
+    return 0;
+}
+
+static int read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op)
+{
+    const TextStruct *structure = &reader->text->structs[layout->structure];
+    if (read_place(reader, structure, seen, op) < 0) return -1;
+    const TextField *field = &structure->fields[op->place];
+    if (read_wire_type(reader, layout, field, op) < 0) return -1;
+    EXPECT((field->kind == STRUCT) == (op->layout >= 0), "a struct without its layout");
+    op->is_compact = (uint8_t)take(reader, 'c');
+    op->is_nullable = (uint8_t)take(reader, 'n');
+    int is_empty = take(reader, 'e'), has_length = field->is_array || field->kind == STRING || field->kind == BYTES;
+    EXPECT(at_end_of_word(reader), "an operation is not understood");
+    EXPECT(has_length || (!op->is_compact && (!op->is_nullable || field->kind == STRUCT)), "a flag that the field cannot have");
+    op->least = field->kind == STRUCT ? reader->text->layouts[op->layout].least
+                                      : least_of(field->kind, op->is_compact && field->kind >= STRING);
+    EXPECT(!is_empty == !(field->is_array && op->least == 0), "empty elements where there are none");
+    return 0;
+}
+
+static uint32_t least_of_op(const TextField *field, const TextOp *op)
+{
+    if (field->is_array) return op->is_compact ? 1 : 4;
+    return field->kind == STRUCT && op->is_nullable ? 1 : op->least;
+}
+
+static int read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
+{
+    int64_t tag;
+    while (take(reader, ' ')) {
+        int is_foreign = take(reader, '^');
+        if (number(reader, UINT32_MAX, &tag) < 0) return -1;
+        for (int i = 0; is_foreign && i < layout->tag_count; i++) {
+            EXPECT(layout->tags[i].tag != tag, "a tag is known and foreign");
+        }
+        if (is_foreign) { layout->foreign[layout->foreign_count++] = (uint32_t)tag; continue; }
+        EXPECT(take(reader, '='), "a tag without its field");
+        TextOp *op = &layout->tags[layout->tag_count++];
+        EXPECT(layout->tag_count == 1 || op[-1].tag < tag, "tags are not in order");
+        op->tag = (uint32_t)tag;
+        if (read_op(reader, layout, seen, op) < 0) return -1;
+    }
+    layout->is_unsupported |= layout->tag_count > MAX_TAGS;
+    return 0;
+}
+
+static int read_section(Reader *reader, TextLayout *layout, uint8_t *seen)
+{
+    int is_optional = take(reader, '&');
+    EXPECT(is_optional || take(reader, ';'), "a section is expected");
+    layout->is_unsupported |= is_optional || take(reader, ';');
+    layout->has_tags = 1;
+    layout->least += 1;
+    EXPECT(at_end_of_word(reader), "a section is not understood");
+    return read_tags(reader, layout, seen);
+}
+
+static int read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
+{
+    const TextStruct *structure = &reader->text->structs[layout->structure];
+    while (take(reader, ' ')) {
+        EXPECT(!at_end_of_word(reader), "an operation is expected");
+        if (*reader->p == ';' || *reader->p == '&') return read_section(reader, layout, seen);
+        TextOp *op = &layout->ops[layout->op_count++];
+        if ((op->is_absent = (uint8_t)take(reader, '-')) != 0) {
+            if (read_place(reader, structure, seen, op) < 0) return -1;
+            op->is_refused = (uint8_t)take(reader, '!');
+            EXPECT(at_end_of_word(reader), "an absent field is not understood");
+            continue;
+        }
+        if (read_op(reader, layout, seen, op) < 0) return -1;
+        layout->least += least_of_op(&structure->fields[op->place], op);
+        EXPECT(layout->least <= INT32_MAX / 2, "a struct is too large");
+    }
+    return 0;
+}
+
+/* Ranges such as `0-3,5`, kept until it is known which struct is the message itself. */
+static int read_versions(Reader *reader)
+{
+    do {
+        int64_t lowest, highest;
+        if (number(reader, MAX_VERSION, &lowest) < 0) return -1;
+        highest = lowest;
+        if (take(reader, '+')) highest = MAX_VERSION;
+        else if (take(reader, '-') && number(reader, MAX_VERSION, &highest) < 0) return -1;
+        EXPECT(lowest <= highest, "a range of versions runs backwards");
+        if (reader->ranges == reader->range_room) {
+            void *old = reader->range;
+            reader->range_room = reader->range_room * 2 + 8;
+            GET(reader->range, reader->range_room);
+            if (old != NULL) memcpy(reader->range, old, reader->ranges * sizeof *reader->range);
+        }
+        reader->range[reader->ranges].layout = reader->text->layout_count;
+        reader->range[reader->ranges].lowest = (int)lowest;
+        reader->range[reader->ranges++].highest = (int)highest;
+    } while (take(reader, ','));
+    EXPECT(at_end_of_word(reader), "versions are not understood");
+    return 0;
+}
+
+static int read_layout(Reader *reader)
+{
+    Text *text = reader->text;
+    EXPECT(text->struct_count > 0, "a layout without a struct");
+    TextLayout *layout = &text->layouts[text->layout_count];
+    int words = count_words(reader) + 1;
+    layout->structure = text->struct_count - 1;
+    GET(layout->ops, words);
+    GET(layout->tags, words);
+    GET(layout->foreign, words);
+    uint8_t seen[MAX_FIELDS + 1] = {0};
+    if (read_versions(reader) < 0 || read_operations(reader, layout, seen) < 0) return -1;
+    for (int i = 0; i < text->structs[layout->structure].count; i++) EXPECT(seen[i], "a layout leaves out a field");
+    text->layout_count++;                                    /* only now: a layout does not contain itself */
+    return 0;
+}
+
+static int bind_versions(Reader *reader)
+{
+    Text *text = reader->text;
+    int highest = -1;
+    text->lowest = MAX_VERSION;
+    EXPECT(reader->ranges > 0, "a message without versions");
+    for (int i = 0; i < reader->ranges; i++) {
+        if (reader->range[i].lowest < text->lowest) text->lowest = reader->range[i].lowest;
+        if (reader->range[i].highest > highest) highest = reader->range[i].highest;
+    }
+    text->version_count = highest - text->lowest + 1;
+    GET(text->versions, text->version_count);
+    for (int i = 0; i < text->version_count; i++) text->versions[i] = -1;
+    for (int i = 0; i < reader->ranges; i++) {
+        for (int version = reader->range[i].lowest; version <= reader->range[i].highest; version++) {
+            EXPECT(text->versions[version - text->lowest] < 0, "a version stands twice");
+            text->versions[version - text->lowest] = reader->range[i].layout;
+        }
+    }
+    return 0;
+}
+
+static int read_lines(Reader *reader)
+{
+    int64_t format, lines = 1;
+    for (const char *p = reader->p; p < reader->end; p++) lines += *p == '\n';
+    GET(reader->text->structs, lines);
+    GET(reader->text->layouts, lines);
+    if (number(reader, INT32_MAX, &format) < 0) return -1;
+    EXPECT(format == FORMAT, "another format");
+    while (take(reader, '\n')) {
+        reader->line++;
+        if (reader->p == reader->end) return bind_versions(reader);
+        if ((take(reader, ':') ? read_struct(reader) : read_layout(reader)) < 0) return -1;
+    }
+    return damaged(reader, "the line does not end where it should");
+}
+
+int read_text(Arena *arena, const char *start, int64_t size, Text *text)
+{
+    Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .text = text};
+    return read_lines(&reader);
+}
