@@ -140,7 +140,7 @@ def quick(session: nox.Session) -> None:
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """Damaged bytes, wrong values and plans, natively and purely, for a minute; -- --seconds 600, --sanitize, --guided."""
-    install(session, *groups("tests"), *GENERATED, "./native")
+    install(session, *groups("tests", "arrow"), *GENERATED, "./native")
     session.run("python", "-m", "tests.fuzz", *session.posargs)
 
 

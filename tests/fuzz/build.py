@@ -23,10 +23,11 @@ def build(target: Path, compiler: str, *flags: str) -> Path:
     package = target / "kafka_messages_native"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(SOURCES / "kafka_messages_native", package)
-    sources = sorted(map(str, (SOURCES / "core").glob("*.c")))
     include = f"-I{sysconfig.get_paths()['include']}"
-    output = ("-o", str(package / f"_core{sysconfig.get_config_var('EXT_SUFFIX')}"))
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-g", include, *flags, *sources, *output], check=True)
+    for name in ("core", "columns"):
+        sources = sorted(map(str, (SOURCES / name).glob("*.c")))
+        output = ("-o", str(package / f"_{name}{sysconfig.get_config_var('EXT_SUFFIX')}"))
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-g", include, *flags, *sources, *output], check=True)
     return target
 
 
@@ -46,6 +47,7 @@ def environment() -> dict[str, str]:
     """For a process with sanitizers: Python's own memory at exit is no leak, and each object is a block of its own."""
     return {
         "PYTHONMALLOC": "malloc",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:abort_on_error=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
