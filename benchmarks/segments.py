@@ -1,16 +1,19 @@
-"""Measure ``read_segments`` by itself, and the Spark source ``kafka_log`` side by side with a bare scan of the same files.
+"""Measure ``read_segments`` by itself, with and without the native core, and the Spark source ``kafka_log`` side by side with
+a bare scan of the same files, and with a source that hands over batches that are ready.
 
     python benchmarks/segments.py [--samples N] [--records N] [--only PART] [--output FILE]
 
 The segments are made in a temporary folder. Alone, ``read_segments`` runs in a fresh process for every sample, so that its
-peak of resident memory is its own. In Spark (``local[2]``, ``noop`` sink) all ways read the same four files in turns, the
-order rotating from round to round; the peer is ``spark.read.format("binaryFile")``, which gives the bytes of the files as
-they are. A ratio is the median of the ratios within a round. CPU is that of the JVM and all Python workers. Last large
-segments, the first of 1 GiB, are read for the memory that a process and a worker of Spark need.
+peak of resident memory is its own. The part ``core`` reads segments in memory, in one process, with the core and without it
+in turns. In Spark (``local[2]``, ``noop`` sink) all ways read the same four files in turns, the order rotating from round to
+round; the peer is ``spark.read.format("binaryFile")``, which gives the bytes of the files as they are, and ``ready batches``
+is what Spark takes for the rows alone. A ratio is the median of the ratios within a round. CPU is that of the JVM and all
+Python workers. Last large segments, the first of 1 GiB, are read for the memory that a process and a worker of Spark need.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import resource
@@ -27,6 +30,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from kafka_messages._core.native import rendering, set_rendering
+from kafka_messages.segments.batch_headers import read_batch_headers
 from kafka_messages.segments.reader import read_segments
 from markdown import number, table
 from process_tree import cpu_seconds, peak_bytes, tree
@@ -59,6 +64,13 @@ SPARK_SHAPES = (
     Shape(10, 64),
     Shape(5000, 64),
     Shape(16, 1000),
+)
+CORE_SHAPES = (
+    *(Shape(500, 64, codec) for codec in CODECS),
+    Shape(20, 64),
+    Shape(500, 64, headers=True),
+    Shape(500, 4096),
+    Shape(500, 4096, "lz4"),
 )
 GIGABYTE = 1 << 30
 LARGE = (
@@ -129,22 +141,88 @@ def alone_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
         path.unlink()
 
 
+# ---- with the core and without it -------------------------------------------------------------------------------
+
+
+CORE = ("batches", "what is read", "core, M records/s", "without", "ratio")
+
+
+def tasks(data: bytes) -> dict[str, Callable[[], int]]:
+    """What is read; each returns the rows it had."""
+
+    def rows(**options: Any) -> int:
+        return sum(batch.num_rows for batch in read_segments(io.BytesIO(data), **options))
+
+    return {
+        "all columns": rows,
+        "all columns, no checksums": lambda: rows(check_crcs=False),
+        "value": lambda: rows(columns=["value"]),
+        "headers of batches": lambda: sum(batch.num_rows for batch in read_batch_headers(io.BytesIO(data))),
+    }
+
+
+def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
+    """The core and the package's own code in turns. ``records alone``: all columns, less what headers and checksums take."""
+    if rendering() != "native":
+        raise SystemExit("the native core is not there: pip install ./native")
+    for shape in CORE_SHAPES:
+        print(f"core: {shape.title}", file=sys.stderr)
+        path = folder / "core-0" / "00000000000000000000.log"
+        records = write_segment(path, shape, records=fewer(arguments.records // 3, shape))
+        data = path.read_bytes()
+        taken = {what: core_samples(task, arguments.samples) for what, task in tasks(data).items()}
+        taken["records alone"] = {
+            name: [whole - headers for whole, headers in zip(seconds, taken["headers of batches"][name], strict=True)]
+            for name, seconds in taken["all columns"].items()
+        }
+        for what, seconds in taken.items():
+            native, pure = (records / median(seconds[name]) / 1e6 for name in ("native", "pure"))
+            ratio = median(slow / fast for fast, slow in zip(seconds["native"], seconds["pure"], strict=True))
+            yield shape.title, what, number(native), number(pure), number(ratio)
+        path.unlink()
+
+
+def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]]:
+    """CPU seconds of either, after one run each that warms up; both must give as many rows."""
+    taken: dict[str, list[float]] = {"native": [], "pure": []}
+    found = set()
+    for turn in range(-1, samples):
+        for name in rotated(("native", "pure"), turn):
+            set_rendering("native" if name == "native" else "pure")
+            start = time.process_time()
+            found.add(task())
+            if turn >= 0:
+                taken[name].append(time.process_time() - start)
+    set_rendering("native")
+    if len(found) != 1:
+        raise SystemExit(f"different numbers of rows: {found}")
+    return taken
+
+
 # ---- in Spark ---------------------------------------------------------------------------------------------------
 
 
-def ways(spark: Any, folder: str) -> dict[str, Callable[[], Any]]:
-    """What is compared: each gives a data frame over the same files."""
+def ways(spark: Any, folder: str, records: int) -> dict[str, Callable[[], Any]]:
+    """What is compared: each gives a data frame over the same files, or of as many rows like theirs."""
+
+    def ready(*columns: str) -> Any:
+        reader = spark.read.format("ready_batches").schema(schema(columns))
+        path = min(Path(folder).iterdir())
+        return reader.options(path=str(path), rows=records // FILES, partitions=FILES).load()
+
+    def schema(columns: Sequence[str]) -> str:
+        return ", ".join(f"{name} {COLUMNS[name]}" for name in columns)
 
     def log(*columns: str) -> Any:
-        return (
-            spark.read.format("kafka_log").schema(", ".join(f"{name} {COLUMNS[name]}" for name in columns)).load(folder)
-        )
+        return spark.read.format("kafka_log").schema(schema(columns)).load(folder)
 
     return {
         PEER: lambda: spark.read.format("binaryFile").load(folder),
         "kafka_log, all columns": lambda: log(*COLUMNS),
         "kafka_log, key and value": lambda: log("key", "value"),
         "kafka_log, offset": lambda: log("offset"),
+        "ready batches, all columns": lambda: ready(*COLUMNS),
+        "ready batches, key and value": lambda: ready("key", "value"),
     }
 
 
@@ -179,7 +257,7 @@ def spark_rows(arguments: Namespace, folder: Path, spark: Any) -> Iterator[Seque
         for place in range(FILES):
             records += write_segment(log / f"{place:020}.log", shape, records=fewer(arguments.records, shape))
         size = sum(path.stat().st_size for path in log.iterdir())
-        candidates = ways(spark, str(log))
+        candidates = ways(spark, str(log), records)
         if (found := candidates["kafka_log, all columns"]().count()) != records:
             raise SystemExit(f"{records} records were written, {found} read")
         taken = measure(candidates, arguments.samples)
@@ -247,7 +325,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=7, help="rounds (default 7)")
     parser.add_argument("--records", type=int, default=1_300_000, help="records of a segment (default 1,300,000)")
-    parser.add_argument("--only", choices=("alone", "spark", "memory"), help="one part of the report")
+    parser.add_argument("--only", choices=("alone", "core", "spark", "memory"), help="one part of the report")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
     return parser.parse_args(argv)
 
@@ -260,13 +338,20 @@ def report(arguments: Namespace) -> Iterator[str]:
         if arguments.only in (None, "alone"):
             yield ""
             yield from table(ALONE, alone_rows(arguments, Path(folder)))
-        if arguments.only == "alone":
+        if arguments.only == "core" or (arguments.only is None and rendering() == "native"):
+            yield ""
+            yield from table(CORE, core_rows(arguments, Path(folder)), texts=2)
+        if arguments.only in ("alone", "core"):
             return
+        import ready_batches
         from kafka_messages_spark import register
+        from pyspark import cloudpickle
         from spark_session import local_session
 
+        cloudpickle.register_pickle_by_value(ready_batches)  # the workers could not import it
         with local_session() as spark:
             register(spark)
+            spark.dataSource.register(ready_batches.ReadyBatches)
             if arguments.only in (None, "spark"):
                 yield ""
                 yield from table(IN_SPARK, spark_rows(arguments, Path(folder), spark), texts=2)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.fuzz import build, guided, record
 
+SORTS = ("read", "write", "construct", "plan", "decode", "encode", "segments", "record_columns", "batch_headers")
 WORK = Path(".work/fuzz")
 
 
@@ -35,9 +36,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60, help="how long to go on (60)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="repeats a run")
     parser.add_argument("--case", type=int, help="one case of the run of that seed")
-    parser.add_argument(
-        "--only", choices=("read", "write", "construct", "plan", "decode", "encode"), help="one sort of cases"
-    )
+    parser.add_argument("--only", choices=SORTS, help="one sort of cases")
     parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UndefinedBehaviorSanitizer")
     parser.add_argument("--tests", action="store_true", help="with --sanitize: run tests/native that way instead")
     parser.add_argument("--guided", action="store_true", help="led by coverage, with clang's libFuzzer")
@@ -55,14 +54,14 @@ def sanitized(is_for_tests: bool) -> int:
 
 
 def fuzzed(arguments: argparse.Namespace) -> int:
-    from tests.fuzz import columns
-    from tests.fuzz.cases import CASES, Difference, samples
+    from tests.fuzz import cases, columns, segments
+    from tests.fuzz.cases import Difference, samples
 
     faulthandler.enable()
     samples()  # read before time begins
     kind = os.environ.get("FUZZ_BUILD", "plain")
-    cases = [(case, share) for case, share in (*CASES, *columns.CASES) if arguments.only in (None, case.__name__)]
-    chosen, shares = zip(*cases, strict=True)
+    every = (*cases.CASES, *columns.CASES, *segments.CASES)
+    chosen, shares = zip(*(one for one in every if arguments.only in (None, one[0].__name__)), strict=True)
     counts: Counter[str] = Counter()
     start, number, seed = time.monotonic(), arguments.case or 0, arguments.seed
     print(f"seed {seed}, {kind} build, {arguments.seconds:g} s", flush=True)

@@ -47,6 +47,7 @@ def environment() -> dict[str, str]:
     """For a process with sanitizers: Python's own memory at exit is no leak, and each object is a block of its own."""
     return {
         "PYTHONMALLOC": "malloc",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:abort_on_error=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }

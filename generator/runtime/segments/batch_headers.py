@@ -10,11 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..batches.format import CODECS, CONTROL_TYPES, MAX_BATCH_BYTES
+from .arrays import TIMESTAMP, timestamps
 from .frames import CorruptSegmentError, Ints
 from .groups import Decoder, Facts, control_types
 from .reader import MAX_ROWS, SegmentReader, Source, checked_sources, count_batches
+from .record_columns import ColumnMaker
 from .report import SegmentReport
-from .rows import BATCH_COLUMNS, CORRUPT_COLUMN, CORRUPT_TYPE, TIMESTAMP, horizons, named, timestamps
+from .rows import BATCH_COLUMNS, CORRUPT_COLUMN, CORRUPT_TYPE, horizons, named
 from .run import Run
 
 __all__ = ["read_batch_headers"]
@@ -97,7 +99,9 @@ class _HeaderReader(SegmentReader):
             return pa.nulls(len(chosen), pa.string())
         unknown = len(CONTROL_TYPES) - 1
         kinds = np.full(len(run.start), -1)
-        decoder = Decoder(run, control_records=True, data_records=False, check_crcs=self._check, limit=self._max)
+        decoder = Decoder(
+            run, ColumnMaker(()), control_records=True, data_records=False, check_crcs=self._check, limit=self._max
+        )
         for group in decoder.groups():
             rows = np.flatnonzero(np.diff(group.records.batch, prepend=-1))
             found = control_types(group.records, rows)[1]

@@ -1,4 +1,5 @@
 /* The module: its functions. It has no state, and no types of its own. */
+#include "batches.h"
 #include "filling.h"
 
 static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
@@ -24,7 +25,10 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static int exec_module(PyObject *module) { return PyModule_AddIntConstant(module, "FORMAT", FORMAT); }
+static int exec_module(PyObject *module)
+{
+    return PyModule_AddIntConstant(module, "FORMAT", FORMAT) < 0 ? -1 : add_batches(module);
+}
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, exec_module}, {0, NULL}};
 

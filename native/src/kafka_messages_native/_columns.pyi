@@ -1,5 +1,7 @@
 from typing import Any, Final, TypeAlias
 
+from typing_extensions import Buffer
+
 FORMAT: Final[int]
 """The format of plan texts that this extension reads."""
 
@@ -19,3 +21,40 @@ def decode(
 ) -> Capsules | int | None: ...
 def encode(plan: Any, schema: object, array: object, version: int, prefix: bool, /) -> Capsules | int | None: ...
 def fail_allocation(number: int, /) -> None: ...
+
+BATCH_FORMAT: Final[dict[str, int]]
+"""The table of the format of record batches, as far as it is in C."""
+HEADER_FIELDS: Final[tuple[str, ...]]
+"""The columns that ``read_headers`` fills, in their order."""
+
+def follow_batches(
+    log: Buffer,
+    at: int,
+    last: int,
+    size: int,
+    shortest: int,
+    longest: int,
+    is_summed: bool,
+    starts: Buffer,
+    faults: Buffer,
+    agrees: Buffer,
+    /,
+) -> tuple[int, int, int]: ...
+def read_headers(log: Buffer, starts: Buffer, out: Buffer, /) -> None: ...
+
+_Binary = tuple[Buffer, Buffer, Buffer]
+"""Offsets, bits and bytes."""
+
+def read_record_columns(
+    data: Buffer,
+    lanes: Buffer,
+    rows: int,
+    offsets: Buffer | None,
+    timestamps: Buffer | None,
+    key: _Binary | None,
+    value: _Binary | None,
+    headers: tuple[int, Buffer, Buffer, _Binary, _Binary] | None,
+    /,
+) -> tuple[int, ...] | int | None: ...
+def crc32c(data: Buffer, /) -> int: ...
+def crc32c_portable(data: Buffer, /) -> int: ...

@@ -9,10 +9,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..batches.compression import CompressionError
-from ..batches.format import COMPRESSION, CONTROL, DELETE_HORIZON, HEADER, LOG_APPEND_TIME, TRANSACTIONAL
+from ..batches.format import (
+    COMPRESSION,
+    CONTROL,
+    CONTROL_KEY,
+    DELETE_HORIZON,
+    HEADER,
+    LOG_APPEND_TIME,
+    MAGIC_AT,
+    TIMESTAMP_AT,
+    TRANSACTIONAL,
+)
 from .compression import decompress
 from .frames import PADDING, Bools, Ints, Log
 from .legacy import read_messages
+from .native import PLACES, native_batches
+from .record_columns import ColumnMaker, RecordColumns
 from .records import Faults, Lanes, Records, read_records, without
 from .run import Run
 
@@ -22,60 +34,78 @@ GROUP_BYTES = 16 << 20
 """Decompressed bytes that are decoded together, unless one batch has more."""
 
 
+def _native_fields(log: Log, start: Ints) -> dict[str, Ints] | None:
+    """All fields of the headers of batches, by the names in ``format.BATCH``; None without the core."""
+    core = native_batches()
+    if core is None:
+        return None
+    fields = np.empty((len(core.HEADER_FIELDS), len(start)), np.int64)
+    core.read_headers(log.bytes, np.ascontiguousarray(start), fields)
+    return dict(zip(core.HEADER_FIELDS, fields, strict=True))
+
+
 class Facts:
     """Fields of the headers of batches, as far as they are asked for; those that a format lacks are -1 or False."""
 
     def __init__(self, log: Log, start: Ints) -> None:
         self.log = log
         self.start = start
-        self.magic = log.at(start + 16, "i1")
+        self._native = _native_fields(log, start)
+        self.magic = log.at(start + MAGIC_AT, "i1") if self._native is None else self._native["MAGIC"]
         self.new = self.magic == 2
-        self.attributes = np.where(self.new, log.at(start + 21, ">i2"), log.at(start + 17, "i1"))
+        if self._native is None:
+            self.attributes = np.where(self.new, log.at(start + PLACES["ATTRIBUTES"], ">i2"), log.at(start + 17, "i1"))
+        else:
+            self.attributes = self._native["ATTRIBUTES"]
         self.codec = self.attributes & COMPRESSION
 
-    def _if_new(self, place: int, kind: str, otherwise: int = -1) -> Ints:
-        return np.where(self.new, self.log.at(self.start + place, kind), otherwise)
+    def _field(self, name: str, kind: str, otherwise: int = -1) -> Ints:
+        if self._native is not None:
+            return self._native[name]
+        return np.where(self.new, self.log.at(self.start + PLACES[name], kind), otherwise)
 
     @property
     def base_offset(self) -> Ints:
         """In formats 0 and 1 that of the last message."""
-        return self.log.at(self.start, ">i8")
+        return self.log.at(self.start, ">i8") if self._native is None else self._native["BASE_OFFSET"]
 
     @property
     def leader_epoch(self) -> Ints:
-        return self._if_new(12, ">i4")
+        return self._field("LEADER_EPOCH", ">i4")
 
     @property
     def last_offset_delta(self) -> Ints:
-        return self._if_new(23, ">i4", 0)
+        return self._field("LAST_OFFSET_DELTA", ">i4", 0)
 
     @property
     def base_timestamp(self) -> Ints:
         """Milliseconds; the delete horizon in a batch that has one."""
-        return self._if_new(27, ">i8")
+        return self._field("BASE_TIMESTAMP", ">i8")
 
     @property
     def max_timestamp(self) -> Ints:
         """Milliseconds; in format 1 that of the outer message."""
-        old = np.where(self.magic == 1, self.log.at(self.start + 18, ">i8"), -1)
-        return np.where(self.new, self.log.at(self.start + 35, ">i8"), old)
+        if self._native is not None:
+            return self._native["MAX_TIMESTAMP"]
+        old = np.where(self.magic == 1, self.log.at(self.start + TIMESTAMP_AT, ">i8"), -1)
+        return np.where(self.new, self.log.at(self.start + PLACES["MAX_TIMESTAMP"], ">i8"), old)
 
     @property
     def producer_id(self) -> Ints:
-        return self._if_new(43, ">i8")
+        return self._field("PRODUCER_ID", ">i8")
 
     @property
     def producer_epoch(self) -> Ints:
-        return self._if_new(51, ">i2")
+        return self._field("PRODUCER_EPOCH", ">i2")
 
     @property
     def base_sequence(self) -> Ints:
-        return self._if_new(53, ">i4")
+        return self._field("BASE_SEQUENCE", ">i4")
 
     @property
     def count(self) -> Ints:
         """Records; 1 in formats 0 and 1, where a compressed message has more."""
-        return self._if_new(57, ">i4", 1)
+        return self._field("COUNT", ">i4", 1)
 
     @property
     def timestamp_type(self) -> Ints:
@@ -106,21 +136,30 @@ class Group:
 
     low: int
     high: int
-    records: Records
+    records: Records | RecordColumns
     corrupt: dict[int, str]
 
 
 class Decoder:
     """Decodes the batches of one run.
 
-    ``control_records``, ``data_records``: which are wanted; ``limit``: of the bytes of one batch when decompressed.
+    ``control_records``, ``data_records``: which are wanted; ``limit``: of the bytes of one batch when decompressed;
+    ``maker``: makes the columns that are wanted of them.
     """
 
     def __init__(
-        self, run: Run, *, control_records: bool, check_crcs: bool, limit: int, data_records: bool = True
+        self,
+        run: Run,
+        maker: ColumnMaker,
+        *,
+        control_records: bool,
+        check_crcs: bool,
+        limit: int,
+        data_records: bool = True,
     ) -> None:
         self.facts = Facts(run.log, run.start)
         self._run = run
+        self._maker = maker
         self._check = check_crcs
         self._limit = limit
         keep = np.ones(len(run.start), np.bool_)
@@ -165,7 +204,7 @@ class Decoder:
         )
         if read < len(chosen):
             high = int(chosen[read])
-        records.batch = chosen[records.batch]
+        records.number(chosen)
         return Group(low, high, records, self._corrupt(low, high, chosen, faults))
 
     def _batches(self, low: int, high: int) -> Group:
@@ -194,10 +233,22 @@ class Decoder:
             facts.max_timestamp[chosen],
             facts.timestamp_type[chosen] == 1,
         )
-        records = read_records(lanes, faults)
-        records = _checked_control(records, facts.control[chosen], faults)
-        records.batch = chosen[records.batch]
+        records = self._records(lanes, facts.control[chosen], faults)
+        records.number(chosen)
         return Group(low, high, records, self._corrupt(low, high, chosen, faults))
+
+    def _records(self, lanes: Lanes, control: Bools, faults: Faults) -> Records | RecordColumns:
+        """The records of sound batches. Where one is not sound, ``read_records`` takes them all: it says what is wrong."""
+        with_control = bool(control.any())
+        columns, odd = self._maker.make(lanes, with_key=with_control), Faults()
+        if columns is not None and with_control:
+            check_control(columns, control, odd)
+        if columns is not None and not odd.reasons:
+            return columns
+        records = read_records(lanes, faults)
+        if with_control:
+            check_control(records, control, faults)
+        return without(records, faults) if faults.reasons else records
 
     def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
         """The records' bytes of batches, of as many as come to the bytes of a group."""
@@ -225,20 +276,18 @@ class Decoder:
         return parts, len(parts)
 
 
-def control_types(records: Records, rows: Ints) -> tuple[Ints, Ints]:
+def control_types(records: Records | RecordColumns, rows: Ints) -> tuple[Ints, Ints]:
     """Version and type in the keys of control records, which are long enough."""
     log = Log(records.data, len(records.data))
     return log.at(records.key_pos[rows], ">i2"), log.at(records.key_pos[rows] + 2, ">i2")
 
 
-def _checked_control(records: Records, control: Bools, faults: Faults) -> Records:
-    """Leave out batches with control records that Kafka's ControlRecordType could not parse."""
-    if not control.any():
-        return records
-    rows = np.flatnonzero(control[records.batch])
-    short = records.key_size[rows] < 4
-    faults.add_all(records.batch[rows[short]], "the key of a control record has fewer than 4 bytes")
+def check_control(records: Records | RecordColumns, control: Bools, faults: Faults) -> None:
+    """Find the batches with control records that Kafka's ControlRecordType could not parse."""
+    batch = records.batch
+    rows = np.flatnonzero(control[batch])
+    short = records.key_size[rows] < CONTROL_KEY.size
+    faults.add_all(batch[rows[short]], "the key of a control record has fewer than 4 bytes")
     rows = rows[~short]
     negative = control_types(records, rows)[0] < 0
-    faults.add_all(records.batch[rows[negative]], "the key of a control record has a negative version")
-    return without(records, faults) if faults.reasons else records
+    faults.add_all(batch[rows[negative]], "the key of a control record has a negative version")

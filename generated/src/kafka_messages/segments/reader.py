@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..batches.format import MAX_BATCH_BYTES, SMALLEST
+from .arrays import Repeated
 from .frames import MAX_BATCH_BYTES_LIMIT, CorruptSegmentError, Ints
 from .groups import Decoder, Facts, Group
 from .names import topic_of
+from .record_columns import ColumnMaker
 from .report import CorruptBatch, SegmentReport
 from .rows import (
     BATCH_COLUMNS,
@@ -73,6 +75,8 @@ class SegmentReader(Iterator[Any]):
         self._base = base
         self._max_rows = max_rows
         self._filesystem = filesystem
+        self._maker = ColumnMaker(schema.names)
+        self._repeated = Repeated()
         self._batches = self._all(sources)
 
     def __next__(self) -> Any:
@@ -103,6 +107,7 @@ class SegmentReader(Iterator[Any]):
 
     def _of_file(self, file: BinaryFile, name: str) -> Iterator[Any]:
         report = SegmentReport(name, *topic_of(name), self._start, self._end)
+        self._repeated = Repeated()
         self.reports.append(report)
         scanner = Scanner(
             Window(file, max(0, self._start - LOOKBACK) if self._base is None else self._base, self._end),
@@ -122,7 +127,7 @@ class SegmentReader(Iterator[Any]):
         report.done = True
 
     def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
-        decoder = Decoder(run, control_records=self._control, check_crcs=self._check, limit=self._max)
+        decoder = Decoder(run, self._maker, control_records=self._control, check_crcs=self._check, limit=self._max)
         for group in decoder.groups():
             yield from self._of_group(report, run, decoder.facts, group)
 
@@ -131,7 +136,7 @@ class SegmentReader(Iterator[Any]):
         first = min(group.corrupt, default=None)
         high = group.high if first is None or not self._failfast else first
         count_batches(report, run, facts, group.low, high, group.corrupt)
-        rows = Rows(report, run, facts, group)
+        rows = Rows(report, run, facts, group, self._repeated)
         count = len(rows) if high == group.high else int(np.searchsorted(group.records.batch, high))
         report.records += count
         if first is None or self._failfast:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from ..batches.format import SMALLEST_RECORD
+from .arrays import HEADERS_TYPE, binary, header_lists, timestamps
 from .frames import Bools, Bytes, Ints
 from .places import find_places
 from .varints import VarintError, Varints, varint
@@ -50,6 +52,37 @@ class Records:
     headers: Headers | None
     """None if no record has any."""
 
+    def number(self, batches: Ints) -> None:
+        """Give the batches other numbers."""
+        self.batch = batches[self.batch]
+
+    @property
+    def count(self) -> int:
+        return len(self.batch)
+
+    def offsets(self, some: slice) -> pa.Array:
+        return pa.array(self.offset[some])
+
+    def keys(self, some: slice) -> pa.Array:
+        return binary(self.data, self.key_pos[some], self.key_size[some])
+
+    def values(self, some: slice) -> pa.Array:
+        return binary(self.data, self.value_pos[some], self.value_size[some])
+
+    def timestamps(self, some: slice) -> tuple[pa.Array, int]:
+        """And how many were beyond what microseconds can hold and are null."""
+        return timestamps(self.timestamp[some])
+
+    def header_lists(self, some: slice) -> pa.Array:
+        headers = self.headers
+        if headers is None:
+            return pa.nulls(len(self.batch[some]), HEADERS_TYPE)
+        first = headers.first[some.start : some.stop + 1]
+        inner = slice(int(first[0]), int(first[-1]))
+        keys = binary(self.data, headers.key_pos[inner], headers.key_size[inner])
+        values = binary(self.data, headers.value_pos[inner], headers.value_size[inner])
+        return header_lists(first, keys, values)
+
 
 @dataclass(slots=True)
 class Lanes:
@@ -64,6 +97,27 @@ class Lanes:
     append_time: Ints
     """The timestamp of all records of the batch, where ``appended``."""
     appended: Bools
+
+    @property
+    def are_possible(self) -> bool:
+        """Could each batch have as many records as it says?"""
+        return not (self.count > (self.end - self.pos) // SMALLEST_RECORD).any()
+
+    def table(self) -> Ints:
+        """All but the bytes, as the native core takes them."""
+        fields = (
+            self.pos,
+            self.end,
+            self.count,
+            self.base_offset,
+            self.base_timestamp,
+            self.append_time,
+            self.appended,
+        )
+        table = np.empty((len(fields), len(self.pos)), np.int64)
+        for row, field in zip(table, fields, strict=True):
+            row[:] = field
+        return table
 
 
 class Faults:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from struct import Struct
-from struct import error as StructError
 
 import numpy as np
 
 from ..batches.format import FINE, HEADER, OVERHEAD, SMALLEST
+from .chain import Chain, Follower
 from .frames import (
     MAX_BATCH_BYTES_LIMIT,
     PADDING,
@@ -71,7 +71,7 @@ class Scanner:
         self._report = report
         self._in_step = in_step or window.base == 0
         self._check = check_crcs
-        self._sums = check_crcs or sums
+        self._follower = Follower(max_batch_bytes, with_sums=check_crcs or sums)
         self._failfast = failfast
         self._max = max_batch_bytes
         self._most = _FEWEST
@@ -89,17 +89,17 @@ class Scanner:
                 return
             pos = found
         while end is None or pos < end:
-            starts, stop, need = self._chain(pos)
-            if starts:
-                pos = yield from self._checked(starts, stop)
+            chain = self._chain(pos)
+            if len(chain.start):
+                pos = yield from self._checked(chain)
                 self._most = min(2 * self._most, _MOST)
-            elif need == 0:
+            elif chain.need == 0:
                 next_pos = yield from self._no_length(pos)
                 if next_pos is None:
                     return
                 pos = next_pos
             elif not self._window.at_end:
-                self._window.move(pos, need)
+                self._window.move(pos, chain.need)
             else:
                 next_pos = yield from self._tail(pos)
                 if next_pos is None:
@@ -107,50 +107,24 @@ class Scanner:
                 pos = next_pos
             self._report.next_position = max(pos, start)
 
-    def _chain(self, pos: int) -> tuple[list[int], int, int]:
-        """Places of whole batches from ``pos`` on, by their lengths alone; where they end; and the bytes needed there.
-
-        The latter is 0 if there is no length that could be one.
-        """
+    def _chain(self, pos: int) -> Chain:
+        """Whole batches from ``pos`` on."""
         window, end = self._window, self._report.end
-        size = window.log.size
-        view = window.log.bytes.data[:size]
-        last = size if end is None else min(size, end - window.base)
-        smallest, largest = SMALLEST[0] - OVERHEAD, self._max - OVERHEAD
-        at = pos - window.base
-        starts: list[int] = []
-        append = starts.append
-        try:
-            for _ in range(self._most):
-                length = _int32(view, at + 8)[0]
-                if not smallest <= length <= largest:
-                    return starts, at, 0
-                stop = at + OVERHEAD + length
-                if stop >= last:
-                    if stop > size:
-                        return starts, at, stop - at
-                    append(at)
-                    return starts, stop, OVERHEAD
-                append(at)
-                at = stop
-        except StructError:
-            pass  # the rest is too short for a length
-        return starts, at, OVERHEAD
+        log = window.log
+        last = log.size if end is None else min(log.size, end - window.base)
+        return self._follower.follow(log, pos - window.base, last, self._most)
 
-    def _checked(self, starts: list[int], stop: int) -> Generator[Run | Gap, None, int]:
+    def _checked(self, chain: Chain) -> Generator[Run | Gap, None, int]:
         """Hand out whole batches, the bad ones marked. Returns the position to go on at."""
         window = self._window
         log, base = window.log, window.base
-        start = np.array(starts, np.int64)
-        size = np.diff(start, append=stop)
-        fault = faults(log, start, size)
-        sums = intact(log, start, size) if self._sums else None
+        start, size, fault, sums = chain.start, chain.size, chain.fault, chain.sums
         wrong = fault != FINE
         if self._check and sums is not None:
             wrong |= ~sums
         bad: dict[int, str] = {}
         for number in np.flatnonzero(wrong).tolist():
-            at, length = starts[number], int(size[number])
+            at, length = int(start[number]), int(size[number])
             reason = fault_text(log, at, length, int(fault[number])) if fault[number] else sum_text(log, at, length)
             behind = slice(number + 1, number + 2)
             if (
@@ -164,7 +138,7 @@ class Scanner:
             yield from self._run(Run(log, base, start[:number], size[:number], sums, bad))
             return (yield from self._bad(base + at, length, reason))
         yield from self._run(Run(log, base, start, size, sums, bad))
-        return base + stop
+        return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
         """Are there sound batches within a bad one up to its very end, or across it? Then its length is wrong.

@@ -1,0 +1,69 @@
+"""Arrow arrays of what records have: pieces of bytes, timestamps, and lists of headers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .frames import Bytes, Ints
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+HEADER_TYPE = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
+HEADERS_TYPE: Any = pa.list_(pa.field("element", HEADER_TYPE))
+
+MOST_MILLISECONDS = (1 << 63) // 1000 - 1
+"""Microseconds cannot hold more; nor less than as many below zero."""
+
+
+class Repeated:
+    """Arrays of one value again and again, which are made once and cut to the length that is needed."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[Any, Any], pa.Array] = {}
+
+    def of(self, value: Any, kind: Any, count: int) -> pa.Array:
+        array = self._arrays.get((value, kind))
+        if array is None or len(array) < count:
+            array = self._arrays[value, kind] = pa.repeat(pa.scalar(value, kind), count)
+        return array[:count]
+
+
+def binary(data: Bytes, pos: Ints, size: Ints) -> pa.Array:
+    """An array of pieces of ``data``; a negative size is null."""
+    count = len(pos)
+    if count == 0:
+        return pa.array([], pa.binary())
+    bounds = np.empty(2 * count, np.int32)
+    bounds[0::2] = pos
+    bounds[1::2] = pos + np.maximum(size, 0)
+    # What lies between two pieces is an element too; it is never looked at, so its length may be negative.
+    pieces = pa.Array.from_buffers(pa.binary(), 2 * count - 1, [None, pa.py_buffer(bounds), pa.py_buffer(data)])
+    null = size < 0
+    numbers = np.arange(0, 2 * count, 2, dtype=np.int32)
+    return pieces.take(pa.array(numbers, mask=null if null.any() else None))
+
+
+def timestamps(milliseconds: Ints) -> tuple[pa.Array, int]:
+    """An array of timestamps, and how many were beyond what microseconds can hold and are null."""
+    lost = (milliseconds > MOST_MILLISECONDS) | (milliseconds < -MOST_MILLISECONDS)
+    count = int(np.count_nonzero(lost))
+    array = pa.array(milliseconds * 1000, mask=lost if count else None)
+    return array.view(TIMESTAMP), count
+
+
+def header_lists(first: Ints, keys: pa.Array, values: pa.Array) -> pa.Array:
+    """A list of headers for each record, null for one without any. ``first`` numbers the first of each, and the end."""
+    pairs = pa.StructArray.from_arrays([_strings(keys), values], fields=list(HEADER_TYPE))
+    none = first[1:] == first[:-1]
+    offsets = pa.array((first - first[0]).astype(np.int32))
+    return pa.ListArray.from_arrays(offsets, pairs, type=HEADERS_TYPE, mask=pa.array(none) if none.any() else None)
+
+
+def _strings(keys: pa.Array) -> pa.Array:
+    """Header keys as text; bytes that are no UTF-8 become replacement characters, as in Java."""
+    try:
+        return keys.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([key.decode("utf-8", "replace") for key in keys.to_pylist()], pa.string())

@@ -1,0 +1,252 @@
+/* Headers of record batches: going from length to length, what is wrong with each header, checksums, and all fields as columns. */
+#include "batches.h"
+
+/* ---- what a header says ---------------------------------------------------------------------------------------- */
+
+static int64_t smallest(int magic) { return magic == 2 ? HEADER : magic == 1 ? SMALLEST_1 : SMALLEST_0; }
+
+static int attributes_of(const uint8_t *batch, int magic)
+{
+    return magic == 2 ? INT16_AT(batch + ATTRIBUTES_AT) : (int8_t)batch[MESSAGE_ATTRIBUTES_AT];
+}
+
+/* What is wrong with the header of a batch of so many bytes, at least SMALLEST_0: its number in FAULTS of the table, 0 is nothing. */
+static int fault(const uint8_t *batch, int64_t size)
+{
+    int magic = (int8_t)batch[MAGIC_AT];
+    if (batch[0] & 128) return 1;
+    if (magic < 0 || magic > 2) return 2;
+    if (size < smallest(magic)) return 3;
+    int codec = attributes_of(batch, magic) & COMPRESSION;
+    if (codec >= CODECS) return 4;
+    if (magic < 2) return 0;
+    int32_t count = INT32_AT(batch + COUNT_AT);
+    if (count < 0) return 5;
+    if (batch[LAST_OFFSET_DELTA_AT] & 128) return 6;
+    return codec == 0 && (int64_t)count * SMALLEST_RECORD > size ? 7 : 0;
+}
+
+/* ---- from length to length -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const uint8_t *log;
+    int64_t at, last, size, shortest, longest;
+    int is_summed;
+    int64_t *starts;
+    uint8_t *faults, *agrees;
+    int64_t room, found, need;
+} Walk;
+
+enum { DIFFERS, AGREES, NOT_SUMMED };
+
+static void take_batch(Walk *walk, int64_t size)
+{
+    const uint8_t *batch = walk->log + walk->at;
+    int wrong = fault(batch, size);
+    walk->starts[walk->found] = walk->at;
+    walk->faults[walk->found] = (uint8_t)wrong;
+    uint8_t agrees = NOT_SUMMED;
+    if (walk->is_summed && wrong) agrees = DIFFERS;
+    else if (walk->is_summed && batch[MAGIC_AT] == 2)
+        agrees = crc32c(batch + SUMMED_FROM, (size_t)(size - SUMMED_FROM)) == get32(batch + CRC_AT);
+    walk->agrees[walk->found++] = agrees;
+    walk->at += size;
+}
+
+/* Whole batches from `at` on. `need` is what is needed where it ends, 0 if there is no length that could be one. */
+static void follow(Walk *walk)
+{
+    walk->need = OVERHEAD;
+    while (walk->found < walk->room && walk->at + OVERHEAD <= walk->size) {
+        int64_t length = INT32_AT(walk->log + walk->at + LENGTH_AT);
+        if (length < walk->shortest || length > walk->longest) {
+            walk->need = 0;
+            return;
+        }
+        int64_t size = OVERHEAD + length;
+        if (size > walk->size - walk->at) {
+            walk->need = size;
+            return;
+        }
+        int is_last = walk->at + size >= walk->last;
+        take_batch(walk, size);
+        if (is_last) return;
+    }
+}
+
+static PyObject *follow_batches(PyObject *module, PyObject *args)
+{
+    (void)module;
+    Py_buffer log, starts, faults, agrees;
+    long long at, last, size, shortest, longest;
+    Walk walk = {0};
+    if (!PyArg_ParseTuple(args, "y*LLLLLpw*w*w*:follow_batches", &log, &at, &last, &size, &shortest, &longest,
+                          &walk.is_summed, &starts, &faults, &agrees)) {
+        return NULL;
+    }
+    int is_sound = at >= 0 && last >= 0 && size >= 0 && size <= log.len && shortest >= SMALLEST_0 - OVERHEAD &&
+                   starts.len / 8 <= faults.len && starts.len / 8 <= agrees.len;
+    if (is_sound) {
+        walk.log = log.buf;
+        walk.at = at;
+        walk.last = last;
+        walk.size = size;
+        walk.shortest = shortest;
+        walk.longest = longest;
+        walk.starts = starts.buf;
+        walk.faults = faults.buf;
+        walk.agrees = agrees.buf;
+        walk.room = starts.len / 8;
+        Py_BEGIN_ALLOW_THREADS
+        follow(&walk);
+        Py_END_ALLOW_THREADS
+    }
+    else PyErr_SetString(PyExc_ValueError, "buffers or places that do not fit each other");
+    PyBuffer_Release(&log);
+    PyBuffer_Release(&starts);
+    PyBuffer_Release(&faults);
+    PyBuffer_Release(&agrees);
+    if (!is_sound) return NULL;
+    return Py_BuildValue("LLL", (long long)walk.found, (long long)walk.at, (long long)walk.need);
+}
+
+/* ---- fields as columns ------------------------------------------------------------------------------------------ */
+
+#define FIELD_NAMES(X)                                                                                                 \
+    X(MAGIC) X(ATTRIBUTES) X(BASE_OFFSET) X(LEADER_EPOCH) X(LAST_OFFSET_DELTA) X(BASE_TIMESTAMP) X(MAX_TIMESTAMP)      \
+    X(PRODUCER_ID) X(PRODUCER_EPOCH) X(BASE_SEQUENCE) X(COUNT)
+#define ENUMERATOR(name) name,
+enum { FIELD_NAMES(ENUMERATOR) FIELDS };
+#undef ENUMERATOR
+
+/* The fields of one header as element `at` of columns that are `n` long; those that a format lacks are -1, 0 or 1. */
+static void read_header(const uint8_t *batch, int64_t *out, int64_t n)
+{
+    int magic = (int8_t)batch[MAGIC_AT];
+    int is_new = magic == 2;
+    out[MAGIC * n] = magic;
+    out[ATTRIBUTES * n] = attributes_of(batch, magic);
+    out[BASE_OFFSET * n] = INT64_AT(batch);
+    out[LEADER_EPOCH * n] = is_new ? INT32_AT(batch + LEADER_EPOCH_AT) : -1;
+    out[LAST_OFFSET_DELTA * n] = is_new ? INT32_AT(batch + LAST_OFFSET_DELTA_AT) : 0;
+    out[BASE_TIMESTAMP * n] = is_new ? INT64_AT(batch + BASE_TIMESTAMP_AT) : -1;
+    out[MAX_TIMESTAMP * n] = is_new       ? INT64_AT(batch + MAX_TIMESTAMP_AT)
+                             : magic == 1 ? INT64_AT(batch + MESSAGE_TIMESTAMP_AT)
+                                          : -1;
+    out[PRODUCER_ID * n] = is_new ? INT64_AT(batch + PRODUCER_ID_AT) : -1;
+    out[PRODUCER_EPOCH * n] = is_new ? INT16_AT(batch + PRODUCER_EPOCH_AT) : -1;
+    out[BASE_SEQUENCE * n] = is_new ? INT32_AT(batch + BASE_SEQUENCE_AT) : -1;
+    out[COUNT * n] = is_new ? INT32_AT(batch + COUNT_AT) : 1;
+}
+
+static int read_all_headers(const Py_buffer *log, const int64_t *starts, int64_t n, int64_t *out)
+{
+    for (int64_t k = 0; k < n; k++) {
+        if (starts[k] < 0 || starts[k] > log->len - HEADER) return 0; /* behind a log there is more than that */
+        read_header((const uint8_t *)log->buf + starts[k], out + k, n);
+    }
+    return 1;
+}
+
+static PyObject *read_headers(PyObject *module, PyObject *args)
+{
+    (void)module;
+    Py_buffer log, starts, out;
+    if (!PyArg_ParseTuple(args, "y*y*w*:read_headers", &log, &starts, &out)) return NULL;
+    int64_t n = starts.len / 8;
+    int is_sound = out.len / 8 / FIELDS >= n;
+    if (is_sound) {
+        Py_BEGIN_ALLOW_THREADS
+        is_sound = read_all_headers(&log, starts.buf, n, out.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&log);
+    PyBuffer_Release(&starts);
+    PyBuffer_Release(&out);
+    if (!is_sound) {
+        PyErr_SetString(PyExc_ValueError, "buffers or places that do not fit each other");
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- what Python calls ------------------------------------------------------------------------------------------ */
+
+static PyObject *sum_of(PyObject *args, const char *format, uint32_t (*of)(const uint8_t *, size_t))
+{
+    Py_buffer data;
+    if (!PyArg_ParseTuple(args, format, &data)) return NULL;
+    uint32_t sum;
+    Py_BEGIN_ALLOW_THREADS
+    sum = of(data.buf, (size_t)data.len);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&data);
+    return PyLong_FromUnsignedLong(sum);
+}
+
+static PyObject *py_crc32c(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return sum_of(args, "y*:crc32c", crc32c);
+}
+
+static PyObject *py_crc32c_portable(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return sum_of(args, "y*:crc32c_portable", crc32c_portable);
+}
+
+static PyMethodDef functions[] = {
+    {"follow_batches", follow_batches, METH_VARARGS,
+     "follow_batches(log, at, last, size, shortest, longest, is_summed, starts, faults, agrees, /)\n--\n\n"
+     "Fill in where whole batches begin, what is wrong with their headers, and whether their checksums agree (2: not\n"
+     "summed). Returns how many there are, where they end, and the bytes needed there, 0 if no length could be one."},
+    {"read_headers", read_headers, METH_VARARGS,
+     "read_headers(log, starts, out, /)\n--\n\nFill in the fields of headers, each a column of int64."},
+    {"read_record_columns", read_record_columns, METH_VARARGS,
+     "read_record_columns(data, lanes, rows, offsets, timestamps, key, value, headers, /)\n--\n\n"
+     "Fill Arrow's buffers with the records of batches. Returns what was used of them; a number, which buffer is too\n"
+     "short; or None for what it does not take."},
+    {"crc32c", py_crc32c, METH_VARARGS, "crc32c(data, /)\n--\n\nThe CRC-32C of some bytes."},
+    {"crc32c_portable", py_crc32c_portable, METH_VARARGS,
+     "crc32c_portable(data, /)\n--\n\nThe same without the processor's instruction."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyObject *format_table(void)
+{
+    PyObject *table = PyDict_New();
+#define ENTRY(name, number)                                                                                            \
+    if (table != NULL) {                                                                                               \
+        PyObject *value = PyLong_FromLong(number);                                                                     \
+        if (value == NULL || PyDict_SetItemString(table, #name, value) < 0) Py_CLEAR(table);                           \
+        Py_XDECREF(value);                                                                                             \
+    }
+    FORMAT_TABLE(ENTRY)
+#undef ENTRY
+    return table;
+}
+
+/* Takes over `value`, which may be NULL. */
+static int add_constant(PyObject *module, const char *name, PyObject *value)
+{
+    int result = value == NULL ? -1 : PyModule_AddObjectRef(module, name, value);
+    Py_XDECREF(value);
+    return result;
+}
+
+int add_batches(PyObject *module)
+{
+    crc_begin();
+#define NAME(name) #name,
+    static const char *const names[] = {FIELD_NAMES(NAME)};
+#undef NAME
+    PyObject *fields = PyTuple_New(FIELDS);
+    for (int k = 0; fields != NULL && k < FIELDS; k++) {
+        PyObject *name = PyUnicode_FromString(names[k]);
+        if (name == NULL || PyTuple_SetItem(fields, k, name) < 0) Py_CLEAR(fields);
+    }
+    return add_constant(module, "HEADER_FIELDS", fields) < 0 || add_constant(module, "BATCH_FORMAT", format_table()) < 0
+               ? -1
+               : PyModule_AddFunctions(module, functions);
+}

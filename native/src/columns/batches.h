@@ -1,0 +1,62 @@
+/* Record batches: the table of their format, and what the files that read them share. No memory is allocated:
+ * all that is written goes into buffers of the caller. */
+#ifndef COLUMNS_BATCHES_H
+#define COLUMNS_BATCHES_H
+
+#include "columns.h"
+
+/* The numbers of the package's batches/format.py, which compares them when it first comes here, and goes without this
+ * part if one differs. */
+#define FORMAT_TABLE(X)                                                                                                \
+    X(OVERHEAD, 12)                                                                                                    \
+    X(SMALLEST_0, 26)                                                                                                  \
+    X(SMALLEST_1, 34)                                                                                                  \
+    X(HEADER, 61)                                                                                                      \
+    X(SMALLEST_RECORD, 7)                                                                                              \
+    X(LENGTH_AT, 8)                                                                                                    \
+    X(LEADER_EPOCH_AT, 12)                                                                                             \
+    X(MAGIC_AT, 16)                                                                                                    \
+    X(CRC_AT, 17)                                                                                                      \
+    X(SUMMED_FROM, 21)                                                                                                 \
+    X(ATTRIBUTES_AT, 21)                                                                                               \
+    X(LAST_OFFSET_DELTA_AT, 23)                                                                                        \
+    X(BASE_TIMESTAMP_AT, 27)                                                                                           \
+    X(MAX_TIMESTAMP_AT, 35)                                                                                            \
+    X(PRODUCER_ID_AT, 43)                                                                                              \
+    X(PRODUCER_EPOCH_AT, 51)                                                                                           \
+    X(BASE_SEQUENCE_AT, 53)                                                                                            \
+    X(COUNT_AT, 57)                                                                                                    \
+    X(MESSAGE_ATTRIBUTES_AT, 17)                                                                                       \
+    X(MESSAGE_TIMESTAMP_AT, 18)                                                                                        \
+    X(COMPRESSION, 7)                                                                                                  \
+    X(CODECS, 5)                                                                                                       \
+    X(FAULTS, 8)
+
+#define ENUMERATOR(name, value) name = value,
+enum { FORMAT_TABLE(ENUMERATOR) };
+#undef ENUMERATOR
+
+#define INT16_AT(p) ((int16_t)get16(p))
+#define INT32_AT(p) ((int32_t)get32(p))
+#define INT64_AT(p) ((int64_t)get64(p))
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility push(hidden)
+#endif
+
+/* crc.c: the sum of some bytes; crc_begin() first. */
+void crc_begin(void);
+uint32_t crc32c(const uint8_t *data, size_t size);
+uint32_t crc32c_portable(const uint8_t *data, size_t size);
+
+/* records.c */
+PyObject *read_record_columns(PyObject *module, PyObject *args);
+
+/* batches.c: add what Python asks of this part to the module; -1 with an exception if that fails. */
+int add_batches(PyObject *module);
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility pop
+#endif
+
+#endif

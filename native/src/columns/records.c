@@ -1,0 +1,311 @@
+/* Records of batches of format 2 into Arrow's buffers, one loop for each batch (KIP-82, KIP-98).
+
+   It takes what is certainly sound. At the first other thing it stops: the package then reads the same bytes by its own
+   code, which words what is wrong with them. Nothing is written beyond a buffer: one that is too short stops it as well,
+   and it is called again with a longer one. */
+#include "batches.h"
+#include "filling.h"
+
+/* ---- a column of texts or bytes ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    int is_wanted;
+    uint8_t *bytes;
+    int64_t room, used;
+    int32_t *offsets;
+    uint8_t *valid; /* a bit an element, all set to begin with */
+    int64_t elements, nulls;
+} Binary;
+
+enum { NEAR = 64 }; /* so many bytes are copied at once where there are as many on both sides */
+
+/* Put an element behind the others; 0 if there is no room. A negative size is null. `stop`: where the bytes read end. */
+INLINE int put(Binary *column, int64_t at, const uint8_t *data, int64_t size, const uint8_t *stop)
+{
+    if (size > 0) {
+        int64_t room = column->room - column->used;
+        uint8_t *to = column->bytes + column->used;
+        if (LIKELY(size <= NEAR && room >= NEAR && stop - data >= NEAR)) memcpy(to, data, NEAR);
+        else if (size > room) return 0;
+        else memcpy(to, data, (size_t)size);
+        column->used += size;
+    }
+    else if (size < 0) {
+        column->valid[at >> 3] &= (uint8_t)~(1 << (at & 7));
+        column->nulls++;
+    }
+    column->offsets[at + 1] = (int32_t)column->used;
+    return 1;
+}
+
+static void begin(Binary *column)
+{
+    column->used = column->nulls = 0;
+    if (!column->is_wanted) return;
+    column->offsets[0] = 0;
+    memset(column->valid, 0xFF, (size_t)(column->elements + 7) / 8);
+}
+
+/* ---- what is read and written ------------------------------------------------------------------------------------ */
+
+enum { POS, END, COUNT, BASE_OFFSET, BASE_TIMESTAMP, APPEND_TIME, IS_APPENDED, LANE_FIELDS };
+enum { DONE, KEYS_SHORT, VALUES_SHORT, HEADERS_SHORT, HEADER_KEYS_SHORT, HEADER_VALUES_SHORT, NOT_TAKEN };
+
+typedef struct {
+    const uint8_t *data, *stop;
+    const int64_t *lanes;
+    int64_t batches, rows, row, header;
+    int64_t *offset, *timestamp;
+    Binary key, value, header_key, header_value;
+    int32_t *lists;
+    uint8_t *has_headers;
+    int64_t without_headers;
+} Scan;
+
+static const int64_t MOST_MILLISECONDS = INT64_MAX / 1000 - 1; /* beyond them, and some before, microseconds need more */
+
+/* ---- varints ----------------------------------------------------------------------------------------------------- */
+
+/* A zig-zag number of at most `most` bytes, 5 (int32) or 10 (int64); NULL if it is none. */
+static const uint8_t *long_varint(const uint8_t *p, const uint8_t *end, int most, int64_t *out)
+{
+    uint64_t value = 0;
+    for (int k = 0; k < most && p < end; k++, p++) {
+        if (k == 9 && *p > 1) return NULL;
+        value |= (uint64_t)(*p & 127) << 7 * k;
+        if (*p < 128) {
+            if (most == 5 && value > UINT32_MAX) return NULL;
+            *out = (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+            return p + 1;
+        }
+    }
+    return NULL;
+}
+
+INLINE const uint8_t *varint(const uint8_t *p, const uint8_t *end, int most, int64_t *out)
+{
+    if (LIKELY(end - p >= 2)) {
+        uint32_t one = p[0], two = p[1];
+        if (LIKELY(one < 128)) {
+            *out = (int64_t)(one >> 1) ^ -(int64_t)(one & 1);
+            return p + 1;
+        }
+        if (LIKELY(two < 128)) {
+            uint32_t value = (one & 127) | two << 7;
+            *out = (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+            return p + 2;
+        }
+    }
+    return long_varint(p, end, most, out);
+}
+
+#define INT32(out)                                                                                                     \
+    do {                                                                                                               \
+        if ((p = varint(p, end, 5, &(out))) == NULL) return NOT_TAKEN;                                                  \
+    } while (0)
+
+/* ---- the loops --------------------------------------------------------------------------------------------------- */
+
+/* The headers of one record, which begin at p and must end where it does. */
+static int read_headers(Scan *scan, const uint8_t *p, const uint8_t *end, int64_t count)
+{
+    if (count > (end - p) / 2) return NOT_TAKEN;
+    int is_wanted = scan->lists != NULL;
+    if (is_wanted && count > scan->header_key.elements - scan->header) return HEADERS_SHORT;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t size;
+        INT32(size);
+        if (size < 0 || size > end - p) return NOT_TAKEN;
+        if (is_wanted && !put(&scan->header_key, scan->header, p, size, scan->stop)) return HEADER_KEYS_SHORT;
+        p += size;
+        INT32(size);
+        if (size > end - p) return NOT_TAKEN;
+        if (is_wanted && !put(&scan->header_value, scan->header, p, size, scan->stop)) return HEADER_VALUES_SHORT;
+        if (size > 0) p += size;
+        scan->header++;
+    }
+    return p == end ? DONE : NOT_TAKEN;
+}
+
+static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, int64_t count, int64_t base_offset,
+                      int64_t base_timestamp, int64_t append_time, int is_appended)
+{
+    for (int64_t k = 0; k < count; k++) {
+        const uint8_t *end = batch_end;
+        int64_t size, timestamp, offset, key_size, value_size, headers, row = scan->row;
+        INT32(size);
+        if (size < SMALLEST_RECORD - 1 || size > batch_end - p) return NOT_TAKEN;
+        end = p++ + size; /* a byte of attributes, of which none are in use */
+        if ((p = varint(p, end, 10, &timestamp)) == NULL) return NOT_TAKEN;
+        INT32(offset);
+        INT32(key_size);
+        if (key_size > end - p) return NOT_TAKEN;
+        const uint8_t *key = p;
+        if (key_size > 0) p += key_size;
+        INT32(value_size);
+        if (value_size > end - p) return NOT_TAKEN;
+        const uint8_t *value = p;
+        if (value_size > 0) p += value_size;
+        INT32(headers);
+        if (LIKELY(headers == 0)) {
+            if (p != end) return NOT_TAKEN;
+            if (scan->lists != NULL) {
+                scan->has_headers[row >> 3] &= (uint8_t)~(1 << (row & 7));
+                scan->without_headers++;
+            }
+        }
+        else {
+            int problem = headers < 0 ? NOT_TAKEN : read_headers(scan, p, end, headers);
+            if (problem != DONE) return problem;
+            p = end;
+        }
+        if (scan->lists != NULL) scan->lists[row + 1] = (int32_t)scan->header;
+        if (scan->key.is_wanted && !put(&scan->key, row, key, key_size, scan->stop)) return KEYS_SHORT;
+        if (scan->value.is_wanted && !put(&scan->value, row, value, value_size, scan->stop)) return VALUES_SHORT;
+        if (scan->offset != NULL) scan->offset[row] = (int64_t)((uint64_t)base_offset + (uint64_t)offset);
+        if (scan->timestamp != NULL) {
+            timestamp = is_appended ? append_time : (int64_t)((uint64_t)base_timestamp + (uint64_t)timestamp);
+            if (timestamp > MOST_MILLISECONDS || timestamp < -MOST_MILLISECONDS) return NOT_TAKEN;
+            scan->timestamp[row] = timestamp * 1000;
+        }
+        scan->row++;
+    }
+    return p == batch_end ? DONE : NOT_TAKEN;
+}
+
+static int read_batches(Scan *scan)
+{
+    scan->row = scan->header = scan->without_headers = 0;
+    begin(&scan->key);
+    begin(&scan->value);
+    begin(&scan->header_key);
+    begin(&scan->header_value);
+    if (scan->lists != NULL) {
+        scan->lists[0] = 0;
+        memset(scan->has_headers, 0xFF, (size_t)(scan->rows + 7) / 8);
+    }
+    for (int64_t k = 0; k < scan->batches; k++) {
+        const int64_t *lane = scan->lanes + k;
+        int64_t n = scan->batches, pos = lane[POS * n], end = lane[END * n], count = lane[COUNT * n];
+        if (count == 0) continue; /* Kafka does not look at the bytes */
+        if (pos < 0 || end < pos || end > scan->stop - scan->data || count < 0 || count > scan->rows - scan->row ||
+            count > (end - pos) / SMALLEST_RECORD) {
+            return NOT_TAKEN;
+        }
+        int problem = read_batch(scan, scan->data + pos, scan->data + end, count, lane[BASE_OFFSET * n],
+                                 lane[BASE_TIMESTAMP * n], lane[APPEND_TIME * n], lane[IS_APPENDED * n] != 0);
+        if (problem != DONE) return problem;
+    }
+    return scan->row == scan->rows ? DONE : NOT_TAKEN;
+}
+
+/* ---- what Python calls ------------------------------------------------------------------------------------------- */
+
+enum { MOST_BUFFERS = 16 };
+
+typedef struct {
+    Py_buffer views[MOST_BUFFERS];
+    int taken;
+} Buffers;
+
+static void release(Buffers *buffers)
+{
+    while (buffers->taken) PyBuffer_Release(&buffers->views[--buffers->taken]);
+}
+
+/* The memory of a buffer that is written to, with at least so many bytes; NULL with an exception set if it is not that. */
+static void *writable(Buffers *buffers, PyObject *object, int64_t least, int64_t *size)
+{
+    if (buffers->taken == MOST_BUFFERS || PyObject_GetBuffer(object, &buffers->views[buffers->taken], PyBUF_WRITABLE) < 0)
+        return NULL;
+    Py_buffer *view = &buffers->views[buffers->taken++];
+    if (view->len < least) {
+        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes, where %lld are needed", view->len, (long long)least);
+        return NULL;
+    }
+    if (size != NULL) *size = view->len;
+    return view->buf;
+}
+
+static int take_ints(Buffers *buffers, PyObject *object, int64_t rows, int64_t **out)
+{
+    *out = NULL;
+    if (object == Py_None) return 1;
+    return (*out = writable(buffers, object, 8 * rows, NULL)) != NULL;
+}
+
+/* A tuple of offsets, bits and bytes; or None. */
+static int take_binary(Buffers *buffers, PyObject *object, int64_t elements, Binary *out)
+{
+    PyObject *offsets, *valid, *bytes;
+    out->is_wanted = object != Py_None;
+    out->elements = elements;
+    if (!out->is_wanted) return 1;
+    return PyArg_ParseTuple(object, "OOO", &offsets, &valid, &bytes) &&
+           (out->offsets = writable(buffers, offsets, 4 * (elements + 1), NULL)) != NULL &&
+           (out->valid = writable(buffers, valid, (elements + 7) / 8, NULL)) != NULL &&
+           (out->bytes = writable(buffers, bytes, 0, &out->room)) != NULL;
+}
+
+/* A tuple of the number of headers there is room for, the offsets and bits of the lists, keys and values; or None. */
+static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
+{
+    PyObject *lists, *valid, *keys, *values;
+    long long elements;
+    if (object == Py_None) return 1;
+    if (!PyArg_ParseTuple(object, "LOOOO", &elements, &lists, &valid, &keys, &values)) return 0;
+    if (elements < 0 || elements > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "so many headers cannot be");
+        return 0;
+    }
+    scan->lists = writable(buffers, lists, 4 * (scan->rows + 1), NULL);
+    return scan->lists != NULL && (scan->has_headers = writable(buffers, valid, (scan->rows + 7) / 8, NULL)) != NULL &&
+           take_binary(buffers, keys, elements, &scan->header_key) &&
+           take_binary(buffers, values, elements, &scan->header_value);
+}
+
+static PyObject *result(const Scan *scan, int problem)
+{
+    if (problem == NOT_TAKEN) Py_RETURN_NONE;
+    if (problem != DONE) return PyLong_FromLong(problem);
+    return Py_BuildValue("LLLLLLLLL", (long long)scan->key.used, (long long)scan->key.nulls,
+                         (long long)scan->value.used, (long long)scan->value.nulls, (long long)scan->header,
+                         (long long)scan->without_headers, (long long)scan->header_key.used,
+                         (long long)scan->header_value.used, (long long)scan->header_value.nulls);
+}
+
+PyObject *read_record_columns(PyObject *module, PyObject *args)
+{
+    (void)module;
+    Buffers buffers = {.taken = 0};
+    Scan scan = {0};
+    Py_buffer data, lanes;
+    PyObject *offset, *timestamp, *key, *value, *headers, *found = NULL;
+    long long rows;
+    if (!PyArg_ParseTuple(args, "y*y*LOOOOO:read_record_columns", &data, &lanes, &rows, &offset, &timestamp, &key, &value,
+                          &headers)) {
+        return NULL;
+    }
+    scan.data = data.buf;
+    scan.stop = scan.data + data.len;
+    scan.lanes = lanes.buf;
+    scan.batches = lanes.len / 8 / LANE_FIELDS;
+    scan.rows = rows;
+    if (rows < 0 || rows > data.len || data.len > INT32_MAX) {
+        found = Py_NewRef(Py_None); /* offsets of Arrow's binary columns are int32 */
+    }
+    else if (take_ints(&buffers, offset, rows, &scan.offset) && take_ints(&buffers, timestamp, rows, &scan.timestamp) &&
+             take_binary(&buffers, key, rows, &scan.key) && take_binary(&buffers, value, rows, &scan.value) &&
+             take_headers(&buffers, headers, &scan)) {
+        int problem;
+        Py_BEGIN_ALLOW_THREADS
+        problem = read_batches(&scan);
+        if (problem == DONE && scan.lists != NULL && !are_utf8(scan.header_key.bytes, scan.header_key.offsets, scan.header)) problem = NOT_TAKEN;
+        Py_END_ALLOW_THREADS
+        found = result(&scan, problem);
+    }
+    release(&buffers);
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&lanes);
+    return found;
+}

@@ -1,0 +1,263 @@
+"""Segments read with the native core and without it: the same batches, reports and errors, whatever the bytes and options."""
+
+from __future__ import annotations
+
+import io
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+core: Any = pytest.importorskip("kafka_messages_native._columns", reason="kafka-messages-native is not installed")
+
+from kafka_messages._core.native import rendering, set_rendering
+from kafka_messages.segments import native as door
+from kafka_messages.segments.batch_writer import write_batches
+from kafka_messages.segments.crc import _by_numpy
+from kafka_messages.segments.native import native_batches, table
+from kafka_messages.segments.reader import read_segments
+
+from tests.support.segment_renderings import (
+    COLUMNS,
+    FUNCTIONS,
+    both,
+    damaged,
+    difference,
+    outcome,
+    repacked,
+    some_batches,
+    some_options,
+)
+from tests.support.segments import SEGMENTS, crafted, crafted_record, some_rows
+
+CLUSTER = sorted((Path(__file__).parents[2] / "examples" / "cluster" / "logs").rglob("*.log"))
+
+
+@pytest.fixture(autouse=True)
+def native(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The native rendering, also where the whole run is pure."""
+    before = rendering()
+    set_rendering("native")
+    yield
+    set_rendering(before)
+
+
+def test_the_core_goes_by_the_table_of_the_format() -> None:
+    """The numbers of the format are in C too: were one of them another one, the core would not be used, and nobody told."""
+    assert table() == core.BATCH_FORMAT
+    assert native_batches() is core
+
+
+def test_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A core of another release may know another format; then the package's own code has to read all of it."""
+    monkeypatch.setattr(core, "BATCH_FORMAT", {**core.BATCH_FORMAT, "HEADER": 60})
+    door._fits.cache_clear()
+    try:
+        assert native_batches() is None
+    finally:
+        monkeypatch.undo()
+        door._fits.cache_clear()
+    assert native_batches() is core
+
+
+@pytest.mark.parametrize("mode", ["PERMISSIVE", "FAILFAST"])
+@pytest.mark.parametrize("segment", [*SEGMENTS, *CLUSTER], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_segments_of_kafka(segment: Path, mode: str) -> None:
+    """What brokers and Kafka's classes wrote, with every choice of columns."""
+    data = segment.read_bytes()
+    for batch_metadata in (False, True):
+        for columns in COLUMNS:
+            options = {"mode": mode, "columns": columns, "batch_metadata": batch_metadata}
+            native, pure = both(read_segments, data, **options)
+            assert not native.error
+            assert difference(native, pure) == ""
+    assert difference(*both(FUNCTIONS["read_batch_headers"], data, mode=mode)) == ""
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sound_batches(seed: int) -> None:
+    """All codecs and formats side by side, with any options; what is sound must come from the core where it can."""
+    random_ = random.Random(seed)
+    data = some_batches(random_)
+    for _ in range(4):
+        name, options = some_options(random_, len(data))
+        assert difference(*both(FUNCTIONS[name], data, **options)) == ""
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_damaged_batches(seed: int) -> None:
+    """Damage anywhere, also where checksums agree and within what is compressed: the same words for all of it."""
+    random_ = random.Random(seed)
+    segments = [segment.read_bytes() for segment in SEGMENTS]
+    for _ in range(3):
+        kind = random_.randrange(3)
+        if kind == 0:
+            data = repacked(random_)
+        else:
+            data = damaged(random_.choice(segments) if kind == 1 else some_batches(random_), random_)
+        name, options = some_options(random_, len(data))
+        found = difference(*both(FUNCTIONS[name], data, **options))
+        assert not found, f"{name} {options}: {found}"
+
+
+HEADERS = {
+    "text": (b"trace", b"value"),
+    "null": (b"trace", None),
+    "empty": (b"", b""),
+    "umlaut": ("gr\N{LATIN SMALL LETTER U WITH DIAERESIS}n".encode(), b""),
+    "emoji": ("\N{GRINNING FACE}".encode(), b""),
+    "highest": ("\U0010ffff".encode(), b""),
+    "too high": (b"\xf4\x90\x80\x80", b""),
+    "surrogate": (b"\xed\xa0\x80", b""),
+    "overlong 2": (b"\xc0\x80", b""),
+    "overlong 3": (b"\xe0\x9f\xbf", b""),
+    "overlong 4": (b"\xf0\x8f\xbf\xbf", b""),
+    "cut": (b"abc\xe2\x82", b""),
+    "alone": (b"\x80", b""),
+    "latin": (b"gr\xfcn", b""),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_keys_of_headers(name: str) -> None:
+    """They are texts: bytes that are no UTF-8 become replacement characters, and the rules for that have many corners."""
+    key, value = HEADERS[name]
+    fields = (len(key), key, *((-1,) if value is None else (len(value), value)))
+    record = crafted_record(0, 0, -1, -1, 2, 1, b"a", 1, b"b", *fields)
+    native, pure = both(read_segments, crafted(record, 1))
+    assert difference(native, pure) == ""
+    assert native.batches[0].column("headers").to_pylist() == [
+        [{"key": "a", "value": b"b"}, {"key": key.decode("utf-8", "replace"), "value": value}]
+    ]
+
+
+def test_a_text_of_two_keys() -> None:
+    """Two halves of a character in two keys are no text, though side by side in memory they look like one."""
+    record = crafted_record(0, 0, -1, -1, 2, 1, b"\xc3", -1, 1, b"\xbc", -1)
+    native, pure = both(read_segments, crafted(record, 1))
+    assert difference(native, pure) == ""
+    assert [header["key"] for header in native.batches[0].column("headers").to_pylist()[0]] == ["\ufffd", "\ufffd"]
+
+
+def test_more_room_is_made() -> None:
+    """Keys, headers and their values may be many times what the first guess is: then it is tried again with more."""
+    rows = [
+        {"key": b"k" * (number % 97 * 40), "value": b"", "headers": [("h" * (number % 31), b"v" * (number % 53))] * 9}
+        for number in range(3000)
+    ]
+    data = write_batches(rows, max_records=500)
+    native, pure = both(read_segments, data)
+    assert difference(native, pure) == ""
+    assert sum(len(batch) for batch in native.batches) == len(rows)
+
+
+def test_sound_batches_come_from_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were it to decline all of them, every comparison here would still agree."""
+    monkeypatch.setattr("kafka_messages.segments.groups.read_records", None)
+    monkeypatch.setattr("kafka_messages.segments.chain.faults", None)
+    for codec in (None, "gzip", "snappy", "lz4", "zstd"):
+        found = outcome(read_segments, write_batches(some_rows(500, 7), compression=codec), batch_metadata=True)
+        assert not found.error
+        assert sum(map(len, found.batches)) == 500
+
+
+def test_a_slice_keeps_its_column_only() -> None:
+    """Each column has memory of its own, so that who keeps one of them does not keep all."""
+    data = write_batches(some_rows(2000, 3, headers=False, widest=4000), max_records=100)
+    before = pa.total_allocated_bytes()
+    (batch,) = read_segments(io.BytesIO(data))
+    kept = batch.column("offset")
+    del batch
+    assert pa.total_allocated_bytes() - before < 100_000
+    assert len(kept) == 2000
+
+
+def test_nothing_is_left_behind() -> None:
+    """Sound, damaged and declined groups give all their memory back to Arrow's pool."""
+    random_ = random.Random(5)
+    cases = [*(some_batches(random_) for _ in range(5)), *(repacked(random_) for _ in range(20))]
+    before = pa.total_allocated_bytes()
+    for _ in range(3):
+        for data in cases:
+            outcome(read_segments, data, mode="PERMISSIVE")
+            outcome(FUNCTIONS["read_batch_headers"], data, mode="PERMISSIVE")
+    assert pa.total_allocated_bytes() == before
+
+
+def test_threads_side_by_side() -> None:
+    """The loops run without the global lock and share nothing but tables that are made once."""
+    datas = [write_batches(some_rows(3000, seed), max_records=300) for seed in range(4)]
+    wanted = [outcome(read_segments, data).batches for data in datas]
+    found: list[Any] = [None] * len(datas)
+
+    def run(number: int) -> None:
+        for _ in range(5):
+            found[number] = outcome(read_segments, datas[number]).batches
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(datas))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == wanted
+
+
+def test_checksums() -> None:
+    """The instruction and the tables give the same sums as numpy, at all lengths around those of the stretches."""
+    random_ = random.Random(11)
+    data = random_.randbytes(20_000)
+    for size in (*range(800), *range(6100, 6200), *random_.sample(range(20_000), 100)):
+        start = random_.randrange(8)
+        piece = data[start : start + size]
+        wanted = int(_by_numpy(np.frombuffer(piece, np.uint8), np.array([0]), np.array([len(piece)]))[0])
+        assert core.crc32c(piece) == core.crc32c_portable(piece) == wanted
+    assert core.crc32c(b"123456789") == 0xE3069283
+
+
+def lanes(*batches: tuple[int, int, int]) -> Any:
+    """Position, end and count of each batch, as the core takes them."""
+    found = np.zeros((7, len(batches)), np.int64)
+    found[:3] = np.array(batches).T
+    return found
+
+
+@pytest.mark.parametrize(
+    ("batches", "rows"),
+    [
+        (((0, 100, 1),), 1),
+        (((-1, 8, 1),), 1),
+        (((4, 2, 1),), 1),
+        (((0, 8, -1),), 1),
+        (((0, 8, 2),), 2),
+        (((0, 8, 1),), 2),
+        (((0, 8, 1), (0, 8, 1)), 1),
+        ((), 1),
+    ],
+)
+def test_places_that_cannot_be(batches: tuple[tuple[int, int, int], ...], rows: int) -> None:
+    """The core believes no place, end or count: it declines, and reads or writes nothing outside."""
+    record = crafted_record(0, 0, -1, -1, 0)
+    offsets = bytearray(8 * rows)
+    table = lanes(*batches) if batches else np.zeros((7, 0), np.int64)
+    assert core.read_record_columns(record + b"\0", table, rows, offsets, None, None, None, None) is None
+
+
+def test_buffers_that_are_too_short() -> None:
+    """Who calls it with less memory than rows need gets an error, and nothing is written."""
+    record = crafted_record(0, 0, -1, -1, 0)
+    table = lanes((0, len(record), 1))
+    with pytest.raises(ValueError, match=r"^a buffer of 7 bytes, where 8 are needed$"):
+        core.read_record_columns(record, table, 1, bytearray(7), None, None, None, None)
+    with pytest.raises(ValueError, match=r"^a buffer of 4 bytes, where 8 are needed$"):
+        core.read_record_columns(record, table, 1, None, None, (bytearray(4), bytearray(1), bytearray(0)), None, None)
+    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+        core.read_headers(bytes(60), np.zeros(1, np.int64), np.zeros(11, np.int64))
+    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+        core.read_headers(bytes(61), np.zeros(1, np.int64), np.zeros(10, np.int64))
+    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+        core.follow_batches(bytes(61), 0, 61, 62, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))

@@ -1,0 +1,197 @@
+"""Log segments read natively and purely: all that a caller sees of both, to be compared."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from kafka_messages._core.native import rendering, set_rendering
+from kafka_messages.batches.format import DELETE_HORIZON, HEADER, LOG_APPEND_TIME
+from kafka_messages.segments.batch_headers import read_batch_headers
+from kafka_messages.segments.batch_writer import write_batches, write_control_batch
+from kafka_messages.segments.compression import compress
+from kafka_messages.segments.crc import crc32c
+from kafka_messages.segments.reader import SegmentReport, read_segments
+
+from tests.support.segments import crafted, some_rows
+
+Reader = Callable[..., Any]
+FUNCTIONS: Mapping[str, Reader] = {"read_segments": read_segments, "read_batch_headers": read_batch_headers}
+COLUMNS = (
+    None,
+    ["value"],
+    ["offset", "key"],
+    ["headers"],
+    ["timestamp", "value", "headers", "partition"],
+    ["base_offset", "control_type", "crc_ok", "value"],
+    ["topic"],
+)
+
+
+@dataclass
+class Outcome:
+    """What a caller has seen when a reader is through, or has raised."""
+
+    batches: list[pa.RecordBatch]
+    seen: list[str]
+    """The report, as it was when each batch was handed out, and at last."""
+    reports: list[SegmentReport]
+    error: str
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.error
+
+
+def outcome(read: Reader, data: bytes, **options: Any) -> Outcome:
+    """Read a segment to its end or to its error. Each array is checked as a whole."""
+    found = Outcome([], [], [], "")
+    try:
+        with read(io.BytesIO(data), **options) as reader:
+            found.reports = reader.reports
+            for batch in reader:
+                batch.validate(full=True)
+                found.batches.append(batch)
+                found.seen.append(repr(reader.reports))
+    except (ValueError, OSError) as error:
+        found.error = f"{type(error).__name__}: {error} {vars(error)}"
+    found.seen.append(repr(found.reports))
+    return found
+
+
+def both(read: Reader, data: bytes, **options: Any) -> tuple[Outcome, Outcome]:
+    """What is seen with the core, and what without it."""
+    before = rendering()
+    try:
+        found = []
+        for wanted in ("native", "pure"):
+            set_rendering(wanted)
+            found.append(outcome(read, data, **options))
+    finally:
+        set_rendering(before)
+    return found[0], found[1]
+
+
+def difference(native: Outcome, pure: Outcome) -> str:
+    """The first thing that is not the same; empty if there is none. Rows and how they are cut into batches, too."""
+    if native.error != pure.error:
+        return f"the error is {native.error!r}, and {pure.error!r} without the core"
+    for number, (one, other) in enumerate(zip(native.batches, pure.batches, strict=False)):
+        if one.schema != other.schema:
+            return f"batch {number} has the schema {one.schema}, and {other.schema} without the core"
+        for name, column, wanted in zip(one.schema.names, one.columns, other.columns, strict=True):
+            if not column.equals(wanted):
+                return f"column {name} of batch {number} differs: {column.diff(wanted)}"
+    if native.seen != pure.seen:
+        return f"the reports are {native.seen}, and {pure.seen} without the core"
+    return ""
+
+
+def some_batches(random_: random.Random) -> bytes:
+    """Sound batches of all codecs and formats, a few or many records in each, transactional ones with their markers."""
+    parts, offset = [], random_.choice((0, 5, 1 << 40))
+    for _ in range(random_.randrange(1, 9)):
+        rows = some_rows(
+            random_.choice((1, 2, 20, 300)), random_.randrange(1 << 30), widest=random_.choice((2, 40, 300))
+        )
+        codec, magic = random_.choice((None, None, "gzip", "snappy", "lz4", "zstd")), random_.choice((2, 2, 2, 2, 1, 0))
+        if magic < 2:
+            codec = None if codec == "zstd" else codec
+            rows = [{**row, "headers": None, "timestamp": -1 if magic == 0 else row["timestamp"]} for row in rows]
+        parts.append(write_batches(rows, base_offset=offset, compression=codec, magic=magic))
+        offset += len(rows)
+        if random_.random() < 0.3:
+            kind = random_.choice(("COMMIT", "ABORT"))
+            parts.append(write_control_batch(kind, offset=offset, producer_id=5, producer_epoch=0))
+            offset += 1
+    return b"".join(parts)
+
+
+def some_options(random_: random.Random, size: int) -> tuple[str, dict[str, Any]]:
+    """A function and its options, any that there are."""
+    name = random_.choice(("read_segments", "read_segments", "read_segments", "read_batch_headers"))
+    options: dict[str, Any] = {
+        "mode": random_.choice(("PERMISSIVE", "FAILFAST")),
+        "check_crcs": random_.random() < 0.7,
+        "max_rows": random_.choice((1 << 16, 1 << 16, 100, 7)),
+        "max_batch_bytes": random_.choice((128 << 20, 128 << 20, 3000)),
+    }
+    if random_.random() < 0.3:
+        low, high = sorted((random_.randrange(size + 1), random_.randrange(size + 1)))
+        options |= {"start": low, "end": random_.choice((None, high))}
+    if name == "read_segments":
+        options |= {
+            "columns": random_.choice(COLUMNS),
+            "headers": random_.random() < 0.8,
+            "batch_metadata": random_.random() < 0.5,
+            "control_records": random_.choice((None, True, False)),
+        }
+    return name, options
+
+
+def summed_again(segment: bytes) -> bytes:
+    """The segment with checksums that agree, as far as lengths lead from batch to batch: damage beyond the checksum."""
+    data = bytearray(segment)
+    at = 0
+    while at + 61 <= len(data):
+        end = at + 12 + int.from_bytes(data[at + 8 : at + 12], "big", signed=True)
+        if not at + 61 <= end <= len(data):
+            break
+        if data[at + 16] == 2:
+            struct.pack_into(">I", data, at + 17, crc32c(bytes(data[at + 21 : end])))
+        at = end
+    return bytes(data)
+
+
+def damaged(segment: bytes, random_: random.Random) -> bytes:
+    """A segment with something wrong: bytes anywhere, or just where fields of headers and records are."""
+    data = bytearray(segment)
+    for _ in range(random_.choice((1, 1, 1, 2, 5))):
+        if not data:
+            break
+        at = random_.randrange(len(data))
+        kind = random_.randrange(8)
+        if kind < 3:
+            data[at] ^= 1 << random_.randrange(8)
+        elif kind == 3:
+            data[at] = random_.choice((0, 1, 2, 127, 128, 255))
+        elif kind == 4:
+            size = random_.randrange(1, 12)
+            data[at : at + size] = b"\xff" * (size - 1) + bytes((random_.choice((1, 15, 16, 127)),))
+        elif kind == 5:
+            del data[at : at + random_.randrange(1, 40)]
+        elif kind == 6:
+            data[at:at] = random_.randbytes(random_.randrange(1, 40))
+        else:
+            del data[at:]
+    return summed_again(bytes(data)) if random_.random() < 0.7 else bytes(data)
+
+
+def repacked(random_: random.Random) -> bytes:
+    """Some batches whose records were damaged before they were compressed, as no checksum can tell."""
+    parts = []
+    for number in range(random_.randrange(1, 5)):
+        rows = some_rows(
+            random_.choice((1, 3, 30, 300)), random_.randrange(1 << 30), widest=random_.choice((10, 40, 200))
+        )
+        body, codec = write_batches(rows, max_records=len(rows))[HEADER:], random_.randrange(5)
+        if random_.random() < 0.5:
+            body = damaged(bytes(12) + body, random_)[12:]
+        kind = codec | random_.choice((0, 0, LOG_APPEND_TIME, DELETE_HORIZON))
+        count = len(rows) + random_.choice((0, 0, 0, 0, 1, -1, 1 << 20))
+        parts.append(
+            crafted(
+                compress(codec, body) if codec else body,
+                max(count, 0),
+                attributes=kind,
+                base_offset=1000 * number,
+                base_timestamp=random_.choice((0, 1_700_000_000_000, (1 << 63) - 5, -(1 << 63), -1)),
+                max_timestamp=random_.choice((0, -1, (1 << 63) - 1, 1_700_000_000_000)),
+            )
+        )
+    return b"".join(parts)
