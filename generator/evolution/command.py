@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from kafka_message_generator.evolution import formats
-from kafka_message_generator.evolution.findings import LEVELS, RULES
+from kafka_message_generator.evolution.findings import ADVICE, LEVELS, RULES
 from kafka_message_generator.evolution.inputs import HISTORY, KINDS, InputError, baseline_of, side_of
 from kafka_message_generator.evolution.report import Report, compare
 from kafka_message_generator.evolution.waivers import WaiverError, read_waivers, waived
@@ -29,9 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
     )
-    levels = [level for level in LEVELS if level != "advice"]
-    what = f"what counts: {', '.join(levels)}; each holds those before it (default: %(default)s)"
-    parser.add_argument("--level", choices=levels, default="api", metavar="LEVEL", help=what)
+    what = f"what counts: {', '.join(LEVELS)}; each holds those before it (default: %(default)s)"
+    parser.add_argument("--level", choices=LEVELS, default="api", metavar="LEVEL", help=what)
     names = ", ".join(formats.FORMATS)
     parser.add_argument(
         "--format", choices=formats.FORMATS, default="text", metavar="NAME", help=f"{names} (default: text)"
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("nothing was compared", file=sys.stderr)
         return NOT_COMPARED
     sys.stdout.write(formats.FORMATS[arguments.format](report, arguments.level))
-    return FINDINGS if report.at(arguments.level) else COMPATIBLE
+    return FINDINGS if any(finding.level != ADVICE for finding in report.at(arguments.level)) else COMPATIBLE
 
 
 def _report(arguments: argparse.Namespace) -> Report:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_message_generator.evolution.findings import Finding
-from kafka_message_generator.evolution.layout import labels, layout_of
-from kafka_message_generator.evolution.side import Baseline, Side
+from kafka_message_generator.history.sides import Baseline, Side
+from kafka_message_generator.layouts.atoms import labels, layout_of
+from kafka_message_generator.layouts.renames import last, renamed
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
@@ -19,15 +20,18 @@ _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", 
 def declared_findings(old: Baseline, new: Side) -> Iterator[Finding]:
     """Every difference between the newest release and the new side that bytes do not show."""
     newest = old.newest
+    keys = {(message.kind, message.api_key) for message in new.messages.values() if message.api_key is not None}
     for name in sorted(newest.plans):
         if name not in new.plans:
+            if name not in new.messages and (newest.messages[name].kind, newest.messages[name].api_key) in keys:
+                continue  # it has another name, or another message its key, which a rule of bytes says
             yield _removed(name, newest, new)
             continue
         yield from _versions(name, old, new)
-        renamed = _renamed(name, newest, new)
-        for before, after in renamed.items():
+        moved = renamed(newest.plans[name], new.plans[name], _gone(name, newest, new))
+        for before, after in moved.items():
             yield from _rename(name, before, after, newest, new)
-        yield from _fields(name, renamed, newest, new)
+        yield from _fields(name, moved, newest, new)
     yield from _listeners(newest, new)
 
 
@@ -72,26 +76,13 @@ def _empty_versions(name: str, old: Baseline, new: Side) -> Iterator[Finding]:
             )
 
 
-def _renamed(name: str, newest: Side, new: Side) -> dict[str, str]:
-    """Paths of fields by their former ones, told by standing at the same place of an equal layout."""
-    before, after = newest.plans[name], new.plans[name]
-    found: dict[str, str] = {}
-    gone = {path for path, _ in newest.members(name)} - {path for path, _ in new.members(name)}
-    for version in before.valid:
-        if version in after.valid and (one := layout_of(before, version)) == (two := layout_of(after, version)):
-            for former, path in zip(labels(one), labels(two), strict=False):
-                if former in gone and former.count(".") == path.count("."):
-                    found[former] = path
-    return {former: path for former, path in found.items() if _last(former) != _last(path)}
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
+def _gone(name: str, newest: Side, new: Side) -> set[str]:
+    return {path for path, _ in newest.members(name)} - {path for path, _ in new.members(name)}
 
 
 def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iterator[Finding]:
     place = new.location(name, after)
-    one, two = _last(before), _last(after)
+    one, two = last(before), last(after)
     if camel_case(one) != camel_case(two):
         what = f"{camel_case(one)} is called {camel_case(two)}"
         remedy = "keep the name"
@@ -101,29 +92,53 @@ def _rename(name: str, before: str, after: str, newest: Side, new: Side) -> Iter
     if snake_case(one) != snake_case(two):
         what = f"{snake_case(one)} is called {snake_case(two)}"
         yield Finding(
-            "FIELD_RENAMED", name, after, (), what, "keep the name", place, snake_case(one), snake_case(two), newest.name
+            "FIELD_RENAMED",
+            name,
+            after,
+            (),
+            what,
+            "keep the name",
+            place,
+            snake_case(one),
+            snake_case(two),
+            newest.name,
         )
 
 
-def _fields(name: str, renamed: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
-    now = dict(new.members(name))
+def _fields(name: str, moved: dict[str, str], newest: Side, new: Side) -> Iterator[Finding]:
+    now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
-        after = now.get(_moved(path, renamed))
+        after = now.get(_moved(path, moved))
         if after is None:
+            if path.rpartition(".")[0].removesuffix("[]") in gone:
+                gone.add(path)
+                continue  # its struct is gone
+            gone.add(path)
             what = f"{snake_case(before.name)} is gone"
             place = new.location(name)
-            yield Finding("FIELD_GONE", name, path, (), what, "keep it", place, snake_case(before.name), "", newest.name)
+            yield Finding(
+                "FIELD_GONE", name, path, (), what, "keep it", place, snake_case(before.name), "", newest.name
+            )
             continue
         for rule, was, is_, what in _properties(name, path, before, after, newest, new):
             if was != is_:
                 yield Finding(
-                    rule, name, path, (), f"{what} was {was}, is {is_}", "keep it", after.location, was, is_, newest.name
+                    rule,
+                    name,
+                    path,
+                    (),
+                    f"{what} was {was}, is {is_}",
+                    "keep it",
+                    after.location,
+                    was,
+                    is_,
+                    newest.name,
                 )
 
 
-def _moved(path: str, renamed: dict[str, str]) -> str:
+def _moved(path: str, moved: dict[str, str]) -> str:
     """The path of a field now, where it or what holds it has another name."""
-    for former, now in sorted(renamed.items(), key=lambda item: -len(item[0])):
+    for former, now in sorted(moved.items(), key=lambda item: -len(item[0])):
         if path == former or path.startswith((f"{former}.", f"{former}[]")):
             return now + path[len(former) :]
     return path

@@ -8,7 +8,8 @@ from kafka_message_generator.evolution.witness import Witness
 from kafka_message_generator.plan.model import ranges
 from kafka_message_generator.spec.source import Location
 
-LEVELS = ("wire", "behaviour", "json", "api", "policy", "advice")
+ADVICE = "advice"
+LEVELS = ("wire", "behaviour", "json", "api", "policy", ADVICE)
 """From what breaks bytes to what breaks nothing; a level holds those before it, and advice never fails."""
 
 _README = "Kafka's guide to message definitions"
@@ -130,6 +131,13 @@ _RULES = (
         "api",
         "an array has other keys, or has keys on one side only",
         "The parameters of find change with the keys.",
+        "this package",
+    ),
+    Rule(
+        "MESSAGE_RENAMED",
+        "api",
+        "a message has another name; its bytes are what they were",
+        "Code imports the class by its name.",
         "this package",
     ),
     Rule("MESSAGE_REMOVED", "api", "a message is gone", "Code imports the class.", "this package"),

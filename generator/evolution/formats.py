@@ -12,7 +12,14 @@ from kafka_message_generator.evolution.findings import RULES, Finding
 from kafka_message_generator.evolution.report import Report
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-_SEVERITY = {"wire": "blocker", "behaviour": "major", "json": "major", "api": "minor", "policy": "minor", "advice": "info"}
+_SEVERITY = {
+    "wire": "blocker",
+    "behaviour": "major",
+    "json": "major",
+    "api": "minor",
+    "policy": "minor",
+    "advice": "info",
+}
 _TOOL = "kafka-message-generator evolution"
 
 
@@ -102,7 +109,7 @@ def junit(report: Report, level: str) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname=finding.rule, name=finding.place)
         if finding in counting:
             failure = ElementTree.SubElement(case, "failure", message=finding.what, type=finding.rule)
-            failure.text = "\n".join(texts.lines_of(finding, counts=True))
+            failure.text = "\n".join(texts.lines_of(finding))
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -6,18 +6,11 @@ import io
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-from kafka_message_generator import rules
-from kafka_message_generator.evolution.side import Baseline, Side, baseline, side_of_folder
+from kafka_message_generator import definitions
 from kafka_message_generator.history import store
-from kafka_message_generator.plan import builder
-from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.spec import reader, source
-from kafka_message_generator.spec.model import Message
-from kafka_message_generator.spec.source import Problems, SpecError
+from kafka_message_generator.history.sides import Baseline, Side, baseline, side_of_release, sides_of
 
 GIT, RELEASE, HISTORY = "git:", "release:", "history"
 KINDS = "a folder, git:REF, git:REF:FOLDER, release:VERSION or history"
@@ -34,8 +27,12 @@ def baseline_of(text: str, beside: Path, history: Path) -> Baseline:
     Raises InputError, and SpecError for definitions that are not sound.
     """
     if text == HISTORY:
-        return baseline(f"every release in {history.as_posix()}", list(sides_of_history(history)))
-    return baseline(text, [side_of(text, beside, history)])
+        try:
+            return baseline(f"every release in {history.as_posix()}", list(sides_of(history)))
+        except store.HistoryError as error:
+            raise InputError(str(error)) from None
+    side = side_of(text, beside, history)
+    return baseline(side.name, [side])
 
 
 def side_of(text: str, beside: Path, history: Path) -> Side:
@@ -45,54 +42,21 @@ def side_of(text: str, beside: Path, history: Path) -> Side:
     if text.startswith(GIT):
         return _side_of_git(text, beside)
     if text.startswith(RELEASE):
-        return side_of_release(history, text.removeprefix(RELEASE))
+        try:
+            return side_of_release(history, text.removeprefix(RELEASE))
+        except store.HistoryError as error:
+            raise InputError(str(error)) from None
     folder = Path(text)
     if not folder.exists():
         raise InputError(f"{text}: there is no such folder; give {KINDS}")
     return side_of_folder(folder)
 
 
-def sides_of_history(root: Path) -> Iterator[Side]:
-    """Every release of a history, from the oldest to the newest."""
-    for release, found in _history(root).walk():
-        yield _side(release, found)
-
-
-def side_of_release(root: Path, release: str) -> Side:
-    """One release of a history."""
-    try:
-        return _side(release, _history(root).definitions(release))
-    except store.HistoryError as error:
-        raise InputError(str(error)) from None
-
-
-def _history(root: Path) -> store.History:
-    try:
-        return store.read(root)
-    except store.HistoryError as error:
-        raise InputError(str(error)) from None
-
-
-def _side(release: str, found: dict[str, store.Definition]) -> Side:
-    loaded = {name: _loaded(definition.path) for name, definition in found.items()}
-    messages = {name: message for name, (message, _) in loaded.items()}
-    plans = {name: plan for name, (_, plan) in loaded.items() if plan is not None}
-    return Side(f"Kafka {release}", messages, plans)
-
-
-@cache
-def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
-    """A definition of the history with its plan; what a release once published is checked alone, not with its partner."""
-    problems = Problems()
-    node = source.load(path, path.as_posix(), problems)
-    message = reader.read_message(node, problems) if node is not None else None
-    if message is None:
-        raise SpecError(problems.errors)
-    checked = rules.check([message], problems, [message.name])[0]
-    of_itself = [problem for problem in problems.errors if " has no request; " not in problem.message]
-    if of_itself:
-        raise SpecError(of_itself)
-    return message, None if message.is_removed else builder.build(checked, path.name)
+def side_of_folder(specs: Path, name: str | None = None) -> Side:
+    """The definitions below a folder; raises SpecError with every problem."""
+    loaded = definitions.load(specs)
+    messages = {message.name: message for message in loaded.messages}
+    return Side(name or specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
 
 
 def _side_of_git(text: str, beside: Path) -> Side:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.evolution.declared import declared_findings
 from kafka_message_generator.evolution.findings import LEVELS, Finding
-from kafka_message_generator.evolution.side import Baseline, Side
 from kafka_message_generator.evolution.tags import tag_findings
 from kafka_message_generator.evolution.wire import header_findings, key_findings, verdicts
+from kafka_message_generator.history.sides import Baseline, Side
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_message_generator.evolution.findings import Finding
-from kafka_message_generator.evolution.side import Baseline, Side
+from kafka_message_generator.history.sides import Baseline, Side
 from kafka_message_generator.spec.model import Field
 from kafka_message_generator.spec.versions import Versions
 
@@ -64,7 +64,5 @@ def _uses(side: Side) -> Iterator[tuple[_Key, Use]]:
                 yield (name, struct, member.is_optional, member.tag), Use(member, path, side.name)
 
 
-def _finding(
-    rule: str, message: str, use: Use, what: str, remedy: str, before: str, after: str, since: str
-) -> Finding:
+def _finding(rule: str, message: str, use: Use, what: str, remedy: str, before: str, after: str, since: str) -> Finding:
     return Finding(rule, message, use.path, (), what, remedy, use.field.at("tag"), before, after, since)

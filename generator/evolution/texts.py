@@ -5,27 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from kafka_message_generator.evolution.findings import LEVELS, RULES, Direction, Finding
+from kafka_message_generator.evolution.findings import LEVELS, Direction, Finding
 from kafka_message_generator.evolution.report import Report
 
 _MOST_BYTES = 64
 
 
 def text(report: Report, level: str) -> str:
-    """The findings with their places, those that count at the level first, and what was proved."""
-    counting = report.at(level)
-    lines = [line for finding in report.findings for line in lines_of(finding, finding in counting)]
+    """The findings that count at a level, with their places, and what was proved."""
+    lines = [line for finding in report.at(level) for line in lines_of(finding)]
     return "\n".join([*lines, *_summary(report, level)]) + "\n"
 
 
-def lines_of(finding: Finding, counts: bool) -> Iterator[str]:
+def lines_of(finding: Finding) -> Iterator[str]:
     """One finding: place and difference, what each side makes of the other one's bytes, and what to do."""
     reason = f" ({finding.reason})" if finding.reason else ""
-    mark = "" if counts else "note: "
-    yield f"{finding.location}: {mark}{finding.place}: {finding.rule}{reason}: {finding.what}"
+    yield f"{finding.location}: {finding.place}: {finding.rule}{reason}: {finding.what}"
     yield from (f"    {line}" for line in direction_lines(finding))
     since = f", which {finding.since} has" if finding.since and finding.versions else ""
-    yield f"    {finding.remedy}{since}" if counts else f"    {RULES[finding.rule].reason}"
+    yield f"    {finding.remedy}{since}"
 
 
 def direction_lines(finding: Finding) -> Iterator[str]:

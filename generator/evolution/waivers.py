@@ -41,7 +41,9 @@ def read_waivers(path: Path) -> list[Waiver]:
         raise WaiverError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise WaiverError(f"{path}: {error}") from None
-    problems = [f"{path}: unknown key {key!r}; a file of waivers has [[waiver]] only" for key in data if key != "waiver"]
+    problems = [
+        f"{path}: unknown key {key!r}; a file of waivers has [[waiver]] only" for key in data if key != "waiver"
+    ]
     found = data.get("waiver", [])
     tables = found if isinstance(found, list) else []
     if found is not tables:

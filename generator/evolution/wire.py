@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kafka_message_generator.evolution.compare import Difference, added_tags, difference
 from kafka_message_generator.evolution.findings import Direction, Finding
-from kafka_message_generator.evolution.layout import Atoms, digest, labels, layout_of
-from kafka_message_generator.evolution.side import Baseline, Released, Side
 from kafka_message_generator.evolution.witness import Witness, witness
+from kafka_message_generator.history.sides import Baseline, Released, Side
+from kafka_message_generator.layouts.atoms import Atoms, digest, labels, layout_of
+from kafka_message_generator.layouts.compare import Difference, added_tags, difference
+from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, REQUEST, RESPONSE, Message
 
@@ -151,13 +152,26 @@ def key_findings(old: Baseline, new: Side) -> Iterator[Finding]:
             before, since = keys[name]
             yield _key_finding("API_KEY_CHANGED", message, str(before), str(message.api_key), since)
         owner, since = owners.get((message.kind, message.api_key), (name, ""))
-        if owner != name and owner not in new.messages:
-            yield _key_finding("API_KEY_REUSED", message, owner, name, since)
-        elif owner != name and new.messages[owner].api_key == message.api_key:
-            continue  # refused already: two messages with one key
+        if owner == name or owner in new.messages:
+            continue  # two messages with one key are refused when definitions are read
+        is_same = name in new.plans and _has_layouts_of(old.versions.get(owner, {}), new.plans[name])
+        yield _key_finding("MESSAGE_RENAMED" if is_same else "API_KEY_REUSED", message, owner, name, since)
+
+
+def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
+    """Whether a message of another name is the same to the wire, in the versions that both have; there must be some."""
+    pairs = [
+        (layout_of(each.plan, version), layout_of(plan, version))
+        for version, each in released.items()
+        if version in plan.valid
+    ]
+    return bool(pairs) and not any(difference(one, two) or difference(two, one) for one, two in pairs)
 
 
 def _key_finding(rule: str, message: Message, before: str, after: str, since: str) -> Finding:
-    what = f"had apiKey {before}, has {after}" if rule == "API_KEY_CHANGED" else f"apiKey {message.api_key} was {before}'s"
-    remedy = "keep the key" if rule == "API_KEY_CHANGED" else "take a key that no release had"
+    what, remedy = {
+        "API_KEY_CHANGED": (f"had apiKey {before}, has {after}", "keep the key"),
+        "API_KEY_REUSED": (f"apiKey {message.api_key} was {before}'s", "take a key that no release had"),
+        "MESSAGE_RENAMED": (f"was called {before}", "keep the name"),
+    }[rule]
     return Finding(rule, message.name, "", (), what, remedy, message.at("apiKey"), before, after, since)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from kafka_message_generator.evolution.samples import samples
 from kafka_message_generator.plan.model import MessagePlan
@@ -33,14 +34,14 @@ def schemas_of_plan(facts: str) -> dict[int, Schema]:
     """The schema codec of every version, from the facts of a plan."""
 
     class Definition:
-        NAME = ""
-        _facts = facts
+        NAME: ClassVar[str] = ""
+        _facts: ClassVar[str] = facts
 
     return build(facts_of(Definition))
 
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
-    """The shortest bytes of a version that the writer writes and the reader does not take as the same; None if none is found."""
+    """The shortest bytes of a version that the writer writes and the reader does not take as the same, if any are found."""
     write, read = schemas_of_plan(writer.facts)[version], schemas_of_plan(reader.facts)[version]
     found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
     return min(found, key=lambda each: (len(each.data), each.data), default=None)
@@ -103,7 +104,11 @@ class _Values:
         for section in (schema.optional, schema.tags):
             for tag, field in section.fields.items() if section is not None else ():
                 inner = _Values()
-                given = field.default if isinstance(value, Struct) and field.name not in value else value_of(value, field.name)
+                given = (
+                    field.default
+                    if isinstance(value, Struct) and field.name not in value
+                    else value_of(value, field.name)
+                )
                 inner.add(field.type, given, "")
                 place = f"tag {tag} behind value {len(self.regular)}"
                 self.tagged |= {f"{place}{label}": each for label, each in (*inner.regular, *inner.tagged.items())}

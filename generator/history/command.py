@@ -10,6 +10,7 @@ from kafka_message_generator.history import importer, store
 from kafka_message_generator.release.artifacts import ArtifactError
 from kafka_message_generator.release.published import jars_of, published
 
+ABOUT = "take the definitions of every Kafka release from its artifacts, as facts"
 EXAMPLE = "kafka-message-generator import-history --to specs/history --work .work/history"
 
 

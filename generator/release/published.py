@@ -14,11 +14,11 @@ _VERSION = re.compile(r"<version>([^<]+)</version>")
 
 
 def published(work: Path) -> dict[str, list[str]]:
-    """The versions of each module with definitions, ascending; what is downloaded goes below ``work``. Raises ArtifactError."""
+    """The versions of each module with definitions, ascending; downloads go below ``work``. Raises ArtifactError."""
     need_maven()
     work.mkdir(parents=True, exist_ok=True)
     repository = work / "repository"
-    _maven(work / "ranges.xml", {module: "[0,)" for module in MODULES}, "dependency:resolve", repository)
+    _maven(work / "ranges.xml", dict.fromkeys(MODULES, "[0,)"), "dependency:resolve", repository)
     return {module: _versions(repository / GROUP.replace(".", "/") / module, module) for module in MODULES}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kafka_message_generator.evolution.layout import (
+from kafka_message_generator.layouts.atoms import (
     Atom,
     Atoms,
     Nullable,

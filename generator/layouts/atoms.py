@@ -180,7 +180,9 @@ class _Unfolder:
         )
         return Tags(path, form, atoms)
 
-    def _payload(self, struct: StructPlan, operation: Payload | Operation, path: str, is_tagged: bool) -> Iterator[Atom]:
+    def _payload(
+        self, struct: StructPlan, operation: Payload | Operation, path: str, is_tagged: bool
+    ) -> Iterator[Atom]:
         if isinstance(operation, FixedRun):
             for member in operation.fields:
                 yield Number(_label(struct, member.name, path), member.type)

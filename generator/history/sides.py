@@ -1,20 +1,24 @@
-"""One side of a comparison: the definitions of a release or a folder, and what was ever released before a change."""
+"""Definitions ready to be compared: those of a release or a folder, and what was ever released."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from kafka_message_generator import definitions
+from kafka_message_generator import rules
+from kafka_message_generator.history import store
+from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.model import Field, Message
-from kafka_message_generator.spec.source import Location
+from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 
 @dataclass(frozen=True)
 class Side:
-    """Sound definitions by the names of their messages. ``name`` is what reports call them: ``Kafka 4.3.0``, ``specs/kafka``."""
+    """Sound definitions by the names of their messages. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
 
     name: str
     messages: dict[str, Message]
@@ -42,19 +46,14 @@ class Side:
         return message.location if found is None else found.location
 
 
-def _members(fields: tuple[Field, ...], structs: dict[str, tuple[Field, ...]], path: str) -> Iterator[tuple[str, Field]]:
+def _members(
+    fields: tuple[Field, ...], structs: dict[str, tuple[Field, ...]], path: str
+) -> Iterator[tuple[str, Field]]:
     for member in fields:
         at = f"{path}.{member.name}" if path else member.name
         yield at, member
         if member.type.is_struct and member.type.name in structs:
             yield from _members(structs[member.type.name], structs, f"{at}[]" if member.type.is_array else at)
-
-
-def side_of_folder(specs: Path, name: str | None = None) -> Side:
-    """The definitions below a folder; raises SpecError with every problem."""
-    loaded = definitions.load(specs)
-    messages = {message.name: message for message in loaded.messages}
-    return Side(name or specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
 
 
 @dataclass(frozen=True)
@@ -87,3 +86,36 @@ def baseline(name: str, sides: Sequence[Side]) -> Baseline:
             known = versions.setdefault(message, {})
             known |= {version: Released(side, plan) for version in plan.valid if version != unstable}
     return Baseline(name, tuple(sides), versions)
+
+
+def sides_of(root: Path) -> Iterator[Side]:
+    """Every release of a history, from the oldest to the newest; raises HistoryError and SpecError."""
+    for release, found in store.read(root).walk():
+        yield _side(release, found)
+
+
+def side_of_release(root: Path, release: str) -> Side:
+    """One release of a history; raises HistoryError and SpecError."""
+    return _side(release, store.read(root).definitions(release))
+
+
+def _side(release: str, found: dict[str, store.Definition]) -> Side:
+    loaded = {name: _loaded(definition.path) for name, definition in found.items()}
+    messages = {name: message for name, (message, _) in loaded.items()}
+    plans = {name: plan for name, (_, plan) in loaded.items() if plan is not None}
+    return Side(f"Kafka {release}", messages, plans)
+
+
+@cache
+def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
+    """A definition of the history with its plan; what a release once published is checked alone, not with its partner."""
+    problems = Problems()
+    node = source.load(path, path.as_posix(), problems)
+    message = reader.read_message(node, problems) if node is not None else None
+    if message is None:
+        raise SpecError(problems.errors)
+    checked = rules.check([message], problems, [message.name])[0]
+    of_itself = [problem for problem in problems.errors if " has no request; " not in problem.message]
+    if of_itself:
+        raise SpecError(of_itself)
+    return message, None if message.is_removed else builder.build(checked, path.name)
