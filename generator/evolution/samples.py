@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
+from kafka_message_generator.runtime._core.wire import RawTaggedField
 from kafka_message_generator.runtime.schema import Schema, Struct, types
 from kafka_message_generator.runtime.schema.encodings import TwosComplement
 from kafka_message_generator.runtime.schema.schema import NullableStruct
@@ -14,6 +15,8 @@ from kafka_message_generator.runtime.schema.types import ArrayOf, Blob, Fixed, T
 Choice = tuple[tuple[str, ...], int]
 """A place by the names on the way to it, and which of its values it has."""
 _EVERYWHERE: Choice = ((), -1)
+_UNKNOWN, _UNKNOWN_FIELD = "unknown tagged field", RawTaggedField(31999, b"\x01")
+"""A tag that no definition of either side has, though it could be in an optional-field buffer, too."""
 
 
 def samples(schema: Schema) -> Iterator[Struct]:
@@ -25,6 +28,8 @@ def samples(schema: Schema) -> Iterator[Struct]:
 def _choices(kind: Type, path: tuple[str, ...]) -> Iterator[Choice]:
     """Every place inside a type with the numbers of its values; 0 is the least one."""
     if isinstance(kind, Schema):
+        if kind.tags is not None or kind.optional is not None:
+            yield (*path, _UNKNOWN), 0
         for field, is_tagged in _fields(kind):
             inner = (*path, field.name)
             if is_tagged:
@@ -64,7 +69,8 @@ class _Maker:
                 values[field.name] = self.value(field.type, inner)
             elif is_tagged:
                 values[field.name] = field.default
-        return Struct(schema, values)
+        has_unknown = self.path == (*path, _UNKNOWN)
+        return Struct(schema, values, (_UNKNOWN_FIELD,) if has_unknown else ())
 
     def leads(self, path: tuple[str, ...]) -> bool:
         """Whether the choice is here or further inside."""

@@ -221,9 +221,20 @@ class _Unfolder:
         member = struct.field(name)
         if member.default is Empty.STRUCT:
             inner = self._structs[member.type]
-            present = (each.name for each in inner.fields if version in each.versions)
+            present = _names(next(layout for layout in inner.layouts if version in layout.versions))
             return "(" + ", ".join(self._default(inner, each, version) for each in present) + ")"
         return _shown(member.default)
+
+
+def _names(layout: Layout) -> Iterator[str]:
+    """The fields of a layout in the order of the wire, tagged ones by their tags."""
+    for operation in layout.operations:
+        if isinstance(operation, FixedRun):
+            yield from (member.name for member in operation.fields)
+        elif isinstance(operation, TagSection | OptionalBuffer):
+            yield from (tagged.name for tagged in operation.fields)
+        elif isinstance(operation, Packed | Text | Blob | Array | Single):
+            yield operation.name
 
 
 def _label(struct: StructPlan, name: str, path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.layouts.atoms import (
@@ -80,17 +80,24 @@ def _reordered(writer: Atoms, reader: Atoms) -> Difference | None:
     for before, after in zip(both, other, strict=False):
         if before != after:
             return Difference("REORDERED", before, f"{before} stands before {after}", f"{after} before {before}")
+    for one, two in _held(writer, reader):
+        found = _reordered(one, two)
+        if found is not None:
+            return found
+    return None
+
+
+def _held(writer: Atoms, reader: Atoms) -> Iterator[tuple[Atoms, Atoms]]:
+    """What is inside the atoms of one name, and inside tagged fields of one tag."""
     for one in writer:
         for two in reader:
             if isinstance(one, Repeated) and isinstance(two, Repeated) and one.label == two.label:
-                found = _reordered(one.element, two.element)
+                yield one.element, two.element
             elif isinstance(one, Nullable) and isinstance(two, Nullable) and one.label == two.label:
-                found = _reordered(one.inside, two.inside)
-            else:
-                continue
-            if found is not None:
-                return found
-    return None
+                yield one.inside, two.inside
+            elif isinstance(one, Tags) and isinstance(two, Tags) and one.label == two.label:
+                values = {each.tag: each.value for each in two.fields}
+                yield from ((each.value, values[each.tag]) for each in one.fields if each.tag in values)
 
 
 def _own(atoms: Atoms) -> list[str]:
