@@ -22,7 +22,7 @@ def lines_of(finding: Finding) -> Iterator[str]:
     reason = f" ({finding.reason})" if finding.reason else ""
     yield f"{finding.location}: {finding.place}: {finding.rule}{reason}: {finding.what}"
     yield from (f"    {line}" for line in direction_lines(finding))
-    since = f", which {finding.since} has" if finding.since and finding.versions else ""
+    since = f" (released in {finding.since})" if finding.since and finding.versions else ""
     yield f"    {finding.remedy}{since}"
 
 

@@ -53,7 +53,8 @@ def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
     try:
         got, end = reader.read(data)
         if end != len(data):
-            return Witness(data, FAILS, f"the message ends at offset {end}, {len(data) - end} bytes are left")
+            left = "1 byte is" if len(data) == end + 1 else f"{len(data) - end} bytes are"
+            return Witness(data, FAILS, f"the message ends at offset {end}, {left} left")
         if (what := _first_difference(writer, meant, reader, got)) is not None:
             return Witness(data, READS_DIFFERENTLY, what)
         again = bytearray()

@@ -1,7 +1,7 @@
 """The history as files: each distinct definition once, and a table of which release brought or dropped which.
 
-``definitions/FetchRequest/2.4.0.json`` is the definition that Kafka 2.4.0 brought; it holds until a later release has a
-file of its own, or the table says that it is gone. ``releases.json`` names the releases from the oldest to the newest.
+``definitions/FetchRequest/2.4.0.json`` is a definition that Kafka 2.4.0 brought first. ``releases.json`` names the releases
+from the oldest to the newest; a definition holds until the table has another digest for its message, or says that it is gone.
 """
 
 from __future__ import annotations
@@ -74,12 +74,13 @@ class History:
     def walk(self) -> Iterator[tuple[str, dict[str, Definition]]]:
         """Every release with its definitions, from the oldest to the newest."""
         current: dict[str, Definition] = {}
+        first: dict[tuple[str, str], str] = {}
         for release in self.releases:
             for name in release.gone:
                 del current[name]
             for name, entry in release.brought.items():
-                path = path_of(self.root, name, release.name)
-                current[name] = Definition(name, entry.folder, path, release.name)
+                since = first.setdefault((name, entry.digest), release.name)
+                current[name] = Definition(name, entry.folder, path_of(self.root, name, since), since)
             yield release.name, dict(sorted(current.items()))
 
 
@@ -127,18 +128,18 @@ def _problems(history: History) -> Iterator[str]:
     table = history.root / TABLE
     if list(history.names) != sorted(history.names, key=order):
         yield f"{table}: the releases are not in their order"
-    known: set[Path] = set()
+    known: dict[tuple[str, str], Path] = {}
     current: set[str] = set()
     for release in history.releases:
         for name in sorted(set(release.gone) - current):
             yield f"{table}: {release.name} drops {name}, which no release before it has"
         current = (current - set(release.gone)) | release.brought.keys()
         for name, entry in release.brought.items():
-            path = path_of(history.root, name, release.name)
-            known.add(path)
-            yield from _changed(path, entry)
+            if (name, entry.digest) not in known:
+                path = known[name, entry.digest] = path_of(history.root, name, release.name)
+                yield from _changed(path, entry)
     for path in sorted((history.root / DEFINITIONS).rglob("*")):
-        if path.is_file() and path not in known:
+        if path.is_file() and path not in known.values():
             yield f"{path}: is not in {TABLE}; nox -s history makes the history"
 
 
@@ -156,12 +157,16 @@ def write(root: Path, releases: dict[str, tuple[dict[str, str], dict[str, tuple[
     """Write a history of releases, by name their jars and, by message, folder and text; returns what changed."""
     table: dict[str, object] = {}
     files: dict[Path, str] = {}
+    seen: set[tuple[str, str]] = set()
     before: dict[str, tuple[str, str]] = {}
     for release in sorted(releases, key=order):
         jars, definitions = releases[release]
         brought = {name: found for name, found in sorted(definitions.items()) if before.get(name) != found}
         gone = sorted(before.keys() - definitions.keys())
-        files |= {path_of(root, name, release): text for name, (_, text) in brought.items()}
+        for name, (_, text) in brought.items():
+            if (name, text) not in seen:
+                seen.add((name, text))
+                files[path_of(root, name, release)] = text
         table[release] = {
             "jars": dict(sorted(jars.items())),
             "brought": {name: f"{folder} {digest_of(text)}" for name, (folder, text) in brought.items()},

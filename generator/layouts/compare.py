@@ -22,6 +22,7 @@ REASONS = {
     "FIELD_REMOVED": "a field is gone",
     "REORDERED": "fields stand in another order",
     "TYPE": "a field has another type",
+    "WIDTH": "an integer takes more or fewer bytes",
     "ENCODING": "an integer is written in another form",
     "NULLABLE": "null may stand where it could not, or the other way round",
     "FLEXIBLE": "lengths are compact, or structs end with tags, on one side only",
@@ -32,7 +33,7 @@ REASONS = {
 }
 """Why two layouts differ, by the name that findings use."""
 
-_INTEGERS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
+_SIGNED, _UNSIGNED = {"int8", "int16", "int32", "int64"}, {"uint16", "uint32"}
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,9 @@ def _other(wrote: Atom, reads: Atom, rest: Atoms, others: Atoms) -> Difference:
 
 
 def _of_numbers(wrote: str, reads: str) -> str:
-    is_varint = "varint" in wrote or "varint" in reads
-    return "ENCODING" if is_varint else "TYPE"
+    if "varint" in wrote or "varint" in reads:
+        return "ENCODING"
+    return "WIDTH" if {wrote, reads} <= _SIGNED or {wrote, reads} <= _UNSIGNED else "TYPE"
 
 
 def _labels(atoms: Sequence[Atom]) -> set[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from kafka_message_generator.evolution.witness import exchanged, schemas_of_plan, witness
-from kafka_message_generator.layouts.atoms import labels, layout_of
+from kafka_message_generator.layouts.atoms import layout_of
 from kafka_message_generator.layouts.compare import difference
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime.schema import Schema, SchemaError
@@ -24,7 +23,11 @@ Pair = tuple[MessagePlan, MessagePlan]
 def pairs(seed: int) -> Iterator[Pair]:
     """Definitions and edited ones, both of which the generator takes."""
     rng = random.Random(seed)
-    folders = (ROOT / "specs" / "kafka" / "clients", ROOT / "specs" / "kafka" / "metadata", ROOT / "specs" / "proposals")
+    folders = (
+        ROOT / "specs" / "kafka" / "clients",
+        ROOT / "specs" / "kafka" / "metadata",
+        ROOT / "specs" / "proposals",
+    )
     paths = [path for folder in folders for path in sorted(folder.glob("*.json"))]
     while True:
         definition = definition_of(rng.choice(paths))

@@ -77,7 +77,11 @@ def _remove(_: Json, fields: list[Json], rng: random.Random) -> None:
 
 
 def _add(definition: Json, fields: list[Json], rng: random.Random) -> None:
-    new: Json = {"name": "Added", "type": rng.choice(TYPES), "versions": rng.choice(("0+", "1+", str(_top(definition))))}
+    new: Json = {
+        "name": "Added",
+        "type": rng.choice(TYPES),
+        "versions": rng.choice(("0+", "1+", str(_top(definition)))),
+    }
     if rng.random() < 0.4:
         new |= {"taggedVersions": new["versions"], "tag": rng.randrange(6)}
     fields.insert(rng.randrange(len(fields) + 1), new)
