@@ -12,7 +12,7 @@ from kafka_message_generator.history import store
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec import reader, source
-from kafka_message_generator.spec.model import Field, Message
+from kafka_message_generator.spec.model import RESPONSE, Field, Message
 from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 
@@ -24,26 +24,36 @@ class Side:
     messages: dict[str, Message]
     """Removed APIs too."""
     plans: dict[str, MessagePlan]
+    folders: dict[str, str] = field(default_factory=dict)
+    """The folder of a definition below ``specs/kafka``, in a release of a history."""
 
     def unstable(self, name: str) -> int | None:
-        """The version of a message that may still change."""
+        """The version of a message that may still change; a response has that of its request, which says it."""
         message = self.messages[name]
+        if message.kind == RESPONSE:
+            request = self.messages.get(f"{name.removesuffix('Response')}Request")
+            unstable = request is not None and request.latest_version_unstable
+            return message.valid.highest if unstable else None
         return message.valid.highest if message.latest_version_unstable else None
 
     def members(self, name: str) -> Iterator[tuple[str, Field]]:
         """The fields of a message with their paths, such as ``Topics[].Partitions[].Leader``."""
-        message = self.messages[name]
-        structs = {struct.name: struct.members for struct in message.common_structs}
-        for member in message.walk():
-            if member.fields or member.optional_fields:
-                structs[member.type.name] = member.fields + member.optional_fields
-        yield from _members(message.fields + message.optional_fields, structs, "")
+        return members_of(self.messages[name])
 
     def location(self, name: str, path: str = "") -> Location:
         """Where a message or the field at a path is defined."""
         message = self.messages[name]
         found = next((member for at, member in self.members(name) if at == path), None) if path else None
         return message.location if found is None else found.location
+
+
+def members_of(message: Message) -> Iterator[tuple[str, Field]]:
+    """The fields of a message with their paths, such as ``Topics[].Partitions[].Leader``."""
+    structs = {struct.name: struct.members for struct in message.common_structs}
+    for member in message.walk():
+        if member.fields or member.optional_fields:
+            structs[member.type.name] = member.fields + member.optional_fields
+    yield from _members(message.fields + message.optional_fields, structs, "")
 
 
 def _members(
@@ -103,7 +113,8 @@ def _side(release: str, found: dict[str, store.Definition]) -> Side:
     loaded = {name: _loaded(definition.path) for name, definition in found.items()}
     messages = {name: message for name, (message, _) in loaded.items()}
     plans = {name: plan for name, (_, plan) in loaded.items() if plan is not None}
-    return Side(f"Kafka {release}", messages, plans)
+    folders = {name: definition.folder for name, definition in found.items()}
+    return Side(f"Kafka {release}", messages, plans, folders)
 
 
 @cache

@@ -32,7 +32,7 @@ class _RenewDelegationTokenRequestConstants(Message):
     __slots__ = ()
     NAME = "RenewDelegationTokenRequest"
     API_KEY = 39
-    LOWEST_SUPPORTED_VERSION = 1
+    LOWEST_SUPPORTED_VERSION = 0
     HIGHEST_SUPPORTED_VERSION = 2
     LOWEST_FLEXIBLE_VERSION = 2
 
@@ -41,7 +41,7 @@ class _RenewDelegationTokenRequestConstants(Message):
 class RenewDelegationTokenRequest(_RenewDelegationTokenRequestConstants):
     """Asks for a delegation token to stay valid for longer.
 
-    Request, API key 39, versions 1-2, flexible from 2.
+    Request, API key 39, versions 0-2, flexible from 2.
     """
 
     hmac: bytes = b""
@@ -74,7 +74,7 @@ class RenewDelegationTokenRequest(_RenewDelegationTokenRequestConstants):
         )
 
 
-def _read_renew_delegation_token_request_1(data: bytes, pos: int) -> tuple[RenewDelegationTokenRequest, int]:
+def _read_renew_delegation_token_request_0(data: bytes, pos: int) -> tuple[RenewDelegationTokenRequest, int]:
     x = new(RenewDelegationTokenRequest)
     (n,) = _unpack_i(data, pos)
     pos += 4
@@ -90,7 +90,7 @@ def _read_renew_delegation_token_request_1(data: bytes, pos: int) -> tuple[Renew
     return x, pos
 
 
-def _write_renew_delegation_token_request_1(out: list[bytes], x: RenewDelegationTokenRequest) -> None:
+def _write_renew_delegation_token_request_0(out: list[bytes], x: RenewDelegationTokenRequest) -> None:
     if x.unknown_tagged_fields:
         raise Refused
     s = x.hmac
@@ -100,7 +100,7 @@ def _write_renew_delegation_token_request_1(out: list[bytes], x: RenewDelegation
     out.append(_pack_q(x.renew_period_ms))
 
 
-def _size_renew_delegation_token_request_1(x: RenewDelegationTokenRequest) -> int:
+def _size_renew_delegation_token_request_0(x: RenewDelegationTokenRequest) -> int:
     size = 12
     size += len(x.hmac)
     if x.unknown_tagged_fields:
@@ -153,10 +153,15 @@ def _size_renew_delegation_token_request_2(x: RenewDelegationTokenRequest) -> in
 
 
 _RenewDelegationTokenRequestConstants._codecs = {
+    0: (
+        _read_renew_delegation_token_request_0,
+        _write_renew_delegation_token_request_0,
+        _size_renew_delegation_token_request_0,
+    ),
     1: (
-        _read_renew_delegation_token_request_1,
-        _write_renew_delegation_token_request_1,
-        _size_renew_delegation_token_request_1,
+        _read_renew_delegation_token_request_0,
+        _write_renew_delegation_token_request_0,
+        _size_renew_delegation_token_request_0,
     ),
     2: (
         _read_renew_delegation_token_request_2,
@@ -165,10 +170,10 @@ _RenewDelegationTokenRequestConstants._codecs = {
     ),
 }
 _RenewDelegationTokenRequestConstants._facts = (
-    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"1-2","flexibleVers'
+    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVers'
     'ions":"2+","fields":[{"name":"hmac","json":"hmac","type":"bytes","versions":"0+"},{"name":'
     '"renew_period_ms","json":"renewPeriodMs","type":"int64","versions":"0+"}]}'
 )
 _RenewDelegationTokenRequestConstants._plan = (
-    "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "1 0 1\n" "2 0c 1 ;\n"
+    "1\n" ":RenewDelegationTokenRequest hmac/y renew_period_ms/q\n" "0-1 0 1\n" "2 0c 1 ;\n"
 )
