@@ -224,6 +224,20 @@ def import_specs(session: nox.Session) -> None:
 
 
 @nox.session
+def history(session: nox.Session) -> None:
+    """Take the definitions of every Kafka release from Maven Central into specs/history; needs Maven."""
+    install(session, *GENERATOR)
+    session.run("kafka-message-generator", "import-history", "--to", "specs/history", "--work", ".work/history")
+
+
+@nox.session
+def evolution(session: nox.Session) -> None:
+    """Compare specs/kafka with every release of Kafka; options go to the command, such as: -- --old git:main"""
+    install(session, *GENERATOR)
+    session.run("kafka-message-generator", "evolution", *session.posargs)
+
+
+@nox.session
 def vectors(session: nox.Session) -> None:
     """Have Kafka's own classes write tests/vectors/ anew; needs Maven and a JDK."""
     install(session, *GENERATOR)

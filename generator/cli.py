@@ -1,4 +1,4 @@
-"""The command line ``kafka-message-generator``: generate, check, import-specs, cost."""
+"""The command line ``kafka-message-generator``: generate, check, evolution, import-specs, import-history, cost."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from typing import TypeAlias
 
 from kafka_message_generator import definitions, output
 from kafka_message_generator.cost import command as cost_command
+from kafka_message_generator.evolution import command as evolution_command
+from kafka_message_generator.history import command as history_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
 from kafka_message_generator.spec.parts import OPTIONAL
@@ -25,6 +27,8 @@ EXAMPLES = {
     "generate": f"{PROG} generate --specs definitions --output package --package invoices",
     "check": f"{PROG} check --specs definitions --output package",
     "cost": cost_command.EXAMPLE,
+    "evolution": evolution_command.EXAMPLE,
+    "import-history": history_command.EXAMPLE,
     "import-specs": f"{PROG} import-specs 4.4.0 --specs specs/kafka --work .work/jars",
 }
 
@@ -69,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--parts", type=_part_names, metavar="NAMES", help=what)
         command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
         command.set_defaults(run=run)
+    evolution_command.add_arguments(_add(commands, "evolution", evolution_command.ABOUT))
     _release_commands(commands)
     cost_command.add_to(commands)
     return parser
@@ -108,6 +113,7 @@ def _release_commands(commands: Commands) -> None:
     command.add_argument("--specs", type=Path, default=Path("specs/kafka"), help="where definitions go: %(default)s")
     command.add_argument("--work", type=Path, required=True, help="folder for the downloaded jars")
     command.set_defaults(run=_import_specs)
+    history_command.add_arguments(_add(commands, "import-history", history_command.ABOUT))
 
 
 def _request(arguments: argparse.Namespace) -> package.Request:

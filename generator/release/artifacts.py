@@ -22,7 +22,10 @@ ARTIFACTS = {
 }
 """Artifacts that may carry message definitions, and the folder under ``specs/kafka`` for each."""
 
-BROKER = ("kafka_2.13", "kafka-tools-api")
+CORE = "kafka_2.13"
+"""The broker. Up to 3.9 the records of its coordinators were defined here."""
+
+BROKER = (CORE, "kafka-tools-api")
 """What a broker needs besides: its settings are defined there."""
 
 GROUP = "org.apache.kafka"
@@ -55,8 +58,7 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = ()) -> Jars:
     """
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", release):
         raise ArtifactError(f"{release!r} is not a Kafka release; write it like 4.4.0")
-    if shutil.which("mvn") is None:
-        raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
+    need_maven()
     folder.mkdir(parents=True, exist_ok=True)
     pom = folder / "pom.xml"
     pom.write_text(_pom(release, (*ARTIFACTS, *more)), encoding="utf-8", newline="\n")
@@ -66,6 +68,12 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = ()) -> Jars:
         raise ArtifactError(f"Maven could not resolve Kafka {release}:\n{(done.stdout + done.stderr).strip()}")
     jars = tuple(sorted(folder.glob("*.jar")))
     return Jars(release, {artifact: _version(artifact, jars) for artifact in ARTIFACTS}, jars)
+
+
+def need_maven() -> None:
+    """Raise ArtifactError where there is no Maven."""
+    if shutil.which("mvn") is None:
+        raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
 
 
 def _version(artifact: str, jars: tuple[Path, ...]) -> str:

@@ -88,13 +88,14 @@ def listed(definitions: Definitions) -> list[Listed]:
 
 def _api(key: int, request: Message, response: Message | None) -> Api:
     name = request.name.removesuffix("Request")
+    offered = request.valid if request.offered is None else request.offered
     return Api(
         key=key,
         enum_name=snake_case(name).upper(),
         request=request.name,
         response=response.name if response is not None else "",
-        lowest=request.valid.lowest,
-        highest=request.valid.highest,
+        lowest=offered.lowest,
+        highest=offered.highest,
         lowest_deprecated=request.deprecated.lowest,
         highest_deprecated=request.deprecated.highest,
         latest_version_unstable=request.latest_version_unstable,

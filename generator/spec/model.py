@@ -164,6 +164,8 @@ class Message:
     tagged_field_format: str = "sequential"
     with_optional: Versions = NONE
     optional_fields: tuple[Field, ...] = ()
+    offered: Versions | None = None
+    """The versions that are negotiated, where older releases have brought others."""
 
     @property
     def is_removed(self) -> bool:

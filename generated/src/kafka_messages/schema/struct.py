@@ -89,5 +89,12 @@ def is_default(value: object, default: object) -> bool:
     if isinstance(default, Struct):
         if getattr(value, "unknown_tagged_fields", ()):
             return False
-        return all(is_default(value_of(value, name), wanted) for name, wanted in default.values.items())
+        return all(_has_default(value, name, wanted) for name, wanted in default.values.items())
     return bool(value == default)
+
+
+def _has_default(value: object, name: str, wanted: object) -> bool:
+    """Whether a field is at its default, as one is that a Struct's version does not have, or that was left out by its tag."""
+    if isinstance(value, Struct) and name not in value and all(field.name != name for field in value.schema.fields):
+        return True
+    return is_default(value_of(value, name), wanted)

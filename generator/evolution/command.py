@@ -1,0 +1,71 @@
+"""The command ``evolution``: what a change of definitions breaks, with the bytes that show it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kafka_message_generator.evolution import formats
+from kafka_message_generator.evolution.findings import ADVICE, LEVELS, RULES
+from kafka_message_generator.evolution.inputs import HISTORY, KINDS, InputError, baseline_of, side_of
+from kafka_message_generator.evolution.report import Report, compare
+from kafka_message_generator.evolution.waivers import WaiverError, read_waivers, waived
+from kafka_message_generator.spec.source import SpecError
+
+EXAMPLE = "kafka-message-generator evolution --old git:main --new specs/kafka"
+COMPATIBLE, FINDINGS, NOT_COMPARED = 0, 1, 3
+ABOUT = (
+    "Compare every released message version of two sets of definitions: proved equal, or what differs, in which "
+    "direction it breaks, and bytes that show it. The exit code is 0 for compatible, 1 for findings at the level, "
+    "2 for wrong arguments, and 3 where nothing could be compared."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("--old", default=HISTORY, metavar="WHAT", help=f"{KINDS} (default: %(default)s)")
+    parser.add_argument("--new", default="specs/kafka", metavar="WHAT", help="the same (default: %(default)s)")
+    parser.add_argument(
+        "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
+    )
+    what = f"what counts: {', '.join(LEVELS)}; each holds those before it (default: %(default)s)"
+    parser.add_argument("--level", choices=LEVELS, default="api", metavar="LEVEL", help=what)
+    names = ", ".join(formats.FORMATS)
+    parser.add_argument(
+        "--format", choices=formats.FORMATS, default="text", metavar="NAME", help=f"{names} (default: text)"
+    )
+    parser.add_argument("--waivers", type=Path, metavar="FILE", help="differences that are agreed to, as TOML")
+    parser.add_argument("--list-rules", action="store_true", help="print every rule with its level, reason and source")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare and print; the exit code tells."""
+    if arguments.list_rules:
+        sys.stdout.write(rules_text())
+        return COMPATIBLE
+    try:
+        report = _report(arguments)
+    except (InputError, SpecError, WaiverError, OSError) as error:
+        print(error, file=sys.stderr)
+        print("nothing was compared", file=sys.stderr)
+        return NOT_COMPARED
+    sys.stdout.write(formats.FORMATS[arguments.format](report, arguments.level))
+    return FINDINGS if any(finding.level != ADVICE for finding in report.at(arguments.level)) else COMPATIBLE
+
+
+def _report(arguments: argparse.Namespace) -> Report:
+    beside = Path(arguments.new)
+    new = side_of(arguments.new, beside, arguments.history)
+    old = baseline_of(arguments.old, beside, arguments.history)
+    report = compare(old, new)
+    return report if arguments.waivers is None else waived(report, read_waivers(arguments.waivers), arguments.waivers)
+
+
+def rules_text() -> str:
+    """Every rule: name and level, what it finds, why, and where that is said."""
+    return "\n".join(
+        f"{rule.name}  [{rule.level}]\n  {rule.finds}\n  {rule.reason}\n  source: {rule.source}\n"
+        for rule in RULES.values()
+    )

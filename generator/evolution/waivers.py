@@ -1,0 +1,86 @@
+"""Differences that somebody has agreed to, in a TOML file: each bound to the state before and after, with a reason."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafka_message_generator.evolution.findings import RULES, Finding
+from kafka_message_generator.evolution.report import Report
+
+_KEYS = ("rule", "message", "path", "before", "after", "reason")
+
+
+class WaiverError(Exception):
+    """A file of waivers that cannot be used: one problem a line, each with the number of its waiver."""
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """One agreed difference. ``before`` and ``after`` are those of the finding, so it hides no later change."""
+
+    rule: str
+    message: str
+    path: str
+    before: str
+    after: str
+    reason: str
+
+    def covers(self, finding: Finding) -> bool:
+        mine = (self.rule, self.message, self.path, self.before, self.after)
+        return mine == (finding.rule, finding.message, finding.path, finding.before, finding.after)
+
+
+def read_waivers(path: Path) -> list[Waiver]:
+    """The waivers of a file; raises WaiverError with everything that is wrong with it."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WaiverError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WaiverError(f"{path}: {error}") from None
+    problems = [
+        f"{path}: unknown key {key!r}; a file of waivers has [[waiver]] only" for key in data if key != "waiver"
+    ]
+    found = data.get("waiver", [])
+    tables = found if isinstance(found, list) else []
+    if found is not tables:
+        problems.append(f"{path}: waiver is not a list of tables; write [[waiver]]")
+    for number, table in enumerate(tables, 1):
+        problems += [f"{path}: waiver {number}: {what}" for what in _problems(table)]
+    if problems:
+        raise WaiverError("\n".join(problems))
+    return [Waiver(**{key: table.get(key, "") for key in _KEYS}) for table in tables]
+
+
+def _problems(table: object) -> Iterable[str]:
+    if not isinstance(table, dict):
+        yield "is no table"
+        return
+    for key, value in table.items():
+        if key not in _KEYS:
+            yield f"unknown key {key!r}; a waiver has {', '.join(_KEYS)}"
+        elif not isinstance(value, str):
+            yield f"{key} is not a text"
+    for key in ("rule", "message", "reason"):
+        if not table.get(key):
+            yield f"has no {key}"
+    if "before" not in table or "after" not in table:
+        yield "has no before or no after; --format json prints both for each finding"
+    if (rule := table.get("rule")) and rule not in RULES:
+        yield f"there is no rule {rule!r}; --list-rules prints them"
+
+
+def waived(report: Report, waivers: list[Waiver], path: Path) -> Report:
+    """The report without what is waived; raises WaiverError for waivers that cover nothing."""
+    unused = [
+        f"{path}: waiver {number}: covers nothing; take it out: {waiver.rule} {waiver.message} {waiver.path}".rstrip()
+        for number, waiver in enumerate(waivers, 1)
+        if not any(waiver.covers(finding) for finding in report.findings)
+    ]
+    if unused:
+        raise WaiverError("\n".join(unused))
+    left = tuple(each for each in report.findings if not any(waiver.covers(each) for waiver in waivers))
+    return replace(report, findings=left)

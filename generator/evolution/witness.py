@@ -1,0 +1,130 @@
+"""Bytes that one layout writes and another one does not understand: found by writing, reading and writing again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+from kafka_message_generator.evolution.samples import samples
+from kafka_message_generator.plan.model import MessagePlan
+from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
+from kafka_message_generator.runtime.schema.build import build
+from kafka_message_generator.runtime.schema.facts import facts_of
+from kafka_message_generator.runtime.schema.schema import NullableStruct
+from kafka_message_generator.runtime.schema.struct import value_of
+from kafka_message_generator.runtime.schema.types import ArrayOf, Type, elements
+
+FAILS, READS_DIFFERENTLY, REWRITES_DIFFERENTLY = "fails", "reads differently", "rewrites differently"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What happens to ``data``, which one side wrote, on the other side."""
+
+    data: bytes
+    outcome: str
+    """One of ``fails``, ``reads differently`` and ``rewrites differently``."""
+    detail: str
+
+
+@cache
+def schemas_of_plan(facts: str) -> dict[int, Schema]:
+    """The schema codec of every version, from the facts of a plan."""
+
+    class Definition:
+        NAME: ClassVar[str] = ""
+        _facts: ClassVar[str] = facts
+
+    return build(facts_of(Definition))
+
+
+def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
+    """The shortest bytes of a version that the writer writes and the reader does not take as the same, if any are found."""
+    write, read = schemas_of_plan(writer.facts)[version], schemas_of_plan(reader.facts)[version]
+    found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
+    return min(found, key=lambda each: (len(each.data), each.data), default=None)
+
+
+def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
+    """What a reader makes of bytes that the writer wrote; None where it reads the same and writes them again."""
+    meant, _ = writer.read(data)
+    try:
+        got, end = reader.read(data)
+        if end != len(data):
+            left = "1 byte is" if len(data) == end + 1 else f"{len(data) - end} bytes are"
+            return Witness(data, FAILS, f"the message ends at offset {end}, {left} left")
+        if (what := _first_difference(writer, meant, reader, got)) is not None:
+            return Witness(data, READS_DIFFERENTLY, what)
+        again = bytearray()
+        reader.write(again, got)
+    except SchemaError as error:
+        return Witness(data, FAILS, str(error))
+    return None if again == data else Witness(data, REWRITES_DIFFERENTLY, f"it is written as {again.hex(' ')}")
+
+
+def _written(schema: Schema) -> Iterator[bytes]:
+    for value in samples(schema):
+        out = bytearray()
+        schema.write(out, value)
+        yield bytes(out)
+
+
+def _first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct) -> str | None:
+    """The first value that is not the same: at its place on the wire, in its tagged field, or by its name."""
+    one, two = _Values(), _Values()
+    one.struct(schema, meant, "")
+    two.struct(reader, got, "")
+    for (label, value), (other_label, other) in zip(one.regular, two.regular, strict=False):
+        if not _is_same(value, other):
+            return f"{label} = {value!r} is read as {other_label} = {other!r}"
+    if len(one.regular) != len(two.regular):
+        return f"{len(one.regular)} values are read as {len(two.regular)}"
+    for pairs, others in ((one.tagged, two.tagged), (dict(one.regular), dict(two.regular))):
+        for key, value in pairs.items():
+            if key in others and not _is_same(value, others[key]):
+                return f"{key} = {value!r} is read as {others[key]!r}"
+    return None
+
+
+def _is_same(one: object, two: object) -> bool:
+    return type(one) is type(two) and repr(one) == repr(two)
+
+
+class _Values:
+    """The values of a struct one by one, in the order of the wire; those of tagged fields apart, by place and tag."""
+
+    def __init__(self) -> None:
+        self.regular: list[tuple[str, object]] = []
+        self.tagged: dict[str, object] = {}
+
+    def struct(self, schema: Schema, value: object, path: str) -> None:
+        for field in schema.fields:
+            self.add(field.type, value_of(value, field.name), f"{path}{field.name}")
+        for section in (schema.optional, schema.tags):
+            for tag, field in section.fields.items() if section is not None else ():
+                inner = _Values()
+                given = (
+                    field.default
+                    if isinstance(value, Struct) and field.name not in value
+                    else value_of(value, field.name)
+                )
+                inner.add(field.type, given, "")
+                place = f"tag {tag} behind value {len(self.regular)}"
+                self.tagged |= {f"{place}{label}": each for label, each in (*inner.regular, *inner.tagged.items())}
+
+    def add(self, kind: Type, value: object, path: str) -> None:
+        if isinstance(kind, Schema):
+            self.struct(kind, value, f"{path}.")
+        elif isinstance(kind, NullableStruct):
+            self.regular.append((path, value is not None))
+            if value is not None:
+                self.struct(kind.schema, value, f"{path}.")
+        elif isinstance(kind, ArrayOf):
+            found = None if value is None else elements(value)
+            self.regular.append((path, None if found is None else len(found)))
+            for index, element in enumerate(found or ()):
+                self.add(kind.element, element, f"{path}[{index}]")
+        else:
+            self.regular.append((path, value))

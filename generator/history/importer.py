@@ -1,0 +1,85 @@
+"""Takes the definitions of every release out of its jars into the history."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_message_generator.history import store
+from kafka_message_generator.history.mending import completed, mended
+from kafka_message_generator.release import facts
+from kafka_message_generator.release.artifacts import ARTIFACTS, CORE
+from kafka_message_generator.spec import source
+
+FIRST = "2.2.0"
+"""The first release whose jars carry definitions; before it Kafka's messages were written by hand in Java."""
+_FOLDERS = {**ARTIFACTS, CORE: "core"}
+_VERSION = re.compile(r"-[0-9][0-9.]*\.jar$")
+_MARK = b'"validVersions"'
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A definition in a jar."""
+
+    name: str
+    folder: str
+    text: str
+
+
+def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda line: None) -> list[str]:
+    """Write the history of releases, each with its jars; returns what changed.
+
+    ``say`` is told what is mended on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
+    """
+    releases = {}
+    for release in sorted(jars, key=store.order):
+        found: dict[str, tuple[str, str]] = {}
+        for jar in sorted(jars[release]):
+            for each in _definitions(jar, release, say):
+                known = found.setdefault(each.name, (each.folder, each.text))
+                if known[1] != each.text:
+                    raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, and says something else")
+        if found:
+            digests = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars[release] if _folder(jar)}
+            releases[release] = (digests, found)
+    return store.write(root, releases)
+
+
+def _folder(jar: Path) -> str | None:
+    return _FOLDERS.get(_VERSION.sub("", jar.name))
+
+
+def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
+    folder = _folder(jar)
+    if folder is None:
+        return
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            for name in sorted(archive.namelist()):
+                data = archive.read(name) if name.endswith(".json") else b""
+                if _MARK in data:
+                    yield _definition(jar, name, data, folder, release, say)
+    except zipfile.BadZipFile as error:
+        raise store.HistoryError(f"{jar}: {error}") from error
+
+
+def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, say: Say) -> Found:
+    place = f"{jar.name}!{name}"
+    try:
+        data, why = mended(name.rpartition("/")[2], release, data)
+    except ValueError as error:
+        raise store.HistoryError(f"{place}: {error}") from None
+    if why is not None:
+        say(f"{place}: mended: {why}")
+    problems = source.Problems()
+    node = source.decode(place, data, problems)
+    plain = node.plain() if node is not None else None
+    if problems.errors or not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
+        raise store.HistoryError("\n".join(map(str, problems.errors)) or f"{place}: is no message definition")
+    return Found(plain["name"], folder, facts.render(facts.facts(completed(plain), {})))

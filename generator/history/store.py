@@ -1,0 +1,191 @@
+"""The history as files: each distinct definition once, and a table of which release brought or dropped which.
+
+``definitions/FetchRequest/2.4.0.json`` is a definition that Kafka 2.4.0 brought first. ``releases.json`` names the releases
+from the oldest to the newest; a definition holds until the table has another digest for its message, or says that it is gone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+TABLE, DEFINITIONS = "releases.json", "definitions"
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
+_DIGITS = 16
+
+
+class HistoryError(Exception):
+    """A history that is not there, or is not what was imported; one problem a line, each with its file."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A definition that a release brought: its folder below ``specs/kafka``, and a digest of its text."""
+
+    folder: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class ReleaseEntry:
+    """What a release changed against the one before it, and the jars that say so."""
+
+    name: str
+    jars: dict[str, str]
+    """SHA-256 by file name."""
+    brought: dict[str, Entry]
+    """New and changed definitions by the name of their message."""
+    gone: tuple[str, ...]
+    """Messages that the release before had."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition as a release has it."""
+
+    name: str
+    folder: str
+    path: Path
+    since: str
+    """The release that brought this text."""
+
+
+@dataclass(frozen=True)
+class History:
+    """The releases, from the oldest to the newest."""
+
+    root: Path
+    releases: tuple[ReleaseEntry, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(release.name for release in self.releases)
+
+    def definitions(self, release: str) -> dict[str, Definition]:
+        """The definitions of a release by the names of their messages; raises HistoryError for one that is not here."""
+        if release not in self.names:
+            raise HistoryError(f"{self.root}: there is no release {release}; there are {', '.join(self.names)}")
+        return next(found for name, found in self.walk() if name == release)
+
+    def walk(self) -> Iterator[tuple[str, dict[str, Definition]]]:
+        """Every release with its definitions, from the oldest to the newest."""
+        current: dict[str, Definition] = {}
+        first: dict[tuple[str, str], str] = {}
+        for release in self.releases:
+            for name in release.gone:
+                del current[name]
+            for name, entry in release.brought.items():
+                since = first.setdefault((name, entry.digest), release.name)
+                current[name] = Definition(name, entry.folder, path_of(self.root, name, since), since)
+            yield release.name, dict(sorted(current.items()))
+
+
+def path_of(root: Path, name: str, release: str) -> Path:
+    """Where the definition of a message is that a release brought."""
+    return root / DEFINITIONS / name / f"{release}.json"
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def order(release: str) -> tuple[int, ...]:
+    """Releases by number: 3.10.0 is after 3.9.2."""
+    return tuple(int(number) for number in release.split("."))
+
+
+def read(root: Path) -> History:
+    """The history below a folder; raises HistoryError where it is not there, or was edited by hand."""
+    path = root / TABLE
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        releases = tuple(_entry(name, entry) for name, entry in data["releases"].items())
+    except OSError as error:
+        raise HistoryError(f"{path}: {error.strerror}; nox -s history makes it") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise HistoryError(f"{path}: is not a table of releases: {error!r}") from None
+    history = History(root, releases)
+    problems = list(_problems(history))
+    if problems:
+        raise HistoryError("\n".join(problems))
+    return history
+
+
+def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
+    brought = {}
+    for message, text in data["brought"].items():
+        folder, _, digest = text.rpartition(" ")
+        brought[message] = Entry(folder, digest)
+    return ReleaseEntry(name, dict(data["jars"]), brought, tuple(data["gone"]))
+
+
+def _problems(history: History) -> Iterator[str]:
+    """What is not as it was imported."""
+    table = history.root / TABLE
+    if list(history.names) != sorted(history.names, key=order):
+        yield f"{table}: the releases are not in their order"
+    known: dict[tuple[str, str], Path] = {}
+    current: set[str] = set()
+    for release in history.releases:
+        for name in sorted(set(release.gone) - current):
+            yield f"{table}: {release.name} drops {name}, which no release before it has"
+        current = (current - set(release.gone)) | release.brought.keys()
+        for name, entry in release.brought.items():
+            if (name, entry.digest) not in known:
+                path = known[name, entry.digest] = path_of(history.root, name, release.name)
+                yield from _changed(path, entry)
+    for path in sorted((history.root / DEFINITIONS).rglob("*")):
+        if path.is_file() and path not in known.values():
+            yield f"{path}: is not in {TABLE}; nox -s history makes the history"
+
+
+def _changed(path: Path, entry: Entry) -> Iterator[str]:
+    try:
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        yield f"{path}: cannot be read, but {TABLE} names it; nox -s history makes it anew"
+        return
+    if digest_of(text) != entry.digest:
+        yield f"{path}: is not what was imported (digest {digest_of(text)}, not {entry.digest}); nox -s history makes it anew"
+
+
+def write(root: Path, releases: dict[str, tuple[dict[str, str], dict[str, tuple[str, str]]]]) -> list[str]:
+    """Write a history of releases, by name their jars and, by message, folder and text; returns what changed."""
+    table: dict[str, object] = {}
+    files: dict[Path, str] = {}
+    seen: set[tuple[str, str]] = set()
+    before: dict[str, tuple[str, str]] = {}
+    for release in sorted(releases, key=order):
+        jars, definitions = releases[release]
+        brought = {name: found for name, found in sorted(definitions.items()) if before.get(name) != found}
+        gone = sorted(before.keys() - definitions.keys())
+        for name, (_, text) in brought.items():
+            if (name, text) not in seen:
+                seen.add((name, text))
+                files[path_of(root, name, release)] = text
+        table[release] = {
+            "jars": dict(sorted(jars.items())),
+            "brought": {name: f"{folder} {digest_of(text)}" for name, (folder, text) in brought.items()},
+            "gone": gone,
+        }
+        before = definitions
+    files[root / TABLE] = json.dumps({"releases": table}, indent=1) + "\n"
+    return _written(root, files)
+
+
+def _written(root: Path, files: dict[Path, str]) -> list[str]:
+    changes = []
+    for path, text in sorted(files.items()):
+        if not path.exists() or path.read_bytes() != text.encode():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            changes.append(f"write {path.relative_to(root).as_posix()}")
+    for path in sorted((root / DEFINITIONS).rglob("*.json")):
+        if path not in files:
+            path.unlink()
+            changes.append(f"delete {path.relative_to(root).as_posix()}")
+    return changes

@@ -1,0 +1,1 @@
+"""The bytes of a message version as data: unfolded, compared, and told apart by digests."""

@@ -1,0 +1,74 @@
+"""Which releases of Kafka's modules Maven Central has, and the jars with definitions of one of them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from kafka_message_generator.release.artifacts import ARTIFACTS, CORE, GROUP, TIMEOUT_SECONDS, ArtifactError, need_maven
+
+MODULES = (*ARTIFACTS, CORE)
+_NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)+")
+_VERSION = re.compile(r"<version>([^<]+)</version>")
+
+
+def published(work: Path) -> dict[str, list[str]]:
+    """The versions of each module with definitions, ascending; downloads go below ``work``. Raises ArtifactError."""
+    need_maven()
+    work.mkdir(parents=True, exist_ok=True)
+    repository = work / "repository"
+    _maven(work / "ranges.xml", dict.fromkeys(MODULES, "[0,)"), "dependency:resolve", repository)
+    return {module: _versions(repository / GROUP.replace(".", "/") / module, module) for module in MODULES}
+
+
+def _versions(folder: Path, module: str) -> list[str]:
+    tables = sorted(folder.glob("maven-metadata-*.xml"))
+    if not tables:
+        raise ArtifactError(f"Maven resolved {module}, but left no list of its versions in {folder}")
+    found = {version for table in tables for version in _VERSION.findall(table.read_text(encoding="utf-8"))}
+    return sorted((version for version in found if _NUMBERS.fullmatch(version)), key=_order)
+
+
+def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Path]:
+    """The jars with the definitions of a release, downloaded where they are not below ``work`` yet.
+
+    A module that was not published for the release is taken from the newest release before it. Raises ArtifactError.
+    """
+    wanted = {module: _newest(release, known) for module, known in versions.items()}
+    names = {f"{module}-{version}.jar": (module, version) for module, version in wanted.items() if version is not None}
+    folder = work / release
+    missing = dict(names[name] for name in names if not (folder / name).exists())
+    if missing:
+        goal = ("dependency:copy-dependencies", f"-DoutputDirectory={folder.resolve()}")
+        _maven(work / f"{release}.xml", missing, *goal, work / "repository")
+    return [folder / name for name in sorted(names)]
+
+
+def _newest(release: str, versions: list[str]) -> str | None:
+    return max((version for version in versions if _order(version) <= _order(release)), key=_order, default=None)
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split("."))
+
+
+def _maven(pom: Path, versions: dict[str, str], *rest: str | Path) -> None:
+    *goal, repository = rest
+    alone = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+    dependencies = "".join(
+        f"<dependency><groupId>{GROUP}</groupId><artifactId>{module}</artifactId><version>{version}</version>{alone}"
+        "</dependency>\n"
+        for module, version in versions.items()
+    )
+    pom.write_text(
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
+        "<groupId>kafka-messages</groupId><artifactId>history</artifactId><version>1</version>"
+        f"<packaging>pom</packaging>\n<dependencies>\n{dependencies}</dependencies></project>\n",
+        encoding="utf-8",
+        newline="\n",
+    )
+    command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dmaven.repo.local={Path(repository).resolve()}", *map(str, goal)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+    if done.returncode != 0:
+        raise ArtifactError(f"Maven could not resolve {pom.stem}:\n{(done.stdout + done.stderr).strip()}")

@@ -1,0 +1,249 @@
+"""The command: what it compares, how it prints, what it waives, and that a failure is never taken for compatible."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from sarif_pydantic import Sarif
+
+from kafka_message_generator.cli import main
+from kafka_message_generator.evolution.findings import RULES
+from tests.support.pages import ROOT
+
+RELEASED = """{
+  "apiKey": 3,
+  "type": "metadata",
+  "name": "OrderRecord",
+  "validVersions": "0",
+  "flexibleVersions": "none",
+  "fields": [
+    { "name": "Id", "type": "int32", "versions": "0+" }
+  ]
+}
+"""
+CHANGED = RELEASED.replace("int32", "int64")
+TEXT = """{new}/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id: RELEASED_LAYOUT_CHANGED (WIDTH): was Id: int32; \
+is Id: int64
+    new code, old bytes: fails: id: INT64: 8 bytes needed at offset 0, 4 left
+        00 00 00 00
+    old code, new bytes: fails: the message ends at offset 4, 4 bytes are left
+        00 00 00 00 00 00 00 00
+    leave the released versions as they are; give the change a new version (released in {old})
+{new} against {old}:
+  0 released message versions proved equal
+  1 changed
+  findings: 1 wire; 1 count at level api
+"""
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[str, str]:
+    for name, text in (("old", RELEASED), ("new", CHANGED)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "OrderRecord.json").write_text(text)
+    return str(tmp_path / "old"), str(tmp_path / "new")
+
+
+def run(*words: str) -> int:
+    return main(["evolution", *words])
+
+
+def test_a_change_is_printed_whole(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The text is what a person decides by; exit code 1 is what a build decides by."""
+    old, new = folders
+    assert run("--old", old, "--new", new) == 1
+    assert capsys.readouterr().out == TEXT.format(old=old, new=new)
+
+
+def test_equal_folders_are_compatible(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 0 means proved, so the summary says what was proved."""
+    old, _ = folders
+    assert run("--old", old, "--new", old) == 0
+    assert "  1 released message versions proved equal\n" in capsys.readouterr().out
+
+
+NOT_COMPARED = {
+    "no folder": (
+        ["--old", "nowhere"],
+        "nowhere: there is no such folder; give a folder, git:REF, git:REF:FOLDER, release:VERSION or history",
+    ),
+    "no reference": (["--old", "git:"], "git:: names no state; write for example git:main"),
+    "an option": (["--old", "git:--help"], "git:--help: names no state; write for example git:main"),
+    "no release": (["--old", "release:0.1"], "specs/history: there is no release 0.1; there are 2.2.0, "),
+    "many as new": (["--new", "history"], "history is many releases; name one of them, such as release:4.3.0"),
+    "no history": (
+        ["--history", "nowhere"],
+        "nowhere/releases.json: No such file or directory; nox -s history makes it",
+    ),
+    "no waivers": (["--waivers", "nowhere.toml"], "nowhere.toml: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_COMPARED)
+def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
+    case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tools that said "no breaking changes" when a file failed to load were believed."""
+    monkeypatch.chdir(ROOT)
+    words, text = NOT_COMPARED[case]
+    assert run(*words) == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(text)
+    assert shown.err.endswith("nothing was compared\n")
+
+
+def test_definitions_that_do_not_check_are_not_compared(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is wrong with them is said with its place."""
+    old, new = folders
+    Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int33"))
+    assert run("--old", old, "--new", new) == 3
+    assert f"{new}/OrderRecord.json:8: $.fields[0].type: unknown type 'int33'" in capsys.readouterr().err
+
+
+def test_a_state_of_git(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a pull request changes is compared with the branch it goes to."""
+    git = shutil.which("git")
+    if git is None:
+        pytest.skip("git is not installed")
+    monkeypatch.chdir(tmp_path)
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    (specs / "OrderRecord.json").write_text(RELEASED)
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "One"]):
+        subprocess.run([git, *words], check=True)
+    (specs / "OrderRecord.json").write_text(CHANGED)
+    assert run("--old", "git:HEAD", "--new", "specs") == 1
+    assert "was Id: int32; is Id: int64" in capsys.readouterr().out
+    assert run("--old", "git:HEAD:specs", "--new", "specs") == 1
+    assert run("--old", "git:nowhere", "--new", "specs") == 3
+    assert capsys.readouterr().err.startswith("git:nowhere: fatal: not a valid object name")
+
+
+def printed(folders: tuple[str, str], capsys: pytest.CaptureFixture[str], name: str) -> str:
+    old, new = folders
+    assert run("--old", old, "--new", new, "--format", name) == 1
+    return capsys.readouterr().out
+
+
+def test_json(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything that the text has, for programs."""
+    report = json.loads(printed(folders, capsys, "json"))
+    (finding,) = report["findings"]
+    assert report["versions"] == {"equal": 0, "compatible": 0, "changed": 1, "unreleased": 0, "dropped": 0}
+    assert (finding["rule"], finding["reason"], finding["line"]) == ("RELEASED_LAYOUT_CHANGED", "WIDTH", 8)
+    assert finding["newReadsOld"] == {
+        "breaks": "fails",
+        "bytes": "00000000",
+        "detail": "id: INT64: 8 bytes needed at offset 0, 4 left",
+    }
+
+
+def test_github(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a finding, in which line ends are escaped, or the rest would be lost."""
+    (line,) = printed(folders, capsys, "github").splitlines()
+    assert line.startswith(
+        f"::error file={folders[1]}/OrderRecord.json,line=8,title=RELEASED_LAYOUT_CHANGED::OrderRecord 0 Id: was"
+    )
+    assert "%0Anew code, old bytes: fails" in line
+
+
+def test_gitlab(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Its fingerprint is the same in every run, or each run would show the finding as a new one."""
+    one, two = (json.loads(printed(folders, capsys, "gitlab")) for _ in range(2))
+    assert one == two
+    assert one[0]["location"] == {"path": f"{folders[1]}/OrderRecord.json", "lines": {"begin": 8}}
+    assert one[0]["severity"] == "blocker"
+
+
+def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A model of SARIF takes it, and its levels are said, for readers differ about the default."""
+    text = printed(folders, capsys, "sarif")
+    Sarif.model_validate_json(text)
+    (result,) = json.loads(text)["runs"][0]["results"]
+    assert result["level"] == "error"
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 8}
+
+
+def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A failed case for the finding, and a passed one for what was proved."""
+    suite = ElementTree.fromstring(printed(folders, capsys, "junit"))
+    assert suite.attrib["tests"] == "2"
+    assert suite.attrib["failures"] == "1"
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert "old code, new bytes: fails" in str(failure.text)
+
+
+WAIVER = """[[waiver]]
+rule = "{rule}"
+message = "{message}"
+path = "{path}"
+before = "{before}"
+after = "{after}"
+reason = "agreed in review"
+"""
+
+
+def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """It passes this very change, and no later one of the same field."""
+    old, new = folders
+    finding = json.loads(printed(folders, capsys, "json"))["findings"][0]
+    waivers = Path(new, "waivers.toml")
+    waivers.write_text(WAIVER.format(**finding))
+    assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 0
+    capsys.readouterr()
+    Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int16"))
+    assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 3
+    unused = f"{waivers}: waiver 1: covers nothing; take it out: RELEASED_LAYOUT_CHANGED OrderRecord Id"
+    assert capsys.readouterr().err == f"{unused}\nnothing was compared\n"
+
+
+BROKEN_WAIVERS = {
+    "[[waiver]]\nrule = 1": (
+        "waiver 1: rule is not a text",
+        "waiver 1: has no message",
+        "waiver 1: has no reason",
+        "waiver 1: has no before or no after; --format json prints both for each finding",
+        "waiver 1: there is no rule 1; --list-rules prints them",
+    ),
+    "waiver = 1": ("waiver is not a list of tables; write [[waiver]]",),
+    "waivers = []": ("unknown key 'waivers'; a file of waivers has [[waiver]] only",),
+}
+
+
+@pytest.mark.parametrize("text", BROKEN_WAIVERS)
+def test_waivers_that_cannot_be_used(
+    text: str, folders: tuple[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A waiver that is misread would hide what it was not written for."""
+    path = tmp_path / "waivers.toml"
+    path.write_text(text)
+    assert run("--old", folders[0], "--new", folders[0], "--waivers", str(path)) == 3
+    lines = [f"{path}: {line}" for line in BROKEN_WAIVERS[text]]
+    assert capsys.readouterr().err == "\n".join([*lines, "nothing was compared\n"])
+
+
+def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each with level, reason and source, for who is told its name."""
+    assert run("--list-rules") == 0
+    shown = capsys.readouterr().out
+    assert shown.count("\n  source: ") == len(RULES)
+    assert shown.startswith("RELEASED_LAYOUT_CHANGED  [wire]\n")
+
+
+def test_kafkas_definitions_against_the_history(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What CI asks of every change to specs/kafka."""
+    monkeypatch.chdir(ROOT)
+    assert run() == 0
+    assert "754 released message versions proved equal" in capsys.readouterr().out

@@ -1,0 +1,174 @@
+"""The history: what a release has, that hand edits are noticed, and how definitions come out of jars."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator.history import importer, mending, store
+from kafka_message_generator.history.sides import side_of_release
+from tests.support.pages import ROOT
+
+SPECS = ROOT / "specs" / "kafka"
+HISTORY = ROOT / "specs" / "history"
+DEFINITION = """// A comment, as Kafka's files have.
+{ "apiKey": 1, "type": "request", "name": "PayRequest", "validVersions": "0-1",
+  "about": "Their words, which stay with them.",
+  "fields": [ { "name": "Sum", "type": "int32", "versions": "0+", "about": "More words." } ] }
+"""
+FACTS = """{
+  "apiKey": 1,
+  "type": "request",
+  "name": "PayRequest",
+  "validVersions": "0-1",
+  "flexibleVersions": "none",
+  "fields": [
+    { "name": "Sum", "type": "int32", "versions": "0+" }
+  ]
+}
+"""
+
+
+def jar(folder: Path, name: str, **files: str) -> Path:
+    path = folder / name
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(f"common/message/{file}.json", text)
+    return path
+
+
+def test_the_newest_release_is_what_specs_has() -> None:
+    """The same facts from the same jars, once with our descriptions and once without."""
+    newest = store.read(HISTORY).names[-1]
+    assert newest == json.loads((SPECS / "SOURCE").read_text())["release"]
+    names = {path.stem for path in SPECS.rglob("*.json") if path.parent != SPECS}
+    assert set(side_of_release(HISTORY, newest).messages) == names
+
+
+def test_every_release_reads() -> None:
+    """From 2.2.0 on, the first with definitions in its jars; what two dozen files lack is written as what it meant."""
+    history = store.read(HISTORY)
+    assert history.names[0] == importer.FIRST
+    assert len(history.names) >= 60
+    for release in ("2.2.0", "2.8.2", "3.9.2", "4.0.0"):
+        assert side_of_release(HISTORY, release).plans["MetadataRequest"]
+
+
+def test_each_text_is_there_once() -> None:
+    """What two neighbouring releases share has one file."""
+    texts = [(path.parent.name, path.read_text()) for path in sorted((HISTORY / "definitions").rglob("*.json"))]
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A small history of two releases."""
+    one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
+    two = jar(
+        tmp_path,
+        "kafka-clients-3.1.0.jar",
+        PayRequest=DEFINITION.replace("0-1", "0-2"),
+        Other=DEFINITION.replace("Pay", "Get"),
+    )
+    root = tmp_path / "history"
+    importer.import_history({"3.1.0": [two], "3.0.0": [one]}, root)
+    return root
+
+
+def test_what_is_imported_are_facts(copied: Path) -> None:
+    """Comments and descriptions are the authors' words; they stay in the jar."""
+    assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == FACTS
+    history = store.read(copied)
+    assert {name: found.since for name, found in history.definitions("3.1.0").items()} == {
+        "GetRequest": "3.1.0",
+        "PayRequest": "3.1.0",
+    }
+    assert list(history.definitions("3.0.0")) == ["PayRequest"]
+
+
+def test_an_import_twice_changes_nothing(copied: Path, tmp_path: Path) -> None:
+    """Deterministic, or every import would be a change to review."""
+    jars = {"3.0.0": [tmp_path / "kafka-clients-3.0.0.jar"], "3.1.0": [tmp_path / "kafka-clients-3.1.0.jar"]}
+    assert importer.import_history(jars, copied) == []
+
+
+def edit(path: Path) -> None:
+    path.write_text(path.read_text().replace("int32", "int64"))
+
+
+def test_an_edited_definition_is_noticed(copied: Path) -> None:
+    """A released definition is a fact; one that was changed by hand would prove a break compatible."""
+    path = copied / "definitions" / "PayRequest" / "3.0.0.json"
+    edit(path)
+    with pytest.raises(store.HistoryError) as error:
+        store.read(copied)
+    table = json.loads((copied / "releases.json").read_text())
+    wanted = table["releases"]["3.0.0"]["brought"]["PayRequest"].split()[1]
+    found = store.digest_of(path.read_text())
+    assert str(error.value) == (
+        f"{path}: is not what was imported (digest {found}, not {wanted}); nox -s history makes it anew"
+    )
+
+
+def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
+    """Both would make a comparison with something that was not released."""
+    lost, foreign = (copied / "definitions" / "PayRequest" / f"{name}.json" for name in ("3.0.0", "3.0.1"))
+    shutil.move(lost, foreign)
+    with pytest.raises(store.HistoryError) as error:
+        store.read(copied)
+    assert str(error.value) == (
+        f"{lost}: cannot be read, but releases.json names it; nox -s history makes it anew\n"
+        f"{foreign}: is not in releases.json; nox -s history makes the history"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"releases": {"3.0.0": {}}}', '{"releases": []}'])
+def test_a_table_that_is_none(text: str, copied: Path) -> None:
+    """Whatever stands there, the error names the file."""
+    (copied / "releases.json").write_text(text)
+    with pytest.raises(store.HistoryError, match=r"releases\.json: is not a table of releases: "):
+        store.read(copied)
+
+
+def test_two_definitions_of_one_name(tmp_path: Path) -> None:
+    """One of them would be lost."""
+    one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
+    two = jar(tmp_path, "kafka-raft-3.0.0.jar", PayRequest=DEFINITION.replace("int32", "int64"))
+    with pytest.raises(store.HistoryError) as error:
+        importer.import_history({"3.0.0": [one, two]}, tmp_path / "history")
+    assert str(error.value) == f"{two}: PayRequest is also in clients, and says something else"
+
+
+def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
+    """The error names jar, file and place."""
+    path = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION + "]")
+    with pytest.raises(store.HistoryError) as error:
+        importer.import_history({"3.0.0": [path]}, tmp_path / "history")
+    assert str(error.value) == (
+        "kafka-clients-3.0.0.jar!common/message/PayRequest.json:5: $: ']' follows the end of the definition; "
+        "a file holds one JSON object"
+    )
+
+
+def test_a_mend_is_said_and_must_fit(tmp_path: Path) -> None:
+    """What is changed in a released file is told at each import, and never done where the text is another."""
+    mend = mending.MENDS[0]
+    broken = (
+        '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'
+    )
+    said: list[str] = []
+    file = mend.file.removesuffix(".json")
+    for text in (broken, broken.replace("  ]\n", " ]\n")):
+        path = jar(tmp_path, "kafka-clients-2.8.0.jar", **{file: text})
+        if text is broken:
+            importer.import_history({"2.8.0": [path]}, tmp_path / "history", said.append)
+            assert said == [f"kafka-clients-2.8.0.jar!common/message/{mend.file}: mended: {mend.why}"]
+        else:
+            with pytest.raises(
+                store.HistoryError, match=r"what is mended in DescribeProducersRequest\.json of 2\.8\.0 is not there"
+            ):
+                importer.import_history({"2.8.0": [path]}, tmp_path / "other")

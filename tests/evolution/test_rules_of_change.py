@@ -1,0 +1,285 @@
+"""Each rule both ways: a change that it finds, with its whole text, and one next to it that it must pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from kafka_message_generator.evolution.findings import RULES, Finding
+from kafka_message_generator.evolution.inputs import side_of_folder
+from kafka_message_generator.evolution.report import compare
+from kafka_message_generator.evolution.texts import lines_of
+from kafka_message_generator.history.sides import Side, baseline
+
+Json = dict[str, object]
+Edit = Callable[[dict[str, Json]], None]
+
+
+def field(name: str, kind: str, versions: str = "0+", **more: object) -> Json:
+    return {"name": name, "type": kind, "versions": versions, **more}
+
+
+def definitions() -> dict[str, Json]:
+    """A request, its response and a record, with what the rules look at."""
+    request = {
+        "apiKey": 7,
+        "type": "request",
+        "name": "OrderRequest",
+        "listeners": ["broker", "controller"],
+        "validVersions": "0-2",
+        "flexibleVersions": "2+",
+        "fields": [
+            field("Customer", "string", nullableVersions="1+"),
+            field("Amount", "int32", default="-1"),
+            field("Note", "string", "1+", ignorable=True),
+            field(
+                "Lines",
+                "[]OrderLine",
+                fields=[field("Sku", "int32", mapKey=True), field("Count", "int16", entityType="unknown")],
+            ),
+            field("Gift", "bool", "2+", tag=0, taggedVersions="2+"),
+        ],
+    }
+    response = {
+        "apiKey": 7,
+        "type": "response",
+        "name": "OrderResponse",
+        "validVersions": "0-2",
+        "flexibleVersions": "2+",
+        "fields": [field("ErrorCode", "int16"), field("Ids", "[]int64")],
+    }
+    record = {
+        "apiKey": 3,
+        "type": "metadata",
+        "name": "OrderRecord",
+        "validVersions": "0",
+        "flexibleVersions": "none",
+        "fields": [field("Ids", "[]int64"), field("Total", "int64")],
+    }
+    return {str(each["name"]): each for each in (request, response, record)}
+
+
+def side(folder: Path, found: Mapping[str, Json], name: str) -> Side:
+    for message, definition in found.items():
+        (folder / f"{message}.json").write_text(json.dumps(definition))
+    return side_of_folder(folder, name)
+
+
+def findings(tmp_path: Path, *edits: Edit) -> list[Finding]:
+    """The findings of the last of some edits, each applied to the one before; all but the last were released."""
+    found, sides = definitions(), []
+    for number, edit in enumerate((lambda _: None, *edits)):
+        edit(found)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        sides.append(side(folder, found, f"release {number}"))
+    return list(compare(baseline("releases", sides[:-1]), sides[-1]).findings)
+
+
+def fields_of(found: dict[str, Json], name: str) -> list[Json]:
+    fields = found[name]["fields"]
+    assert isinstance(fields, list)
+    return fields
+
+
+def change(message: str, index: int, **more: object) -> Edit:
+    def edit(found: dict[str, Json]) -> None:
+        fields_of(found, message)[index] |= more
+
+    return edit
+
+
+def change_line(index: int, **more: object) -> Edit:
+    def edit(found: dict[str, Json]) -> None:
+        lines = fields_of(found, "OrderRequest")[3]["fields"]
+        assert isinstance(lines, list)
+        lines[index] |= more
+
+    return edit
+
+
+def message(name: str, **more: object) -> Edit:
+    def edit(found: dict[str, Json]) -> None:
+        found[name] |= more
+
+    return edit
+
+
+def both(**more: object) -> Edit:
+    def edit(found: dict[str, Json]) -> None:
+        found["OrderRequest"] |= more
+        found["OrderResponse"] |= more
+
+    return edit
+
+
+def insert(name: str, index: int, new: Json) -> Edit:
+    return lambda found: fields_of(found, name).insert(index, new)
+
+
+def remove(name: str, index: int) -> Edit:
+    return lambda found: fields_of(found, name).__delitem__(index)
+
+
+def swap(name: str, one: int, two: int) -> Edit:
+    def edit(found: dict[str, Json]) -> None:
+        fields = fields_of(found, name)
+        fields[one], fields[two] = fields[two], fields[one]
+
+    return edit
+
+
+def box(found: dict[str, Json]) -> None:
+    """An array of numbers becomes one of structs of a number: the same bytes where no tags end a struct."""
+    ids = fields_of(found, "OrderRecord")[0]
+    ids |= {"type": "[]Id", "fields": [field("Value", "int64")]}
+
+
+def renamed(found: dict[str, Json]) -> None:
+    found["PurchaseRecord"] = {**found.pop("OrderRecord"), "name": "PurchaseRecord"}
+
+
+def other(found: dict[str, Json]) -> None:
+    found["PurchaseRecord"] = {**found.pop("OrderRecord"), "name": "PurchaseRecord", "fields": [field("Id", "uuid")]}
+
+
+CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
+    "RELEASED_LAYOUT_CHANGED FIELD_ADDED": (
+        (insert("OrderRequest", 2, field("Urgent", "bool")),),
+        """OrderRequest 0 Urgent: RELEASED_LAYOUT_CHANGED (FIELD_ADDED): was Lines: [int32, int16]; is Urgent: bool
+    new code, old bytes: fails: lines: INT32: 4 bytes needed at offset 7, 3 left
+        00 00 00 00 00 00 00 00 00 00
+    old code, new bytes: fails: the message ends at offset 10, 1 byte is left
+        00 00 00 00 00 00 00 00 00 00 00
+    leave the released versions as they are; give the change a new version (released in release 0)""",
+    ),
+    "RELEASED_LAYOUT_CHANGED NULLABLE": (
+        (change("OrderRequest", 0, nullableVersions="0+"),),
+        """OrderRequest 0 Customer: RELEASED_LAYOUT_CHANGED (NULLABLE): was Customer: string; is Customer: string?
+    new code, old bytes: proved to read the same
+    old code, new bytes: fails: customer: null at offset 0, where this version allows none
+        ff ff 00 00 00 00 00 00 00 00
+    leave the released versions as they are; give the change a new version (released in release 0)""",
+    ),
+    "RELEASED_LAYOUT_CHANGED REORDERED": (
+        (lambda found: insert("OrderRecord", 1, field("Paid", "int64"))(found), swap("OrderRecord", 1, 2)),
+        """OrderRecord 0 Paid: RELEASED_LAYOUT_CHANGED (REORDERED): was Paid stands before Total; is Total before Paid
+    new code, old bytes: reads differently: paid = 0 is read as 1
+        00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
+    old code, new bytes: reads differently: total = 0 is read as 1
+        00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
+    leave the released versions as they are; give the change a new version (released in release 1)""",
+    ),
+}
+
+
+def shown(found: list[Finding], rule: str) -> list[str]:
+    return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule == rule]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_whole_text_of_a_finding(name: str, tmp_path: Path) -> None:
+    """A finding has to say where, what, which way it breaks, with which bytes, and what to do."""
+    edits, text = CASES[name]
+    assert text in shown(findings(tmp_path, *edits), name.split()[0])
+
+
+FINDS: dict[str, tuple[Edit, ...]] = {
+    "RELEASED_LAYOUT_CHANGED": (change("OrderRequest", 1, type="int64"),),
+    "TAGGED_DEFAULT_CHANGED": (change("OrderRequest", 4, default="true"),),
+    "TAG_REUSED": (
+        remove("OrderRequest", 4),
+        insert("OrderRequest", 4, field("Coupon", "string", "2+", tag=0, taggedVersions="2+")),
+    ),
+    "TAG_MOVED": (
+        insert("OrderRequest", 5, field("Coupon", "string", "2+", tag=1, taggedVersions="2+")),
+        lambda found: (change("OrderRequest", 4, tag=1)(found), change("OrderRequest", 5, tag=0)(found))[0],
+    ),
+    "HEADER_VERSION_CHANGED": (both(flexibleVersions="1+"),),
+    "API_KEY_CHANGED": (both(apiKey=8),),
+    "API_KEY_REUSED": (other,),
+    "MESSAGE_RENAMED": (renamed,),
+    "DEFAULT_CHANGED": (change("OrderRequest", 1, default="0"),),
+    "IGNORABLE_CHANGED": (change("OrderRequest", 2, ignorable=False),),
+    "JSON_NAME_CHANGED": (change("OrderRequest", 1, name="Sum"),),
+    "JSON_TYPE_CHANGED": (change("OrderRequest", 1, type="string", default="a"),),
+    "FIELD_RENAMED": (change("OrderRequest", 1, name="Sum"),),
+    "FIELD_GONE": (remove("OrderRequest", 2),),
+    "PYTHON_TYPE_CHANGED": (change("OrderRequest", 0, nullableVersions="none"),),
+    "CLASS_MOVED": (change("OrderRequest", 3, type="[]Line"),),
+    "COLLECTION_CHANGED": (change_line(1, mapKey=True),),
+    "MESSAGE_REMOVED": (lambda found: message("OrderRecord", validVersions="none")(found),),
+    "VERSION_DROPPED": (both(validVersions="1-2"),),
+    "VERSION_SKIPPED": (both(validVersions="4-5"),),
+    "LISTENER_REMOVED": (message("OrderRequest", listeners=["broker"]),),
+    "UNSTABLE_RELEASED": (
+        message("OrderRequest", latestVersionUnstable=True),
+        message("OrderRequest", latestVersionUnstable=False),
+    ),
+    "TAGGED_FIELD_ADDED": (insert("OrderRequest", 5, field("Coupon", "string", "2+", tag=1, taggedVersions="2+")),),
+    "TAGGED_FIELD_REMOVED": (remove("OrderRequest", 4),),
+    "VERSION_WITHOUT_CHANGE": (both(validVersions="0-3"),),
+    "ENTITY_TYPE_CHANGED": (change("OrderRequest", 0, entityType="topicName"),),
+}
+"""For each rule a change that it finds."""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
+    """A rule without a case here is one that nobody has seen to work."""
+    assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
+
+
+PASSES: dict[str, tuple[Edit, ...]] = {
+    "a new field in a new version": (
+        lambda found: (
+            both(validVersions="0-3")(found),
+            insert("OrderRequest", 2, field("Urgent", "bool", "3+"))(found),
+        )[0],
+    ),
+    "null in a new version": (
+        lambda found: (both(validVersions="0-3")(found), change("OrderResponse", 1, nullableVersions="3+")(found))[0],
+    ),
+    "an array of structs for an array of values": (box,),
+    "a tagged field in a released version": FINDS["TAGGED_FIELD_ADDED"],
+    "a tagged field that is gone": FINDS["TAGGED_FIELD_REMOVED"],
+    "another description": (change("OrderRequest", 1, about="How much."),),
+    "another encoding in a new version": (
+        lambda found: (
+            both(validVersions="0-3")(found),
+            change("OrderRequest", 1, encoding={"0-2": "fixed32", "3+": "packed32"})(found),
+        )[0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_what_is_allowed_breaks_no_bytes(name: str, tmp_path: Path) -> None:
+    """A checker that cries at what the guide allows is switched off."""
+    assert [each.rule for each in findings(tmp_path, *PASSES[name]) if each.level in ("wire", "behaviour")] == []
+
+
+def test_an_unchanged_folder_has_no_findings(tmp_path: Path) -> None:
+    """Not even advice: there is nothing to say."""
+    assert findings(tmp_path, lambda found: None) == []
+
+
+def test_an_unstable_version_is_free_to_change(tmp_path: Path) -> None:
+    """Until it is released, which the definition says by dropping the mark."""
+
+    def unstable(found: dict[str, Json]) -> None:
+        both(validVersions="0-3")(found)
+        message("OrderRequest", latestVersionUnstable=True)(found)
+
+    found = findings(tmp_path, unstable, insert("OrderRequest", 2, field("Urgent", "bool", "3+")))
+    assert [each for each in found if each.level == "wire"] == []
+
+
+def test_a_tag_is_remembered_beyond_the_last_release(tmp_path: Path) -> None:
+    """Pair by pair nothing is wrong: the field goes, then another comes. Only the whole history shows the reuse."""
+    edits = FINDS["TAG_REUSED"]
+    found = findings(tmp_path, *edits)
+    assert [(each.rule, each.since) for each in found if each.level == "wire"] == [("TAG_REUSED", "release 0")]
