@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from .messages.abort_transaction_record import AbortTransactionRecord as AbortTransactionRecord
     from .messages.aborted_txn import AbortedTxn as AbortedTxn
     from .messages.access_control_entry_record import AccessControlEntryRecord as AccessControlEntryRecord
-    from .messages.access_control_record import AccessControlRecord as AccessControlRecord
     from .messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest as AddOffsetsToTxnRequest
     from .messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse as AddOffsetsToTxnResponse
     from .messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest as AddPartitionsToTxnRequest
@@ -139,8 +138,6 @@ if TYPE_CHECKING:
     from .messages.consumer_protocol_assignment import ConsumerProtocolAssignment as ConsumerProtocolAssignment
     from .messages.consumer_protocol_subscription import ConsumerProtocolSubscription as ConsumerProtocolSubscription
     from .messages.control_record_type_schema import ControlRecordTypeSchema as ControlRecordTypeSchema
-    from .messages.controlled_shutdown_request import ControlledShutdownRequest as ControlledShutdownRequest
-    from .messages.controlled_shutdown_response import ControlledShutdownResponse as ControlledShutdownResponse
     from .messages.controller_registration_request import ControllerRegistrationRequest as ControllerRegistrationRequest
     from .messages.controller_registration_response import (
         ControllerRegistrationResponse as ControllerRegistrationResponse,
@@ -266,8 +263,6 @@ if TYPE_CHECKING:
     from .messages.join_group_request import JoinGroupRequest as JoinGroupRequest
     from .messages.join_group_response import JoinGroupResponse as JoinGroupResponse
     from .messages.kraft_version_record import KRaftVersionRecord as KRaftVersionRecord
-    from .messages.leader_and_isr_request import LeaderAndIsrRequest as LeaderAndIsrRequest
-    from .messages.leader_and_isr_response import LeaderAndIsrResponse as LeaderAndIsrResponse
     from .messages.leader_change_message import LeaderChangeMessage as LeaderChangeMessage
     from .messages.leave_group_request import LeaveGroupRequest as LeaveGroupRequest
     from .messages.leave_group_response import LeaveGroupResponse as LeaveGroupResponse
@@ -335,7 +330,6 @@ if TYPE_CHECKING:
         RemoveAccessControlEntryRecord as RemoveAccessControlEntryRecord,
     )
     from .messages.remove_delegation_token_record import RemoveDelegationTokenRecord as RemoveDelegationTokenRecord
-    from .messages.remove_feature_level_record import RemoveFeatureLevelRecord as RemoveFeatureLevelRecord
     from .messages.remove_raft_voter_request import RemoveRaftVoterRequest as RemoveRaftVoterRequest
     from .messages.remove_raft_voter_response import RemoveRaftVoterResponse as RemoveRaftVoterResponse
     from .messages.remove_topic_record import RemoveTopicRecord as RemoveTopicRecord
@@ -370,12 +364,6 @@ if TYPE_CHECKING:
     )
     from .messages.share_group_metadata_key import ShareGroupMetadataKey as ShareGroupMetadataKey
     from .messages.share_group_metadata_value import ShareGroupMetadataValue as ShareGroupMetadataValue
-    from .messages.share_group_partition_metadata_key import (
-        ShareGroupPartitionMetadataKey as ShareGroupPartitionMetadataKey,
-    )
-    from .messages.share_group_partition_metadata_value import (
-        ShareGroupPartitionMetadataValue as ShareGroupPartitionMetadataValue,
-    )
     from .messages.share_group_state_partition_metadata_key import (
         ShareGroupStatePartitionMetadataKey as ShareGroupStatePartitionMetadataKey,
     )
@@ -400,8 +388,6 @@ if TYPE_CHECKING:
     from .messages.share_update_value import ShareUpdateValue as ShareUpdateValue
     from .messages.snapshot_footer_record import SnapshotFooterRecord as SnapshotFooterRecord
     from .messages.snapshot_header_record import SnapshotHeaderRecord as SnapshotHeaderRecord
-    from .messages.stop_replica_request import StopReplicaRequest as StopReplicaRequest
-    from .messages.stop_replica_response import StopReplicaResponse as StopReplicaResponse
     from .messages.streams_group_current_member_assignment_key import (
         StreamsGroupCurrentMemberAssignmentKey as StreamsGroupCurrentMemberAssignmentKey,
     )
@@ -442,7 +428,6 @@ if TYPE_CHECKING:
     )
     from .messages.streams_group_topology_key import StreamsGroupTopologyKey as StreamsGroupTopologyKey
     from .messages.streams_group_topology_value import StreamsGroupTopologyValue as StreamsGroupTopologyValue
-    from .messages.subscription_info import SubscriptionInfo as SubscriptionInfo
     from .messages.subscription_info_data import SubscriptionInfoData as SubscriptionInfoData
     from .messages.sync_group_request import SyncGroupRequest as SyncGroupRequest
     from .messages.sync_group_response import SyncGroupResponse as SyncGroupResponse
@@ -460,8 +445,6 @@ if TYPE_CHECKING:
     from .messages.unregister_controller_response import UnregisterControllerResponse as UnregisterControllerResponse
     from .messages.update_features_request import UpdateFeaturesRequest as UpdateFeaturesRequest
     from .messages.update_features_response import UpdateFeaturesResponse as UpdateFeaturesResponse
-    from .messages.update_metadata_request import UpdateMetadataRequest as UpdateMetadataRequest
-    from .messages.update_metadata_response import UpdateMetadataResponse as UpdateMetadataResponse
     from .messages.update_raft_voter_request import UpdateRaftVoterRequest as UpdateRaftVoterRequest
     from .messages.update_raft_voter_response import UpdateRaftVoterResponse as UpdateRaftVoterResponse
     from .messages.user_scram_credential_record import UserScramCredentialRecord as UserScramCredentialRecord
@@ -786,7 +769,6 @@ _MODULES = {
     "AbortTransactionRecord": "messages.abort_transaction_record",
     "AbortedTxn": "messages.aborted_txn",
     "AccessControlEntryRecord": "messages.access_control_entry_record",
-    "AccessControlRecord": "messages.access_control_record",
     "AddOffsetsToTxnRequest": "messages.add_offsets_to_txn_request",
     "AddOffsetsToTxnResponse": "messages.add_offsets_to_txn_response",
     "AddPartitionsToTxnRequest": "messages.add_partitions_to_txn_request",
@@ -845,8 +827,6 @@ _MODULES = {
     "ConsumerProtocolAssignment": "messages.consumer_protocol_assignment",
     "ConsumerProtocolSubscription": "messages.consumer_protocol_subscription",
     "ControlRecordTypeSchema": "messages.control_record_type_schema",
-    "ControlledShutdownRequest": "messages.controlled_shutdown_request",
-    "ControlledShutdownResponse": "messages.controlled_shutdown_response",
     "ControllerRegistrationRequest": "messages.controller_registration_request",
     "ControllerRegistrationResponse": "messages.controller_registration_response",
     "CreateAclsRequest": "messages.create_acls_request",
@@ -932,8 +912,6 @@ _MODULES = {
     "JoinGroupRequest": "messages.join_group_request",
     "JoinGroupResponse": "messages.join_group_response",
     "KRaftVersionRecord": "messages.kraft_version_record",
-    "LeaderAndIsrRequest": "messages.leader_and_isr_request",
-    "LeaderAndIsrResponse": "messages.leader_and_isr_response",
     "LeaderChangeMessage": "messages.leader_change_message",
     "LeaveGroupRequest": "messages.leave_group_request",
     "LeaveGroupResponse": "messages.leave_group_response",
@@ -983,7 +961,6 @@ _MODULES = {
     "RemotePartitionDeleteMetadataRecord": "messages.remote_partition_delete_metadata_record",
     "RemoveAccessControlEntryRecord": "messages.remove_access_control_entry_record",
     "RemoveDelegationTokenRecord": "messages.remove_delegation_token_record",
-    "RemoveFeatureLevelRecord": "messages.remove_feature_level_record",
     "RemoveRaftVoterRequest": "messages.remove_raft_voter_request",
     "RemoveRaftVoterResponse": "messages.remove_raft_voter_response",
     "RemoveTopicRecord": "messages.remove_topic_record",
@@ -1010,8 +987,6 @@ _MODULES = {
     "ShareGroupMemberMetadataValue": "messages.share_group_member_metadata_value",
     "ShareGroupMetadataKey": "messages.share_group_metadata_key",
     "ShareGroupMetadataValue": "messages.share_group_metadata_value",
-    "ShareGroupPartitionMetadataKey": "messages.share_group_partition_metadata_key",
-    "ShareGroupPartitionMetadataValue": "messages.share_group_partition_metadata_value",
     "ShareGroupStatePartitionMetadataKey": "messages.share_group_state_partition_metadata_key",
     "ShareGroupStatePartitionMetadataValue": "messages.share_group_state_partition_metadata_value",
     "ShareGroupTargetAssignmentMemberKey": "messages.share_group_target_assignment_member_key",
@@ -1024,8 +999,6 @@ _MODULES = {
     "ShareUpdateValue": "messages.share_update_value",
     "SnapshotFooterRecord": "messages.snapshot_footer_record",
     "SnapshotHeaderRecord": "messages.snapshot_header_record",
-    "StopReplicaRequest": "messages.stop_replica_request",
-    "StopReplicaResponse": "messages.stop_replica_response",
     "StreamsGroupCurrentMemberAssignmentKey": "messages.streams_group_current_member_assignment_key",
     "StreamsGroupCurrentMemberAssignmentValue": "messages.streams_group_current_member_assignment_value",
     "StreamsGroupDescribeRequest": "messages.streams_group_describe_request",
@@ -1044,7 +1017,6 @@ _MODULES = {
     "StreamsGroupTopologyDescriptionUpdateResponse": "messages.streams_group_topology_description_update_response",
     "StreamsGroupTopologyKey": "messages.streams_group_topology_key",
     "StreamsGroupTopologyValue": "messages.streams_group_topology_value",
-    "SubscriptionInfo": "messages.subscription_info",
     "SubscriptionInfoData": "messages.subscription_info_data",
     "SyncGroupRequest": "messages.sync_group_request",
     "SyncGroupResponse": "messages.sync_group_response",
@@ -1062,8 +1034,6 @@ _MODULES = {
     "UnregisterControllerResponse": "messages.unregister_controller_response",
     "UpdateFeaturesRequest": "messages.update_features_request",
     "UpdateFeaturesResponse": "messages.update_features_response",
-    "UpdateMetadataRequest": "messages.update_metadata_request",
-    "UpdateMetadataResponse": "messages.update_metadata_response",
     "UpdateRaftVoterRequest": "messages.update_raft_voter_request",
     "UpdateRaftVoterResponse": "messages.update_raft_voter_response",
     "UserScramCredentialRecord": "messages.user_scram_credential_record",
