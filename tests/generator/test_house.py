@@ -24,7 +24,10 @@ NAME = kafka_message_generator.__name__
 SOURCES = ROOT / "generator"
 RUNTIME = GENERATOR / "runtime"
 PIPELINE = ROOT / "pipeline" / "src" / "kafka_messages_spark"
-STAGES = ("spec", "rules", "plan", "definitions", "render", "output", "cli")
+STAGES = (
+    *("spec", "rules", "plan", "layouts", "release", "history", "merging"),
+    *("definitions", "render", "output", "cli"),
+)
 """Knowledge flows one way: each stage may import itself and those before it."""
 ROOMS = ("java", "_core", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
