@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .._core.generic import Generic
 from .._core.native import hang
 from .._core.structs import StructBase
-from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes
+from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_pieces
 from ..errors import UnsupportedVersionError
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ class Message(StructBase):
         not have get their defaults. Raises DecodeError with field and offset, also for bytes left over,
         UnsupportedVersionError, and TypeError for data that is not bytes-like.
         """
-        codec = cls._codecs.get(version)
+        codec = cls._codecs.get(version) if type(version) is int else _codec_at(cls, version)
         if codec is None:
             raise unsupported(cls, version)
         if type(data) is not bytes:
@@ -77,7 +77,7 @@ class Message(StructBase):
 
         Raises DecodeError with field and offset, UnsupportedVersionError, and TypeError for data that is not bytes-like.
         """
-        codec = cls._codecs.get(version)
+        codec = cls._codecs.get(version) if type(version) is int else _codec_at(cls, version)
         if codec is None:
             raise unsupported(cls, version)
         if type(data) is not bytes:
@@ -99,7 +99,7 @@ class Message(StructBase):
         Raises EncodeError with the field when a value cannot be written (out of range, null where the version has no
         null, set in a version that does not have it), and UnsupportedVersionError.
         """
-        codec = self._codecs.get(version)
+        codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
         if codec is None:
             raise unsupported(type(self), version)
         out: list[bytes] = []
@@ -109,13 +109,29 @@ class Message(StructBase):
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
+    def parts(self, version: int) -> list[bytes]:
+        """The bytes of ``write`` in pieces, for ``writelines``; errors as there.
+
+        Long ``bytes`` and ``records`` are pieces of their own and are not copied; what is between them is. Where else
+        the pieces begin and end is not promised.
+        """
+        codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
+        if codec is None:
+            raise unsupported(type(self), version)
+        out: list[bytes] = []
+        try:
+            codec[1](out, self)
+            return in_pieces(out)
+        except WRITE_FAILURES as error:
+            raise _encode_error(self, version, error) from error
+
     def size(self, version: int) -> int:
         """The number of bytes that ``write`` gives at ``version``, without writing them.
 
         Raises EncodeError for values that have no size (wrong type, null where there is none), and
         UnsupportedVersionError.
         """
-        codec = self._codecs.get(version)
+        codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
         if codec is None:
             raise unsupported(type(self), version)
         try:
@@ -170,6 +186,12 @@ def class_of(name: str) -> type[Message]:
     """The message class with this name; AttributeError if the package has no such message."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
     return message
+
+
+def _codec_at(message: type[Message], version: int) -> Codec | None:
+    """The codec at a version that is no plain ``int``: what counts as an integer will do, True and 12.0 will not."""
+    is_integer = hasattr(version, "__index__") and not isinstance(version, bool)
+    return message._codecs.get(version) if is_integer else None
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:

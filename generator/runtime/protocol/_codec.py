@@ -13,7 +13,8 @@ from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
-from ._framing import framed as join_framed
+from ._framing import in_parts
+from ._routes import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ else:
 
 _essential = Struct(">hhi")
 _peek = Struct(">hh").unpack_from
+_sent: dict[tuple[type[Message], int], Route] = {}
+_answered: dict[tuple[type[Message], int], Route] = {}
+_requests: dict[bytes, Route] = {}
+"""By the first four bytes of a request: API key and version."""
+_responses: dict[tuple[object, int], Route] = {}
+"""By what names the API, and version."""
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -70,15 +77,19 @@ class Request:
         Raises EncodeError with the field, also where header, API, version and message do not belong together, and
         UnsupportedVersionError.
         """
-        header, name = self.header, type(self.message).NAME
-        if name != self.api.request_name:
-            raise EncodeError(f"is not the request of the API {self.api}, which is {self.api.request_name}", name)
-        if header.request_api_key != self.api.key:
-            raise _differs("request_api_key", header.request_api_key, f"the API {self.api} has {int(self.api.key)}")
+        return b"".join(self.encode_parts(framed=framed))
+
+    def encode_parts(self, *, framed: bool = True) -> list[bytes]:
+        """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
+        header, name, api = self.header, type(self.message).NAME, self.api
+        if name != api.request_name:
+            raise EncodeError(f"is not the request of the API {api}, which is {api.request_name}", name)
+        if header.request_api_key != api.key:
+            raise _differs("request_api_key", header.request_api_key, f"the API {api} has {int(api.key)}")
         if header.request_api_version != self.version:
             raise _differs("request_api_version", header.request_api_version, f"the request has {self.version}")
-        body = self.message.write(self.version) + as_bytes(self.trailing, "trailing")
-        return _join(self.header.write(self.api.request_header_version(self.version)), body, framed)
+        body = [*self.message.parts(self.version), as_bytes(self.trailing, "trailing")]
+        return in_parts(header.write(api.request_header_version(self.version)), body, framed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +108,12 @@ class Response(Generic[M_co]):
 
         Raises EncodeError with the field, and UnsupportedVersionError.
         """
-        body = self.message.write(self.version)
-        return _join(self.header.write(self.api.response_header_version(self.version)), body, framed)
+        return b"".join(self.encode_parts(framed=framed))
+
+    def encode_parts(self, *, framed: bool = True) -> list[bytes]:
+        """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
+        body = self.message.parts(self.version)
+        return in_parts(self.header.write(self.api.response_header_version(self.version)), body, framed)
 
 
 def _differs(field: str, told: int, wanted: str) -> EncodeError:
@@ -119,16 +134,24 @@ def encode_request(
     ``correlation_id`` (int32) comes back in the response; ``client_id`` may be null. With ``framed`` the length stands
     first (int32), as on a connection. Raises EncodeError with the field, and UnsupportedVersionError.
     """
-    api = _api_of_side(message, "request")
-    header: Any = class_of("RequestHeader")
-    filled = header(
-        request_api_key=int(api.key),
-        request_api_version=version,
-        correlation_id=correlation_id,
-        client_id=client_id,
+    return b"".join(encode_request_parts(message, version, correlation_id, client_id, framed=framed))
+
+
+def encode_request_parts(
+    message: RequestMessage,
+    version: int,
+    correlation_id: int,
+    client_id: str | None = None,
+    *,
+    framed: bool = True,
+) -> list[bytes]:
+    """The bytes of ``encode_request`` in pieces, for ``writelines``: long fields of the message are not copied."""
+    route = _sent.get((type(message), version)) or _route_of(message, version, "request")
+    header = route.header(
+        request_api_key=route.key, request_api_version=version, correlation_id=correlation_id, client_id=client_id
     )
-    body = message.write(version)
-    return _join(filled.write(api.request_header_version(version)), body, framed)
+    body = message.parts(version)
+    return in_parts(header.write(route.header_version), body, framed)
 
 
 def encode_response(message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True) -> bytes:
@@ -137,10 +160,28 @@ def encode_response(message: ResponseMessage, version: int, correlation_id: int,
     A broker that is asked for an unsupported version of ApiVersions answers at version 0 (KIP-511). Parameters and
     errors as for ``encode_request``.
     """
-    api = _api_of_side(message, "response")
-    header: Any = class_of("ResponseHeader")
-    body = message.write(version)
-    return _join(header(correlation_id=correlation_id).write(api.response_header_version(version)), body, framed)
+    return b"".join(encode_response_parts(message, version, correlation_id, framed=framed))
+
+
+def encode_response_parts(
+    message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True
+) -> list[bytes]:
+    """The bytes of ``encode_response`` in pieces, for ``writelines``: long fields of the message are not copied."""
+    route = _answered.get((type(message), version)) or _route_of(message, version, "response")
+    body = message.parts(version)
+    return in_parts(route.header(correlation_id=correlation_id).write(route.header_version), body, framed)
+
+
+def _route_of(message: Message, version: int, side: str) -> Route:
+    """Raises EncodeError for a message of the other side, and UnsupportedVersionError."""
+    cls = type(message)
+    api, is_request = api_of(cls), side == "request"
+    if (api.request_name if is_request else api.response_name) != cls.NAME:
+        raise EncodeError(f"this message is not a {side}", cls.NAME)
+    if version not in api.valid_versions:
+        raise unsupported(cls, version)
+    routes = _sent if is_request else _answered
+    return routes.setdefault((cls, version), Route(api, version, is_request))
 
 
 def read_request_header(data: BytesLike) -> tuple[RequestHeader, int]:
@@ -186,12 +227,25 @@ def decode_request(data: BytesLike) -> Request:
     """
     if type(data) is not bytes:
         data = as_bytes(data)
+    route = _requests.get(data[:4])  # API key and version
+    if route is None or len(data) < _essential.size:
+        header, body, route = _first_request(data)
+    else:
+        header, body = route.header.read_from(data, 0, route.header_version)
+    message, end = route.message.read_from(data, body, route.version)
+    return Request(header, route.api, route.version, message, data[end:])
+
+
+def _first_request(data: bytes) -> tuple[RequestHeader, int, Route]:
+    """The header, where the body starts, and the way there, which is kept for the next of this API and version."""
     header, body = read_request_header(data)
     api, version = api_of(header.request_api_key), header.request_api_version
     if version not in api.valid_versions:
         raise _unsupported_request(header, api, version)
-    message, end = api.request_class.read_from(data, body, version)
-    return Request(header, api, version, message, data[end:])
+    route = Route(api, version, True)
+    if route.header_version >= route.header.LOWEST_SUPPORTED_VERSION:
+        _requests[data[:4]] = route
+    return header, body, route
 
 
 def _unsupported_request(header: RequestHeader, api: Api, version: int) -> UnsupportedRequestError:
@@ -222,29 +276,33 @@ def decode_response(data: BytesLike, api: AnyApi, version: int) -> Response[Any]
     """
     if type(data) is not bytes:
         data = as_bytes(data)
-    which = api_of(api)
-    message = which.response_class
-    may_fall_back = which.response_name == "ApiVersionsResponse"
-    if not may_fall_back and version not in which.valid_versions:
-        raise unsupported(message, version)
-    reader: Any = class_of("ResponseHeader")
-    header, body = reader.read_from(data, 0, which.response_header_version(version))
-    if may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
+    route = _known_response(api, version) or _first_response(api, version)
+    header, body = route.header.read_from(data, 0, route.header_version)
+    if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
         try:
-            return Response(header, which, 0, read_rest(message, data, body, 0))
+            return Response(header, route.api, 0, read_rest(route.message, data, body, 0))
         except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
             if version == 0:
                 raise
-    return Response(header, which, version, read_rest(message, data, body, version))
+    return Response(header, route.api, version, read_rest(route.message, data, body, version))
 
 
-def _api_of_side(message: Message, side: str) -> Api:
-    name = type(message).NAME
-    api = api_of(type(message))
-    if name != (api.request_name if side == "request" else api.response_name):
-        raise EncodeError(f"this message is not a {side}", name)
-    return api
+def _known_response(api: AnyApi, version: int) -> Route | None:
+    try:
+        return _responses.get((api.key if isinstance(api, Api) else api, version))
+    except TypeError:  # what names no API may have no hash
+        return None
 
 
-def _join(header: bytes, body: bytes, framed: bool) -> bytes:
-    return join_framed(header, body) if framed else header + body
+def _first_response(api: AnyApi, version: int) -> Route:
+    """The way to a response, kept for the next of this version, if it is one."""
+    which = api_of(api)
+    message, is_valid = which.response_class, version in which.valid_versions
+    may_fall_back = which.response_name == "ApiVersionsResponse"
+    if not is_valid and not may_fall_back:
+        raise unsupported(message, version)
+    route = Route(which, version, False)
+    route.may_fall_back = may_fall_back
+    if is_valid:
+        _responses[which.key if isinstance(api, Api) else api, version] = route
+    return route
