@@ -172,7 +172,17 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "parts",
-    ["", "protocol", "records", "secrets", "arrow", "batches", "segments", "protocol,records,secrets,arrow,segments"],
+    [
+        "",
+        "protocol",
+        "protocol,connection",
+        "records",
+        "secrets",
+        "arrow",
+        "batches",
+        "segments",
+        "protocol,records,secrets,arrow,segments",
+    ],
 )
 def test_any_choice_of_parts_holds_together(parts: str, tmp_path: Path) -> None:
     """Each part brings all that it imports: every module of every choice can be imported."""
