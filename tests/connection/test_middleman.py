@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
+    DescribeGroupsRequest,
     HeartbeatRequest,
     HeartbeatResponse,
     MetadataRequest,
@@ -91,6 +92,24 @@ def test_what_the_package_does_not_know_passes() -> None:
     assert str(second.error) == "MetadataRequest has no version 99, only versions 0 to 13"
     responses = frame(b"\0\0\0\1abc") + frame(b"\0\0\0\2def")
     assert b"".join(event.data for event in middleman.receive_from_broker(responses)) == responses
+
+
+def test_frames_are_not_copied_to_pass() -> None:
+    """Most of what passes are records, by the megabyte: the pieces for writelines are those that came."""
+    [passing] = Middleman([]).receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert isinstance(passing, RequestPassing)
+    assert b"".join(passing.parts) == passing.data
+    assert passing.parts[1] is passing.parts[1]
+
+
+def test_a_client_id_that_is_no_utf8_passes() -> None:
+    """Kafka's broker takes it; a middleman that refused it would break what works without it."""
+    data = encode_request(DescribeGroupsRequest(groups=["a\udcff"]), 5, 2, "c\udcff", text="surrogateescape")
+    for decode in (None, []):
+        [passing] = Middleman(decode).receive_from_client(data)
+        assert isinstance(passing, RequestPassing)
+        assert (passing.data, passing.encode(), passing.error) == (data, data, None)
+        assert passing.header.client_id == "c\udcff"
 
 
 @pytest.mark.parametrize("decode", [None, []])

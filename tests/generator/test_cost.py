@@ -52,7 +52,7 @@ def test_fields_and_totals() -> None:
         (
             FieldCost("a", "int16", "fixed16", 1, 2, 2, 1, 3, "packed", 2 / whole),
             FieldCost("b", "int32", "packed32", 1, 2, 4, 2, 1, "upacked", 2 / whole),
-            FieldCost("parts[].x", "int64", "fixed64", 2, 16, 16, 3, 12, "packed", 16 / whole),
+            FieldCost("pieces[].x", "int64", "fixed64", 2, 16, 16, 3, 12, "packed", 16 / whole),
             FieldCost("t[]", "int32", "fixed32", 3, 12, 12, 4, 3, "upacked", 12 / whole),
         ),
         Totals(whole, whole + 2, whole - 1 - 13 - 8, whole + 1 - 1 - 4 - 9, whole - 1 - 1 - 13 - 9),
@@ -67,7 +67,7 @@ def test_fields_belong_to_versions() -> None:
     assert [(each.path, each.encoding, each.values, each.smallest) for each in found.fields] == [
         ("a", "fixed16", 1, "packed"),
         ("b", "fixed32", 1, "packed"),
-        ("parts[].x", "fixed64", 0, None),
+        ("pieces[].x", "fixed64", 0, None),
         ("old", "fixed32", 1, "packed"),
     ]
     assert astuple(found.totals) == (16, 16, 9, 9, 9)

@@ -204,7 +204,7 @@ def test_samples_that_are_no_messages(
     command = ("--specs", "specs", "--message", "Probe", "--version", 2, "--samples", "bad.hex")
     assert fails(capsys, *command).splitlines() == [
         "bad.hex:2: Probe v2: UNSIGNED_VARINT: 1 byte needed at offset 28, 0 left",
-        "bad.hex:3: Probe v2: parts[1].x: INT64: 8 bytes needed at offset 18, 2 left",
+        "bad.hex:3: Probe v2: pieces[1].x: INT64: 8 bytes needed at offset 18, 2 left",
         "bad.hex:4: Probe v2: ends at offset 29, but 1 more byte(s) follow",
     ]
 

@@ -39,7 +39,7 @@ INTERLEAVED = message(
 OPTIONAL = message(
     field("A", "int8"),
     field("Part", "Part", fields=[field("X", "int8")], optionalFields=[optional("Y", "string", "0x10", default="why")]),
-    field("Parts", "[]Element", fields=[field("X", "int8")]),
+    field("Pieces", "[]Element", fields=[field("X", "int8")]),
     name="Buffers",
     validVersions="0-1",
     flexibleVersions="none",
@@ -152,7 +152,7 @@ def test_optional_fields(package: ModuleType) -> None:
     inside = module_of(package.Buffers)
     round_trip(package.Buffers(a=1), 0, "01 00 00000000")
     round_trip(package.Buffers(a=1), 1, "00 01 00 00 00000000")
-    built = package.Buffers(a=1, late=8, early="hi", part=inside.Part(x=2, y=""), parts=[inside.Element(x=3)])
+    built = package.Buffers(a=1, late=8, early="hi", part=inside.Part(x=2, y=""), pieces=[inside.Element(x=3)])
     round_trip(built, 1, "08 0001 00026869 04 0100 0008 00 01 04 0010 0000 00 02 00000001 00 03")
 
 

@@ -30,7 +30,7 @@ SIZED = message(
     flexibleVersions="0+",
 )
 NESTED = message(
-    field("Parts", "[]Part", fields=[field("X", "int8"), field("T", "string", "1+", tag=0, taggedVersions="1+")]),
+    field("Pieces", "[]Part", fields=[field("X", "int8"), field("T", "string", "1+", tag=0, taggedVersions="1+")]),
     field("Single", "Single", fields=[field("Y", "int8")]),
     field("Mixed", "int32", "0+", tag=0, taggedVersions="2+", default="9"),
     name="Nested",
@@ -174,7 +174,7 @@ def test_unknown_tags_inside_structs(package: ModuleType) -> None:
     """Every struct of a flexible version has a section of its own, elements of arrays too."""
     inside = module_of(package.Nested)
     built = package.Nested(
-        parts=[inside.Part(x=1, unknown_tagged_fields=raw(package, (5, b"e"))), inside.Part(t="t")],
+        pieces=[inside.Part(x=1, unknown_tagged_fields=raw(package, (5, b"e"))), inside.Part(t="t")],
         single=inside.Single(y=2, unknown_tagged_fields=raw(package, (300, b""))),
         unknown_tagged_fields=raw(package, (1, b"m")),
     )
@@ -225,7 +225,7 @@ def test_unknown_tags_in_a_version_that_has_no_section(package: ModuleType, acti
     for built, where in (
         (package.Nested(unknown_tagged_fields=unknown), ""),
         (package.Nested(single=inside.Single(unknown_tagged_fields=unknown)), "single."),
-        (package.Nested(parts=[inside.Part(unknown_tagged_fields=unknown)]), r"parts\[0\]\."),
+        (package.Nested(pieces=[inside.Part(unknown_tagged_fields=unknown)]), r"pieces\[0\]\."),
     ):
         with pytest.raises(package.EncodeError, match=rf"^Nested v0: {where}unknown_tagged_fields: is set, but"):
             getattr(built, action)(0)
@@ -234,8 +234,8 @@ def test_unknown_tags_in_a_version_that_has_no_section(package: ModuleType, acti
 def test_a_version_without_a_section_reads_no_unknown_tags(package: ModuleType) -> None:
     """The attribute is there in every version, at every level: empty where the version has no section."""
     read = package.Nested.read(bytes.fromhex("00000001 05 00 00000009"), 0)
-    assert [each.unknown_tagged_fields for each in (read, read.single, read.parts[0])] == [(), (), ()]
-    assert read == package.Nested(parts=[module_of(package.Nested).Part(x=5)])
+    assert [each.unknown_tagged_fields for each in (read, read.single, read.pieces[0])] == [(), (), ()]
+    assert read == package.Nested(pieces=[module_of(package.Nested).Part(x=5)])
 
 
 @pytest.mark.parametrize(

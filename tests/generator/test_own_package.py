@@ -175,6 +175,7 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
     [
         "",
         "protocol",
+        "protocol,connection",
         "records",
         "secrets",
         "arrow",

@@ -20,7 +20,18 @@ from kafka_messages import (
     PartitionRecord,
     RequestHeader,
 )
-from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis, is_retriable
+from kafka_messages.protocol import (
+    Api,
+    ApiKey,
+    BrokerVersions,
+    ErrorCode,
+    Request,
+    UnknownApiError,
+    Versions,
+    api,
+    apis,
+    is_retriable,
+)
 
 from tests.support.kafka_protocol import kafka_errors, oracle
 
@@ -168,11 +179,27 @@ def test_values_are_dataclasses_for_those_who_ask() -> None:
         versions.lowest = 4  # type: ignore[misc]
     with pytest.raises(AttributeError, match=r"^cannot delete field 'lowest'$"):
         versions.__delattr__("lowest")
-    for arguments, named in (((3,), {}), ((1, 2, 3), {}), ((1, 2), {"other": 3})):
-        with pytest.raises(TypeError, match=r"^Versions\(\) takes the arguments lowest, highest$"):
+    for arguments, named, text in (
+        ((3,), {}, "missing 1 required positional argument: 'highest'"),
+        ((1, 2, 3), {}, "takes 3 positional arguments but 4 were given"),
+        ((1, 2), {"other": 3}, "got an unexpected keyword argument 'other'"),
+        ((3,), {"lowest": 3}, "got multiple values for argument 'lowest'"),
+    ):
+        with pytest.raises(TypeError) as caught:
             Versions(*arguments, **named)
-    with pytest.raises(TypeError, match=r"^Versions\(\) got multiple values for argument 'lowest'$"):
-        Versions(3, lowest=3)  # type: ignore[call-arg,misc]
+        assert str(caught.value) == f"Versions.__init__() {text}"
+
+
+def test_a_class_derived_from_a_value_makes_the_values_constructor() -> None:
+    """The constructor is printed when the first object is made, which may be one of a derived class."""
+
+    class Fresh(BrokerVersions):
+        pass
+
+    made = Fresh({}, {}, finalized_features={}, finalized_features_epoch=None)
+    assert (made.versions, made.finalized_features_epoch) == ({}, None)
+    assert BrokerVersions.__init__ is Fresh.__init__
+    assert "__init__" not in vars(Fresh)
 
 
 def test_values_may_have_a_default() -> None:
@@ -194,7 +221,7 @@ def test_values_may_have_a_default() -> None:
     assert repr(longer) == repr(plain).replace("trailing=b''", "trailing=b'\\x01'")
     for arguments in ((header, api(3), 12), (header, api(3), 12, MetadataRequest(), b"", None)):
         with pytest.raises(
-            TypeError, match=r"^Request\(\) takes the arguments header, api, version, message, trailing$"
+            TypeError, match=r"^Request\.__init__\(\) (missing 1 required|takes from 5 to 6) positional "
         ):
             Request(*arguments)  # type: ignore[arg-type, call-arg]
     match longer:

@@ -239,8 +239,8 @@ INTERLEAVED = [
     ("00000000 01 01 ff", "UNSIGNED_VARLONG: 1 byte needed at offset 7, 0 left"),
     ("00000000 01 7f", "UNSIGNED_VARLONG: 1 byte needed at offset 6, 0 left"),
     ("00000000 01 8080808080", "UNSIGNED_VARINT at offset 5 has more than 5 bytes"),
-    # parts[0] = 0001 and one unknown field, tag 1 of length 2 (0b0110), of which one byte is left.
-    ("00000000 02 0001 01 06 00", "parts[0]: field with tag 1: 2 bytes needed at offset 9, 1 left"),
+    # pieces[0] = 0001 and one unknown field, tag 1 of length 2 (0b0110), of which one byte is left.
+    ("00000000 02 0001 01 06 00", "pieces[0]: field with tag 1: 2 bytes needed at offset 9, 1 left"),
     # tag3 (0b011) of 4 bytes, 0b100: 0 1 1 0 1 0 -> 0x1a; its name is empty, its own tag 0 has length 1 for an int64.
     ("00000000 01 01 1a 01 01 01 00", "tag3.weight: INT64: 8 bytes needed at offset 10, 1 left"),
 ]
@@ -268,9 +268,9 @@ INTERLEAVED_VALUES: list[tuple[Message, int, str]] = [
         f"{RAW}[0]: 4294967296 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
     ),
     (
-        InterleavedTags(parts=[Part(), Part(unknown_tagged_fields=(RawTaggedField(-1, b""),))]),
+        InterleavedTags(pieces=[Part(), Part(unknown_tagged_fields=(RawTaggedField(-1, b""),))]),
         1,
-        f"parts[1].{RAW}[0]: -1 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
+        f"pieces[1].{RAW}[0]: -1 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
     ),
     (InterleavedTags(tag3=TaggedPart(weight=1 << 63)), 1, f"tag3.weight: {1 << 63} is out of range for INT64, {-(1 << 63)} to {(1 << 63) - 1}"),
     (InterleavedTags(tag4=b"x"), 0, "tag4: is set, but version 0 does not have this field"),

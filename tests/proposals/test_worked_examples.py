@@ -62,7 +62,7 @@ def test_tag_5_of_length_4() -> None:
     """The text: length 0b100 in the even bits and tag 0b101 in the odd ones are ...110010, here one byte, 0x32."""
     assert fast.interleave(5, 4) == 0b110010 == 0x32
     # An int32 with tag 5 has length 4:
-    #   id           parts (none)  one tagged field  T2 L2 T1 L1 T0 L0 = 1 1 0 0 1 0   tag5 = 7
+    #   id           pieces (none)  one tagged field  T2 L2 T1 L1 T0 L0 = 1 1 0 0 1 0   tag5 = 7
     #   00000000     01            01                32                               00000007
     agrees(InterleavedTags(tag5=7), 0, "00000000 01 01 32 00000007")
 

@@ -8,12 +8,12 @@ PROBE = message(
     field("A", "int16"),
     field("B", "int32", encoding={"0-1": "fixed32", "2+": "packed32"}),
     field("Text", "string", "0+"),
-    field("Parts", "[]Part", nullableVersions="0+", fields=[field("X", "int64"), field("Flag", "int8", "1+")]),
+    field("Pieces", "[]Part", nullableVersions="0+", fields=[field("X", "int64"), field("Flag", "int8", "1+")]),
     field("Old", versions="0"),
     field("T", "[]int32", "2+", tag=0, taggedVersions="2+"),
 )
 """One of each: plain, encoded, inside an array, of an older version, tagged, and fields that can have no encoding."""
 
-# A=-1, B=100, Text="hi", two parts (X=-2 Flag=1, X=300 Flag=2), T=[1, 2, 70]; without the tag section's contents.
+# A=-1, B=100, Text="hi", two pieces (X=-2 Flag=1, X=300 Flag=2), T=[1, 2, 70]; without the tag section's contents.
 V2 = "ffff" "c801" "036869" "03" "fffffffffffffffe0100" "000000000000012c0200"
 V2_TAGGED = V2 + "01" "000d" "04" "00000001" "00000002" "00000046"

@@ -33,7 +33,7 @@ KINDS = message(
     *(field(f"Maybe{kind}", f"[]{kind}", **NULL) for kind in (*FIXED, *VARIABLE)),
     sub("Part", field("X", "int16"), field("Y", "string", "2+", default="why"), type="Part"),
     sub("MaybePart", field("X"), type="MaybePart", nullableVersions="2+"),
-    sub("Parts", field("X"), field("Y", "bytes"), type="[]Element"),
+    sub("Pieces", field("X"), field("Y", "bytes"), type="[]Element"),
     sub("MaybeParts", field("Later", versions="2+"), type="[]Nothing", **NULL),
     name="Kinds",
     validVersions="1-2",
@@ -132,7 +132,7 @@ ENCODED = message(
 OPTIONAL = message(
     field("Before"),
     sub("Part", field("X"), optionalFields=[optional("Y", "uuid", "0x10", default=UUID)]),
-    sub("Parts", field("X"), type="[]Element"),
+    sub("Pieces", field("X"), type="[]Element"),
     name="Optional",
     validVersions="1-2",
     flexibleVersions="none",

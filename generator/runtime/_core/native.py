@@ -26,7 +26,7 @@ FORMAT = 1
 SWITCH = "KAFKA_MESSAGES_NATIVE"
 """Environment variable; 0 keeps to the pure code. Read once, when the package is imported."""
 READERS = ("read", "read_from")
-WRITERS = ("write", "size")
+WRITERS = ("write", "parts", "size")
 
 
 def rendering() -> Rendering:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from ..errors import KafkaMessageError
+from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
     UnknownApiError,
@@ -40,14 +40,32 @@ _TEXT: Text = "surrogateescape"
 """Brokers take text that is no UTF-8: it passes, too."""
 
 
-class RequestPassing:
+class Passing:
+    """A frame on its way."""
+
+    __slots__ = ("_payload",)
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+
+    @property
+    def data(self) -> bytes:
+        """The frame as it came, its length included."""
+        return frame(self._payload)
+
+    @property
+    def parts(self) -> list[bytes]:
+        """The same in two pieces, for ``writelines``: a large frame is not copied."""
+        return [len(self._payload).to_bytes(LENGTH_SIZE, "big"), self._payload]
+
+
+class RequestPassing(Passing):
     """A request on its way to the broker: write ``data``, or ``encode()`` if its message was changed."""
 
-    __slots__ = ("api", "data", "error", "expects_response", "header", "request")
+    __slots__ = ("api", "error", "expects_response", "header", "request")
 
     def __init__(self, payload: bytes, header: RequestHeader, api: Api | None) -> None:
-        self.data = frame(payload)
-        """The frame as it came, its length included."""
+        super().__init__(payload)
         self.header = header
         """Of an API that the package does not know only what all headers begin with."""
         self.api = api
@@ -69,14 +87,13 @@ class RequestPassing:
         return self.request.encode(text=_TEXT) if self.request is not None else self.data
 
 
-class ResponsePassing:
+class ResponsePassing(Passing):
     """A response on its way to the client: write ``data``, or ``encode()`` if its message was changed."""
 
-    __slots__ = ("data", "error", "request", "response")
+    __slots__ = ("error", "request", "response")
 
     def __init__(self, payload: bytes, request: RequestPassing) -> None:
-        self.data = frame(payload)
-        """The frame as it came, its length included."""
+        super().__init__(payload)
         self.request = request
         """What it answers."""
         self.response: Response[Message] | None = None
@@ -94,15 +111,15 @@ class ResponsePassing:
         return self.response.encode(text=_TEXT) if self.response is not None else self.data
 
 
-class TokenPassing:
+class TokenPassing(Passing):
     """A raw SASL token on its way, after SaslHandshake version 0: write ``data``."""
 
-    __slots__ = ("data", "token")
+    __slots__ = ()
 
-    def __init__(self, token: bytes) -> None:
-        self.data = frame(token)
-        """The frame as it came, its length included."""
-        self.token = token
+    @property
+    def token(self) -> bytes:
+        """The token itself."""
+        return self._payload
 
 
 class Middleman:
@@ -171,7 +188,7 @@ class Middleman:
 
     def _request(self, payload: bytes) -> RequestPassing:
         try:
-            header, body = read_request_header(payload, text=_TEXT)
+            header, body = _header(payload)
         except UnknownApiError as error:
             if error.header is None or self._may_be_token:
                 raise
@@ -235,6 +252,14 @@ class Middleman:
             return None
         self._ends_said.add(side)
         return ConnectionClosed(self.unanswered)
+
+
+def _header(payload: bytes) -> tuple[RequestHeader, int]:
+    """The header of a request, and where its body starts; the client id is hardly ever no UTF-8."""
+    try:
+        return read_request_header(payload)
+    except DecodeError:
+        return read_request_header(payload, text=_TEXT)
 
 
 def _is_handshake(request: RequestPassing) -> bool:

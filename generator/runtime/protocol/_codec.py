@@ -13,7 +13,8 @@ from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
-from ._framing import framed as join_framed
+from ._framing import in_parts
+from ._routes import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ else:
 
 _essential = Struct(">hhi")
 _peek = Struct(">hh").unpack_from
+_sent: dict[tuple[type[Message], int], Route] = {}
+_answered: dict[tuple[type[Message], int], Route] = {}
+_requests: dict[bytes, Route] = {}
+"""By the first four bytes of a request: API key and version."""
+_responses: dict[tuple[object, int], Route] = {}
+"""By what names the API, and version."""
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -71,18 +78,19 @@ class Request:
         Raises EncodeError with the field, also where header, API, version and message do not belong together, and
         UnsupportedVersionError. ``text`` as for ``Message.read``.
         """
-        header, name = self.header, type(self.message).NAME
-        if name != self.api.request_name:
-            raise EncodeError(f"is not the request of the API {self.api}, which is {self.api.request_name}", name)
-        if header.request_api_key != self.api.key:
-            raise _differs("request_api_key", header.request_api_key, f"the API {self.api} has {int(self.api.key)}")
+        return b"".join(self.encode_parts(framed=framed, text=text))
+
+    def encode_parts(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
+        """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
+        header, name, api = self.header, type(self.message).NAME, self.api
+        if name != api.request_name:
+            raise EncodeError(f"is not the request of the API {api}, which is {api.request_name}", name)
+        if header.request_api_key != api.key:
+            raise _differs("request_api_key", header.request_api_key, f"the API {api} has {int(api.key)}")
         if header.request_api_version != self.version:
             raise _differs("request_api_version", header.request_api_version, f"the request has {self.version}")
-        header_version, trailing = self.api.request_header_version(self.version), as_bytes(self.trailing, "trailing")
-        if text != "strict":
-            body = self.message.write(self.version, text=text) + trailing
-            return _join(self.header.write(header_version, text=text), body, framed)
-        return _join(self.header.write(header_version), self.message.write(self.version) + trailing, framed)
+        body = [*_parts(self.message, self.version, text), as_bytes(self.trailing, "trailing")]
+        return in_parts(_written(header, api.request_header_version(self.version), text), body, framed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +109,21 @@ class Response(Generic[M_co]):
 
         Raises EncodeError with the field, and UnsupportedVersionError. ``text`` as for ``Message.read``.
         """
-        body = self.message.write(self.version) if text == "strict" else self.message.write(self.version, text=text)
-        return _join(self.header.write(self.api.response_header_version(self.version)), body, framed)
+        return b"".join(self.encode_parts(framed=framed, text=text))
+
+    def encode_parts(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
+        """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
+        header_version = self.api.response_header_version(self.version)
+        body = _parts(self.message, self.version, text)
+        return in_parts(_written(self.header, header_version, text), body, framed)
+
+
+def _parts(message: Message, version: int, text: Text) -> list[bytes]:
+    return message.parts(version) if text == "strict" else message.parts(version, text=text)
+
+
+def _written(header: RequestHeader | ResponseHeader, version: int, text: Text) -> bytes:
+    return header.write(version) if text == "strict" else header.write(version, text=text)
 
 
 def _differs(field: str, told: int, wanted: str) -> EncodeError:
@@ -125,18 +146,25 @@ def encode_request(
     first (int32), as on a connection. ``text`` as for ``Message.read``. Raises EncodeError with the field, and
     UnsupportedVersionError.
     """
-    api = _api_of_side(message, "request")
-    header: Any = class_of("RequestHeader")
-    filled = header(
-        request_api_key=int(api.key),
-        request_api_version=version,
-        correlation_id=correlation_id,
-        client_id=client_id,
+    return b"".join(encode_request_parts(message, version, correlation_id, client_id, framed=framed, text=text))
+
+
+def encode_request_parts(
+    message: RequestMessage,
+    version: int,
+    correlation_id: int,
+    client_id: str | None = None,
+    *,
+    framed: bool = True,
+    text: Text = "strict",
+) -> list[bytes]:
+    """The bytes of ``encode_request`` in pieces, for ``writelines``: long fields of the message are not copied."""
+    route = _sent.get((type(message), version)) or _route_of(message, version, "request")
+    header = route.header(
+        request_api_key=route.key, request_api_version=version, correlation_id=correlation_id, client_id=client_id
     )
-    if text != "strict":
-        return Request(filled, api, version, message).encode(framed=framed, text=text)
-    body = message.write(version)
-    return _join(filled.write(api.request_header_version(version)), body, framed)
+    body = _parts(message, version, text)
+    return in_parts(_written(header, route.header_version, text), body, framed)
 
 
 def encode_response(
@@ -147,10 +175,28 @@ def encode_response(
     A broker that is asked for an unsupported version of ApiVersions answers at version 0 (KIP-511). Parameters and
     errors as for ``encode_request``.
     """
-    api = _api_of_side(message, "response")
-    header: Any = class_of("ResponseHeader")
-    body = message.write(version) if text == "strict" else message.write(version, text=text)
-    return _join(header(correlation_id=correlation_id).write(api.response_header_version(version)), body, framed)
+    return b"".join(encode_response_parts(message, version, correlation_id, framed=framed, text=text))
+
+
+def encode_response_parts(
+    message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
+) -> list[bytes]:
+    """The bytes of ``encode_response`` in pieces, for ``writelines``: long fields of the message are not copied."""
+    route = _answered.get((type(message), version)) or _route_of(message, version, "response")
+    body = _parts(message, version, text)
+    return in_parts(route.header(correlation_id=correlation_id).write(route.header_version), body, framed)
+
+
+def _route_of(message: Message, version: int, side: str) -> Route:
+    """Raises EncodeError for a message of the other side, and UnsupportedVersionError."""
+    cls = type(message)
+    api, is_request = api_of(cls), side == "request"
+    if (api.request_name if is_request else api.response_name) != cls.NAME:
+        raise EncodeError(f"this message is not a {side}", cls.NAME)
+    if version not in api.valid_versions:
+        raise unsupported(cls, version)
+    routes = _sent if is_request else _answered
+    return routes.setdefault((cls, version), Route(api, version, is_request))
 
 
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
@@ -201,15 +247,34 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
     """
     if type(data) is not bytes:
         data = as_bytes(data)
-    header, body = read_request_header(data) if text == "strict" else read_request_header(data, text=text)
+    if text != "strict":
+        return _decode_request(data, text)
+    route = _requests.get(data[:4])  # API key and version
+    if route is None or len(data) < _essential.size:
+        header, body, route = _first_request(data)
+    else:
+        header, body = route.header.read_from(data, 0, route.header_version)
+    message, end = route.message.read_from(data, body, route.version)
+    return Request(header, route.api, route.version, message, data[end:])
+
+
+def _decode_request(data: bytes, text: Text) -> Request:
+    """The same by another rule for text."""
+    header, body, route = _first_request(data, text)
+    message, end = route.message.read_from(data, body, route.version, text=text)
+    return Request(header, route.api, route.version, message, data[end:])
+
+
+def _first_request(data: bytes, text: Text = "strict") -> tuple[RequestHeader, int, Route]:
+    """The header, where the body starts, and the way there, which is kept for the next of this API and version."""
+    header, body = read_request_header(data, text=text)
     api, version = api_of(header.request_api_key), header.request_api_version
     if version not in api.valid_versions:
         raise _unsupported_request(header, api, version)
-    kind = api.request_class
-    message, end = (
-        kind.read_from(data, body, version) if text == "strict" else kind.read_from(data, body, version, text=text)
-    )
-    return Request(header, api, version, message, data[end:])
+    route = Route(api, version, True)
+    if route.header_version >= route.header.LOWEST_SUPPORTED_VERSION:
+        _requests[data[:4]] = route
+    return header, body, route
 
 
 def _unsupported_request(header: RequestHeader, api: Api, version: int) -> UnsupportedRequestError:
@@ -242,29 +307,33 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
     """
     if type(data) is not bytes:
         data = as_bytes(data)
-    which = api_of(api)
-    message = which.response_class
-    may_fall_back = which.response_name == "ApiVersionsResponse"
-    if not may_fall_back and version not in which.valid_versions:
-        raise unsupported(message, version)
-    reader: Any = class_of("ResponseHeader")
-    header, body = reader.read_from(data, 0, which.response_header_version(version))
-    if may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
+    route = _known_response(api, version) or _first_response(api, version)
+    header, body = route.header.read_from(data, 0, route.header_version)
+    if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
         try:
-            return Response(header, which, 0, read_rest(message, data, body, 0, text))
+            return Response(header, route.api, 0, read_rest(route.message, data, body, 0, text))
         except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
             if version == 0:
                 raise
-    return Response(header, which, version, read_rest(message, data, body, version, text))
+    return Response(header, route.api, version, read_rest(route.message, data, body, version, text))
 
 
-def _api_of_side(message: Message, side: str) -> Api:
-    name = type(message).NAME
-    api = api_of(type(message))
-    if name != (api.request_name if side == "request" else api.response_name):
-        raise EncodeError(f"this message is not a {side}", name)
-    return api
+def _known_response(api: AnyApi, version: int) -> Route | None:
+    try:
+        return _responses.get((api.key if isinstance(api, Api) else api, version))
+    except TypeError:  # what names no API may have no hash
+        return None
 
 
-def _join(header: bytes, body: bytes, framed: bool) -> bytes:
-    return join_framed(header, body) if framed else header + body
+def _first_response(api: AnyApi, version: int) -> Route:
+    """The way to a response, kept for the next of this version, if it is one."""
+    which = api_of(api)
+    message, is_valid = which.response_class, version in which.valid_versions
+    may_fall_back = which.response_name == "ApiVersionsResponse"
+    if not is_valid and not may_fall_back:
+        raise unsupported(message, version)
+    route = Route(which, version, False)
+    route.may_fall_back = may_fall_back
+    if is_valid:
+        _responses[which.key if isinstance(api, Api) else api, version] = route
+    return route

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from struct import Struct
 
@@ -16,21 +17,26 @@ if TYPE_CHECKING:
 _size = Struct(">i")
 _LONGEST = 2**31 - 1
 
+_SMALL = 1024
+"""Pieces of fewer bytes are gathered: a piece of its own would take more memory than it has bytes."""
+
 MAX_FRAME_SIZE = 100 * 1024 * 1024
 """Bytes that a frame may have unless told otherwise: the default of the broker's ``socket.request.max.bytes``."""
 
 
 def frame(payload: BytesLike) -> bytes:
     """The payload with its length before it. Raises EncodeError when int32 cannot hold the length."""
-    return framed(payload if isinstance(payload, bytes) else as_bytes(payload, "payload"))
+    return b"".join(in_parts(b"", [payload if isinstance(payload, bytes) else as_bytes(payload, "payload")], True))
 
 
-def framed(*parts: BytesLike) -> bytes:
-    """One frame of several parts."""
-    size = sum(map(len, parts))
+def in_parts(header: bytes, body: list[bytes], framed: bool) -> list[bytes]:
+    """Header and body, after their length if ``framed``."""
+    if not framed:
+        return [header, *body]
+    size = len(header) + sum(map(len, body))
     if size > _LONGEST:
         raise EncodeError(f"a frame of {size} bytes is too large; its length is an int32")
-    return b"".join((_size.pack(size), *parts))
+    return [_size.pack(size) + header, *body]
 
 
 def split_frames(data: BytesLike, max_size: int = MAX_FRAME_SIZE) -> list[bytes]:
@@ -55,69 +61,89 @@ class FrameReader:
     every further use raises the same error.
     """
 
-    __slots__ = ("_base", "_buffer", "_failure", "_start", "max_size")
+    __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "_taken", "max_size", "pending")
 
     def __init__(self, max_size: int = MAX_FRAME_SIZE) -> None:
         """``max_size``: bytes that a payload may have; ValueError unless 0 to 2**31 - 1."""
         if not 0 <= max_size <= _LONGEST:
             raise ValueError(f"max_size {max_size} is outside 0 to {_LONGEST}")
         self.max_size = max_size
-        self._buffer = bytearray()
-        self._start = 0  # of the next frame in the buffer
-        self._base = 0  # offset of the buffer in the stream
-        self._failure: tuple[str, int] | None = None
-
-    @property
-    def pending(self) -> int:
+        self.pending = 0
         """How many bytes were fed and are not part of a frame that was given out."""
-        return len(self._buffer) - self._start
+        self._pieces: deque[bytes | bytearray] = deque()  # as they were fed, small ones gathered
+        self._start = 0  # of what is left of the first piece
+        self._length = b""  # of the next frame, once it was taken
+        self._size = -1  # what it says
+        self._taken = 0  # bytes of the stream that were given out, with the lengths before them
+        self._failure: tuple[str, int] | None = None
 
     @property
     def pending_data(self) -> bytes:
         """These bytes, also after a FramingError."""
-        return bytes(self._buffer[self._start :])
+        pieces = iter(self._pieces)
+        return b"".join((self._length, next(pieces, b"")[self._start :], *pieces))
 
     @property
     def offset(self) -> int:
         """Where the next frame starts in the stream: the offset of its length."""
-        return self._base + self._start
+        return self._taken
 
     def feed(self, data: BytesLike) -> None:
         """Add the next bytes of the stream, any number of them."""
         self._check()
-        if self._start and self._start * 2 >= len(self._buffer):
-            # What is moved is not more than what was given out since the last time.
-            del self._buffer[: self._start]
-            self._base += self._start
-            self._start = 0
-        try:
-            self._buffer += data
-        except TypeError:
-            raise TypeError(f"data must be bytes-like, not {type(data).__name__}") from None
+        if type(data) is not bytes:
+            data = as_bytes(data)
+        pieces = self._pieces
+        if len(data) >= _SMALL or not pieces:
+            if data:
+                pieces.append(data)
+        elif type(pieces[-1]) is bytearray and len(pieces) > 1:
+            pieces[-1] += data
+        else:
+            pieces.append(bytearray(data))
+        self.pending += len(data)
 
     def next_frame(self) -> bytes | None:
         """The next complete payload, or None. Raises FramingError as soon as a length is known to be wrong."""
         self._check()
-        if self.pending < _size.size:
-            return None
-        start = self._start + _size.size
-        (size,) = _size.unpack_from(self._buffer, self._start)
+        size = self._size
         if size < 0:
-            raise self._fail(f"the length of the frame at offset {self.offset} is negative: {size}")
-        if size > self.max_size:
-            reason = f"the frame at offset {self.offset} has {size} bytes, but at most {self.max_size} are allowed"
-            raise self._fail(reason)
-        end = start + size
-        if end > len(self._buffer):
+            if self.pending < _size.size:
+                return None
+            self._length = self._take(_size.size)
+            (size,) = _size.unpack(self._length)
+            if size < 0:
+                raise self._fail(f"the length of the frame at offset {self.offset} is negative: {size}")
+            if size > self.max_size:
+                reason = f"the frame at offset {self.offset} has {size} bytes, but at most {self.max_size} are allowed"
+                raise self._fail(reason)
+            self._size = size
+        if self.pending < _size.size + size:
             return None
-        with memoryview(self._buffer) as view, view[start:end] as part:
-            payload = bytes(part)
-        self._start = end
-        if end == len(self._buffer):
-            self._base += end
-            self._start = 0
-            self._buffer.clear()
+        payload = self._take(size)
+        self.pending -= _size.size + size
+        self._taken += _size.size + size
+        self._size, self._length = -1, b""
         return payload
+
+    def _take(self, size: int) -> bytes:
+        """So many of the next bytes, which are there; each is copied once."""
+        pieces = self._pieces
+        parts: list[memoryview] = []
+        while size:
+            piece, start = pieces[0], self._start
+            end = start + size
+            if end < len(piece):
+                self._start = end
+            else:
+                end = len(piece)
+                self._start = 0
+                pieces.popleft()
+            size -= end - start
+            if not size and not parts and type(piece) is bytes:
+                return piece[start:end]
+            parts.append(memoryview(piece)[start:end])
+        return b"".join(parts)
 
     def __iter__(self) -> Iterator[bytes]:
         while (payload := self.next_frame()) is not None:

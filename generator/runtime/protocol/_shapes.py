@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from .._base.message import Text
 from .._core.wire import RawTaggedFields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._base.message import Text
 
 
 class RequestHeader(Protocol):

@@ -10,7 +10,42 @@ typedef struct {
     uint8_t *p, *start, *end;    /* the cursor, and the buffer that it is in */
     PyObject *bytes;             /* whose buffer that is; NULL while it is the caller's own, which is short */
     const Package *package;
+    struct Cuts *cuts;           /* where long bytes belong that are not copied; NULL where all are */
 } Out;
+
+#define LONG 16384               /* as the pure code has it */
+
+/* Bytes that stand between those of the buffer, and the offsets there; each is held. */
+typedef struct Cuts {
+    PyObject **held;
+    Py_ssize_t *offsets;
+    Py_ssize_t count, room;
+} Cuts;
+
+static void drop_cuts(Cuts *cuts)
+{
+    for (Py_ssize_t i = 0; i < cuts->count; i++) Py_DECREF(cuts->held[i]);
+    PyMem_Free(cuts->held);
+    PyMem_Free(cuts->offsets);
+}
+
+static int put_cut(Out *out, PyObject *bytes)
+{
+    Cuts *cuts = out->cuts;
+    if (cuts->count == cuts->room) {
+        Py_ssize_t room = cuts->room * 2 + 8;
+        PyObject **held = PyMem_Resize(cuts->held, PyObject *, room);
+        if (held == NULL) return -1;
+        cuts->held = held;
+        Py_ssize_t *offsets = PyMem_Resize(cuts->offsets, Py_ssize_t, room);
+        if (offsets == NULL) return -1;
+        cuts->offsets = offsets;
+        cuts->room = room;
+    }
+    cuts->offsets[cuts->count] = out->p - out->start;
+    cuts->held[cuts->count++] = Py_NewRef(bytes);
+    return 0;
+}
 
 static int grow(Out *out, Py_ssize_t wanted)
 {
@@ -166,6 +201,7 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
     case BYTES:
         if (value == Py_None) return is_nullable ? put_length(out, -1, is_compact, 4) : -1;
         if (!PyBytes_CheckExact(value) || put_length(out, PyBytes_GET_SIZE(value), is_compact, 4) < 0) return -1;
+        if (UNLIKELY(out->cuts != NULL) && PyBytes_GET_SIZE(value) >= LONG) return put_cut(out, value);
         return put_bytes(out, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value));
     }
     return -1;
@@ -276,7 +312,11 @@ static int write_tagged(const Op *op, PyObject *value, Out *out)
     put_varint(out, op->tag);
     Py_ssize_t at = out->p - out->start;
     *out->p++ = 0;
-    if (write_value(op, value, out) < 0) return -1;
+    Cuts *cuts = out->cuts;
+    out->cuts = NULL;                                    /* all of it has to be there to be counted */
+    int failed = write_value(op, value, out);
+    out->cuts = cuts;
+    if (failed < 0) return -1;
     ROOM(LONGEST_VARINT);
     uint8_t *size_byte = out->start + at;
     size_t size = out->p - size_byte - 1;
@@ -394,7 +434,7 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
 PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint)
 {
     uint8_t buffer[SHORT];
-    Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package};
+    Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, NULL};
     if (*hint > SHORT) {
         if ((out.bytes = PyBytes_FromStringAndSize(NULL, *hint)) == NULL) return NULL;
         out.p = out.start = (uint8_t *)PyBytes_AS_STRING(out.bytes);
@@ -409,4 +449,33 @@ PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *messag
     if (out.bytes == NULL) return PyBytes_FromStringAndSize((const char *)buffer, size);
     if (_PyBytes_Resize(&out.bytes, size) < 0) return NULL;
     return out.bytes;
+}
+
+/* The bytes between `from` and `to` of the buffer, then those that are held. */
+static int add_pieces(PyObject *pieces, const uint8_t *start, Py_ssize_t from, Py_ssize_t to, PyObject *held)
+{
+    PyObject *between = PyBytes_FromStringAndSize((const char *)start + from, to - from);
+    int failed = between == NULL || PyList_Append(pieces, between) < 0 || (held != NULL && PyList_Append(pieces, held) < 0);
+    Py_XDECREF(between);
+    return failed ? -1 : 0;
+}
+
+/* The bytes of a message as a list, in which long ones stand as they are; NULL where it is declined. */
+PyObject *write_pieces(const Plan *plan, const Layout *layout, PyObject *message)
+{
+    uint8_t buffer[SHORT];
+    Cuts cuts = {NULL, NULL, 0, 0};
+    Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, &cuts};
+    PyObject *pieces = NULL;
+    if (LIKELY(write_struct(layout, message, &out) == 0) && (pieces = PyList_New(0)) != NULL) {
+        Py_ssize_t at = 0;
+        int failed = 0;
+        for (Py_ssize_t i = 0; i < cuts.count && !failed; at = cuts.offsets[i++]) {
+            failed = add_pieces(pieces, out.start, at, cuts.offsets[i], cuts.held[i]);
+        }
+        if (failed || add_pieces(pieces, out.start, at, out.p - out.start, NULL) < 0) Py_CLEAR(pieces);
+    }
+    drop_cuts(&cuts);
+    Py_XDECREF(out.bytes);
+    return pieces;
 }

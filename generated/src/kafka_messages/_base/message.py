@@ -9,7 +9,7 @@ from collections.abc import Callable
 from .._core.generic import Generic
 from .._core.native import hang
 from .._core.structs import StructBase
-from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes
+from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_pieces
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ class Message(StructBase):
         """
         if text != "strict":
             return _read_escaped(cls, data, 0, version, text, True)[0]
-        codec = cls._codecs.get(version)
+        codec = cls._codecs.get(version) if type(version) is int else _codec_at(cls, version)
         if codec is None:
             raise unsupported(cls, version)
         if type(data) is not bytes:
@@ -88,7 +88,7 @@ class Message(StructBase):
         """
         if text != "strict":
             return _read_escaped(cls, data, offset, version, text, False)
-        codec = cls._codecs.get(version)
+        codec = cls._codecs.get(version) if type(version) is int else _codec_at(cls, version)
         if codec is None:
             raise unsupported(cls, version)
         if type(data) is not bytes:
@@ -112,13 +112,31 @@ class Message(StructBase):
         """
         if text != "strict":
             return _write_escaped(self, version, text)
-        codec = self._codecs.get(version)
+        codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
         if codec is None:
             raise unsupported(type(self), version)
         out: list[bytes] = []
         try:
             codec[1](out, self)
             return b"".join(out)
+        except WRITE_FAILURES as error:
+            raise _encode_error(self, version, error) from error
+
+    def parts(self, version: int, *, text: Text = "strict") -> list[bytes]:
+        """The bytes of ``write`` in pieces, for ``writelines``; errors as there.
+
+        Long ``bytes`` and ``records`` are pieces of their own and are not copied; what is between them is. Where else
+        the pieces begin and end is not promised.
+        """
+        if text != "strict":
+            return [_write_escaped(self, version, text)]
+        codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
+        if codec is None:
+            raise unsupported(type(self), version)
+        out: list[bytes] = []
+        try:
+            codec[1](out, self)
+            return in_pieces(out)
         except WRITE_FAILURES as error:
             raise _encode_error(self, version, error) from error
 
@@ -130,7 +148,7 @@ class Message(StructBase):
         """
         if text != "strict":
             return len(_write_escaped(self, version, text))
-        codec = self._codecs.get(version)
+        codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
         if codec is None:
             raise unsupported(type(self), version)
         try:
@@ -210,6 +228,12 @@ def class_of(name: str) -> type[Message]:
     """The message class with this name; AttributeError if the package has no such message."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
     return message
+
+
+def _codec_at(message: type[Message], version: int) -> Codec | None:
+    """The codec at a version that is no plain ``int``: what counts as an integer will do, True and 12.0 will not."""
+    is_integer = hasattr(version, "__index__") and not isinstance(version, bool)
+    return message._codecs.get(version) if is_integer else None
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:

@@ -17,22 +17,10 @@ else:
         __slots__ = ()
 
         def __init__(self, *values, **named):
-            puts = self._puts
-            if named or len(values) != len(puts):
-                values = self._in_order(values, named)
-            for put, value in zip(puts, values):  # noqa: B905  # as many as there are fields
-                put(self, value)
-
-        def _in_order(self, values, named):
-            """All values, those that were not given by their defaults."""
-            names = self.__slots__
-            for name in names[: len(values)]:
-                if name in named:
-                    raise TypeError(f"{type(self).__name__}() got multiple values for argument {name!r}")
-            given = self._defaults | dict(zip(names, values, strict=False)) | named
-            if len(values) > len(names) or given.keys() != set(names):
-                raise TypeError(f"{type(self).__name__}() takes the arguments {', '.join(names)}")
-            return [given[name] for name in names]
+            """Of the first object of a class: it makes the constructor of all."""
+            cls = next(base for base in type(self).__mro__ if "_defaults" in vars(base))
+            cls.__init__ = _constructor(cls)
+            cls.__init__(self, *values, **named)
 
         def _values(self):
             return tuple([getattr(self, name) for name in self.__slots__])
@@ -56,6 +44,18 @@ else:
         def __reduce__(self):
             return type(self), self._values()
 
+    def _constructor(cls):
+        """A constructor with the fields as its parameters: printed, for a loop over them takes four times as long."""
+        names = cls.__slots__
+        parameters = [f"{name}=defaults[{name!r}]" if name in cls._defaults else name for name in names]
+        lines = [f"def __init__(self, {', '.join(parameters)}):", *(f" put_{name}(self, {name})" for name in names)]
+        namespace = {f"put_{name}": vars(cls)[name].__set__ for name in names} | {"defaults": cls._defaults}
+        exec("\n".join(lines), namespace)
+        made = namespace["__init__"]
+        made.__qualname__ = f"{cls.__qualname__}.__init__"
+        made.__module__ = cls.__module__
+        return made
+
     class _Fields:
         """The table of fields, made when ``dataclasses`` asks for it."""
 
@@ -76,6 +76,4 @@ else:
         namespace["_defaults"] = {name: namespace.pop(name) for name in names if name in namespace}
         namespace |= {"__slots__": names, "__match_args__": names, "__dataclass_fields__": _Fields()}
         bases = tuple(base for base in cls.__bases__ if base is not object)
-        made = type(cls.__name__, (*bases, _Value), namespace)
-        made._puts = tuple([vars(made)[name].__set__ for name in names])
-        return made
+        return type(cls.__name__, (*bases, _Value), namespace)

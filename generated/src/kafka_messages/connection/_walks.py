@@ -129,8 +129,7 @@ def entities(message: Message, *types: EntityType) -> Iterator[Entity]:
     for step in _structs(message):
         for field in step.fields:
             kind: Any = field.entity_type
-            value = getattr(step.struct, field.name) if kind is not None and (not types or kind in types) else None
-            if value is None:
+            if kind is None or (types and kind not in types) or (value := getattr(step.struct, field.name)) is None:
                 continue
             path = step.place(field)
             if field.is_array:

@@ -3,7 +3,8 @@
 
 * ``api(...)`` and ``apis()`` give an ``Api``: its messages, versions, listeners and header versions.
 * ``encode_request``, ``decode_request``, ``encode_response`` and ``decode_response`` put a message behind its header
-  and take it apart again; ``read_request_header`` stops before the body.
+  and take it apart again; ``read_request_header`` stops before the body. ``encode_request_parts`` and
+  ``encode_response_parts`` give the bytes in pieces, for ``writelines``, and copy no long records.
 * ``frame``, ``split_frames`` and ``FrameReader`` handle the four bytes of length before each of them on a connection.
 * ``negotiate`` and ``BrokerVersions`` choose versions from an ApiVersionsResponse.
 * ``ErrorCode`` names error codes; ``is_retriable`` says whether trying again may help.
@@ -22,7 +23,9 @@ from ._codec import (
     decode_request,
     decode_response,
     encode_request,
+    encode_request_parts,
     encode_response,
+    encode_response_parts,
     read_request_header,
 )
 from ._errors import FramingError, UnknownApiError
@@ -48,7 +51,9 @@ __all__ = [
     "decode_request",
     "decode_response",
     "encode_request",
+    "encode_request_parts",
     "encode_response",
+    "encode_response_parts",
     "frame",
     "is_retriable",
     "negotiate",

@@ -39,6 +39,23 @@ def as_bytes(data: BytesLike, what: str = "data") -> bytes:
         raise TypeError(f"{what} must be bytes-like, not {type(data).__name__}") from None
 
 
+LONG = 16384
+"""So many bytes are a piece of their own where a message is written in pieces."""
+
+
+def in_pieces(parts: list[bytes]) -> list[bytes]:
+    """The same bytes, short parts that follow each other as one."""
+    if max(map(len, parts), default=0) < LONG:
+        return [b"".join(parts)]
+    pieces: list[bytes] = []
+    start = 0
+    for index, part in enumerate(parts):
+        if len(part) >= LONG:
+            pieces += [b"".join(parts[start:index]), bytes(part)]
+            start = index + 1
+    return [*pieces, b"".join(parts[start:])]
+
+
 UNSET: Any = object()
 """Default of constructor parameters for which None is a value of its own."""
 
