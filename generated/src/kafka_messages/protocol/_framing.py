@@ -121,7 +121,8 @@ class FrameReader:
 
     def _take(self, size: int) -> bytes:
         """So many of the next bytes, which are there; each is copied once."""
-        pieces, parts = self._pieces, []
+        pieces = self._pieces
+        parts: list[memoryview] = []
         while size:
             piece, start = pieces[0], self._start
             end = start + size
