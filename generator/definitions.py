@@ -10,14 +10,15 @@ from pathlib import Path
 from kafka_message_generator import rules
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import enumerations as enumeration_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import Message
-from kafka_message_generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
+from kafka_message_generator.spec.secrets import PASSWORD, read_secrets
 from kafka_message_generator.spec.secrets import read_settings as read_kafka_settings
 from kafka_message_generator.spec.settings import FILE, Settings, read_settings
 from kafka_message_generator.spec.source import Location, Problem, Problems, SpecError
@@ -45,6 +46,7 @@ class Definitions:
     """The names of Kafka's settings that are no passwords."""
     secrets: Secrets
     """What in the messages is secret."""
+    enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
     accepted: Warnings
@@ -90,10 +92,17 @@ def load(
     settings_rules.check(settings, messages, of_files, release, problems, unread)
     warnings, accepted = _warnings(settings, names, problems)
     kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
+    enumerations = read_enumerations(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    secrets = _secrets(secret_facts, checked, problems)
-    plans = tuple(_plan(each, names) for each in checked if not each.message.is_removed)
+    # Of definitions that are not sound one could not say what a name means.
+    sound = {each.message.name: each for each in checked if not each.message.is_removed}
+    found = {name: (each.message, each.structs) for name, each in sound.items()}
+    secrets = secret_rules.resolve(secret_facts, found, problems)
+    taken = enumeration_rules.resolve(enumerations, found, problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
+    plans = tuple(builder.build(each, names[each.message.location.file], taken[name]) for name, each in sound.items())
     return Definitions(
         plans,
         tuple(messages),
@@ -102,19 +111,11 @@ def load(
         release,
         tuple(setting.name for setting in kafka_settings if setting.type != PASSWORD),
         secrets,
+        enumerations,
         settings,
         warnings,
         accepted,
     )
-
-
-def _secrets(facts: SecretFacts, checked: list[Checked], problems: Problems) -> Secrets:
-    """What is secret in sound definitions; of others one could not say what a name means."""
-    found = {each.message.name: (each.message, each.structs) for each in checked if not each.message.is_removed}
-    secrets = secret_rules.resolve(facts, found, problems)
-    if problems.errors:
-        raise SpecError(problems.errors)
-    return secrets
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
@@ -167,7 +168,3 @@ def _name(path: Path, specs: Path, problems: Problems) -> str:
         what = f"the generated package cannot name the file {name!r}"
         problems.error(Location(path.as_posix(), 1, "$"), f"{what}; rename it with letters, digits, dots and dashes")
     return name
-
-
-def _plan(checked: Checked, names: dict[str, str]) -> MessagePlan:
-    return builder.build(checked, names[checked.message.location.file])

@@ -1,6 +1,7 @@
 """Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
 
-Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``.
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, and ``enumerations.json`` by
+``enumerations``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Node, Problems
 
 SOURCE, ERRORS, SETTINGS, SECRETS = "SOURCE", "errors.json", "settings.json", "secrets.json"
-COMPANIONS = (SOURCE, ERRORS, SETTINGS, SECRETS)
+ENUMERATIONS = "enumerations.json"
+COMPANIONS = (SOURCE, ERRORS, SETTINGS, SECRETS, ENUMERATIONS)
 """Facts of a release that are no definitions."""
 _RELEASE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*(-?rc[0-9]{1,9})?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -27,6 +29,9 @@ class ErrorCode:
     name: str
     code: int
     retriable: bool
+    refresh: bool = False
+    """Whether metadata has to be asked for again first."""
+    about: str = ""
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
@@ -86,10 +91,11 @@ def _error_code(node: Node, problems: Problems) -> ErrorCode | None:
         problems.error(node.location, f"{properties.what} has no retriable; add true or false")
     elif not isinstance(retriable.value, bool):
         properties.wrong(retriable, "true or false")
+    refresh, about = properties.boolean("refreshMetadata"), properties.text("about")
     properties.finish()
     if code is None or retriable is None:
         return None
-    return ErrorCode(name, code, retriable.value is True)
+    return ErrorCode(name, code, retriable.value is True, refresh, about or "")
 
 
 def load(path: Path, problems: Problems) -> Node | None:

@@ -138,12 +138,12 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     ("settings", "given", "extra"),
     [
         ("", None, {"records"}),
-        (HEADERS, None, {"records", "protocol"}),
+        (HEADERS, None, {"records", "protocol", "enums"}),
         (RECORDS, None, {"batches", "segments"}),
         ("[package]\nparts = []\n", None, set()),
         ("[package]\nparts = ['arrow', 'records']\n", None, {"arrow", "records", "secrets"}),
         (RECORDS, ("arrow",), {"arrow", "secrets"}),
-        (RECORDS + HEADERS, ("protocol", "arrow"), {"protocol", "arrow", "secrets"}),
+        (RECORDS + HEADERS, ("protocol", "arrow"), {"protocol", "enums", "arrow", "secrets"}),
         (RECORDS, (), set()),
     ],
 )
@@ -166,7 +166,10 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("arow", "unknown part 'arow'; did you mean arrow?"),
-        ("arrow,tables", "unknown part 'tables'; there are protocol, records, secrets, arrow, batches, segments"),
+        (
+            "arrow,tables",
+            "unknown part 'tables'; there are enums, protocol, records, secrets, arrow, batches, segments",
+        ),
         ("_core", "the part _core is in every package; leave it out"),
     ],
 )

@@ -4,6 +4,7 @@
 Import a message class from here; its module under ``messages`` has the structs inside it.
 ``errors``: what can go wrong.
 ``schema``: the dynamic codec.
+``enums``: names for the numbers and texts of fields.
 ``json``: Kafka's JSON form.
 ``protocol``: headers, framing, the table of APIs, negotiation.
 ``records``: records of internal logs by key and value.

@@ -8,12 +8,12 @@ from .._base.message import Message, unsupported
 from .._base.prefixed import class_of, read_rest
 from .._core.value import dataclass
 from .._core.wire import as_bytes
+from ..enums import ApiKey
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
 from ._framing import framed as join_framed
-from ._tables import ApiKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

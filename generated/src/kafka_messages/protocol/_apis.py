@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from .._base.message import Message
 from .._base.prefixed import class_of
 from .._core.value import dataclass
+from ..enums import ApiKey, ErrorCode
 from ._errors import UnknownApiError
-from ._tables import APIS, RETRIABLE, ApiKey, Headers
+from ._tables import APIS, Headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,4 +168,4 @@ def _build(key: int) -> Api:
 
 def is_retriable(code: int) -> bool:
     """Whether the error with this code may go away by itself, as the definitions say; false for unknown codes."""
-    return code in RETRIABLE
+    return ErrorCode(code).is_retriable

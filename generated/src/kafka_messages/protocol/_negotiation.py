@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from .._base.message import Message
 from .._core.value import dataclass
+from ..enums import ApiKey
 from ..errors import UnsupportedVersionError
 from ._apis import Api, Versions
 from ._apis import api as api_of
-from ._tables import ApiKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
