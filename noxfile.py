@@ -246,6 +246,14 @@ def vectors(session: nox.Session) -> None:
 
 
 @nox.session
+def enumerations(session: nox.Session) -> None:
+    """Renew the names of numbers and the error codes from Kafka's own classes; needs Maven and a JDK."""
+    install(session, *GENERATOR)
+    paths = ("--specs", "specs/kafka", "--work", ".work/settings")
+    session.run("python", "-m", "kafka_message_generator.vectors.enumerations", *paths)
+
+
+@nox.session
 def settings(session: nox.Session) -> None:
     """Take the table of Kafka's settings and their types from Kafka's own classes; needs Maven and a JDK."""
     install(session, *GENERATOR)

@@ -16,15 +16,18 @@ from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules import Checked
 from kafka_message_generator.rules import answers as answer_rules
+from kafka_message_generator.rules import enumerations as enumeration_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.answers import Answer
+from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.answers import AnswerFact, read_answers
 from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
-from kafka_message_generator.spec.secrets import PASSWORD, SecretFacts, read_secrets
+from kafka_message_generator.spec.secrets import PASSWORD, read_secrets
 from kafka_message_generator.spec.secrets import read_settings as read_kafka_settings
 from kafka_message_generator.spec.settings import FILE, Settings, read_settings
 from kafka_message_generator.spec.source import Location, Problem, Problems, SpecError
@@ -54,6 +57,7 @@ class Definitions:
     """What in the messages is secret."""
     answers: tuple[Answer, ...]
     """How requests are answered with an error, where no rule tells it."""
+    enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
     accepted: Warnings
@@ -102,10 +106,18 @@ def load(
     warnings, accepted = _warnings(settings, names, problems)
     answer_facts = read_answers(specs, problems)
     kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
+    enumerations = read_enumerations(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    secrets, answers = _secrets_and_answers(secret_facts, answer_facts, checked, problems)
-    plans = _plans([each for each in checked if not each.message.is_removed], names)
+    # Of definitions that are not sound one could not say what a name means.
+    sound = [each for each in checked if not each.message.is_removed]
+    found = {each.message.name: (each.message, each.structs) for each in sound}
+    secrets = secret_rules.resolve(secret_facts, found, problems)
+    answers = answer_rules.resolve(answer_facts, found, problems)
+    taken = enumeration_rules.resolve(enumerations, found, problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
+    plans = _plans(sound, names, taken)
     return Definitions(
         plans,
         tuple(messages),
@@ -115,22 +127,11 @@ def load(
         tuple(setting.name for setting in kafka_settings if setting.type != PASSWORD),
         secrets,
         answers,
+        enumerations,
         settings,
         warnings,
         accepted,
     )
-
-
-def _secrets_and_answers(
-    secret_facts: SecretFacts, answer_facts: tuple[AnswerFact, ...], checked: list[Checked], problems: Problems
-) -> tuple[Secrets, tuple[Answer, ...]]:
-    """What files beside sound definitions say of their fields; of others one could not say what a name means."""
-    found = {each.message.name: (each.message, each.structs) for each in checked if not each.message.is_removed}
-    secrets = secret_rules.resolve(secret_facts, found, problems)
-    answers = answer_rules.resolve(answer_facts, found, problems)
-    if problems.errors:
-        raise SpecError(problems.errors)
-    return secrets, answers
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
@@ -204,10 +205,11 @@ def _name(path: Path, specs: Path, problems: Problems) -> str:
     return name
 
 
-def _plans(checked: list[Checked], names: dict[str, str]) -> tuple[MessagePlan, ...]:
+def _plans(checked: list[Checked], names: dict[str, str], taken: Mapping[str, Taken]) -> tuple[MessagePlan, ...]:
     """The plans; each request is told the name of its response."""
     messages = [each.message for each in checked]
     answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
     responses = [answers.get((each.kind, each.api_key), "") for each in messages]
     files = [names[each.location.file] for each in messages]
-    return tuple(map(builder.build, checked, files, responses))
+    enumerations = [taken[each.name] for each in messages]
+    return tuple(map(builder.build, checked, files, responses, enumerations))

@@ -31,17 +31,22 @@ from kafka_message_generator.plan.model import (
 )
 from kafka_message_generator.rules import Checked
 from kafka_message_generator.rules.defaults import default_of
+from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.spec.model import Encoding, Field, Message, Struct
 from kafka_message_generator.spec.versions import Versions
 
 
-def build(checked: Checked, file: str, response: str = "") -> MessagePlan:
+def build(
+    checked: Checked, file: str, response: str = "", enumerations: Taken | None = None
+) -> MessagePlan:
     """The plan of one checked message that has valid versions.
 
-    ``file`` is what its output calls the definition, ``response`` the message that answers a request.
+    ``file`` is what its output calls the definition, ``response`` the message that answers a request, ``enumerations``
+    which of its fields take which.
     """
-    return replace(_Builder(checked.message, _with_body(checked), file).plan(), response=response)
+    plan = _Builder(checked.message, _with_body(checked), file, enumerations or {}).plan()
+    return replace(plan, response=response)
 
 
 def _with_body(checked: Checked) -> dict[str, Struct]:
@@ -71,6 +76,7 @@ class _Builder:
     message: Message
     structs: dict[str, Struct]
     file: str
+    enumerations: Taken
     layouts: dict[str, _Layouts] = field(default_factory=dict)
 
     def plan(self) -> MessagePlan:
@@ -87,7 +93,7 @@ class _Builder:
             valid=message.valid,
             flexible=message.flexible,
             structs=tuple(self.struct_plan(name) for name in order),
-            facts=facts.of(message, self.structs),
+            facts=facts.of(message, self.structs, self.enumerations),
             about=message.about,
         )
 

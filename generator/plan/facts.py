@@ -8,19 +8,24 @@ import math
 import uuid
 
 from kafka_message_generator.rules.defaults import Empty, default_of
+from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.names import camel_case, snake_case
 from kafka_message_generator.spec.model import Field, Message, Struct
 
 
-def of(message: Message, structs: dict[str, Struct]) -> str:
+def of(message: Message, structs: dict[str, Struct], enumerations: Taken) -> str:
     """JSON of a checked message with resolved structs and parsed defaults; ``_facts`` in the runtime reads it."""
-    table = {name: [_field(f) for f in struct.members] for name, struct in structs.items() if name != message.name}
+
+    def fields(struct: str, members: tuple[Field, ...]) -> list[dict[str, object]]:
+        return [_field(member, enumerations.get((struct, snake_case(member.name)))) for member in members]
+
+    table = {name: fields(name, struct.members) for name, struct in structs.items() if name != message.name}
     facts: dict[str, object] = {
         "name": message.name,
         "type": message.kind,
         "validVersions": str(message.valid),
         "flexibleVersions": str(message.flexible),
-        "fields": [_field(member) for member in message.fields + message.optional_fields],
+        "fields": fields(message.name, message.fields + message.optional_fields),
     }
     if message.tagged_field_format != "sequential":
         facts["taggedFieldFormat"] = message.tagged_field_format
@@ -31,7 +36,7 @@ def of(message: Message, structs: dict[str, Struct]) -> str:
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=True)
 
 
-def _field(member: Field) -> dict[str, object]:
+def _field(member: Field, enumeration: str | None) -> dict[str, object]:
     facts: dict[str, object] = {
         "name": snake_case(member.name),
         "json": camel_case(member.name),
@@ -52,6 +57,8 @@ def _field(member: Field) -> dict[str, object]:
         facts["flexibleVersions"] = str(member.flexible)
     if member.entity_type != "unknown":
         facts["entityType"] = member.entity_type
+    if enumeration is not None:
+        facts["enumeration"] = enumeration
     for key, value in (("ignorable", member.ignorable), ("mapKey", member.map_key)):
         if value:
             facts[key] = True

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import jinja2
 
+from kafka_message_generator.render import prose
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 ENVIRONMENT = jinja2.Environment(
@@ -29,3 +31,4 @@ def toml(value: object) -> str:
 
 
 ENVIRONMENT.filters["toml"] = toml
+ENVIRONMENT.filters["docstring"] = lambda text: prose.docstring([text], 4).replace("\n", "\n    ")

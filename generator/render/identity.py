@@ -101,6 +101,8 @@ def _parts(definitions: Definitions) -> tuple[str, ...]:
     taken = set(called_for(kinds) if chosen is None else chosen)
     if chosen is None and definitions.secrets.fields + definitions.secrets.settings:
         taken.add("secrets")
+    if chosen is None and definitions.enumerations:
+        taken.add("enums")
     for part in reversed(PARTS.values()):
         if part.is_basic or part.name in taken:
             taken |= {part.name, *part.needs}

@@ -25,8 +25,11 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
-TABLES = {part: f"{part}/_tables.py" for part in ("_base", "protocol", "connection", "records", "secrets")}
-"""Modules that are printed from all definitions together, by the part that they are of."""
+TABLES = (
+    *("enums/_abouts.py", "enums/_protocol.py"),
+    *(f"{part}/_tables.py" for part in ("_base", "enums", "protocol", "connection", "records", "secrets")),
+)
+"""Modules that are printed from all definitions together; the folder is the part that they are of."""
 
 EXPORTED = {
     "DecodeError": "errors",
@@ -90,7 +93,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     """
     root = f"src/{identity.import_name}"
     printed = {f"{root}/messages/{plan.module}.py": portable.render(plan) for plan in definitions.plans}
-    modules = ["__init__.py", *(name for part, name in TABLES.items() if part in identity.parts)]
+    modules = ["__init__.py", *(name for name in TABLES if name.partition("/")[0] in identity.parts)]
     printed |= {f"{root}/{name}": _template(name, identity, definitions) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed, progress)
@@ -129,6 +132,8 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         record_types=tables.record_types(definitions),
         logs=tables.logs(definitions),
         error_codes=tables.error_codes(definitions),
+        enumerations=tables.enumerations(definitions),
+        abouts=tables.abouts(definitions),
         open_settings=definitions.open_settings,
         secrets=definitions.secrets,
         answers=definitions.answers,

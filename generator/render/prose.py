@@ -20,7 +20,8 @@ def sentence(text: str) -> str:
     return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
 
 
-def _docstring(paragraphs: list[str], indent: int) -> str:
+def docstring(paragraphs: list[str], indent: int) -> str:
+    """Paragraphs as a docstring that stands ``indent`` spaces to the right."""
     wrapped = ["\n".join(textwrap.wrap(sentence(text), WIDTH - indent)) for text in paragraphs if text]
     text = "\n\n".join(wrapped)
     return f'"""{text}\n"""' if "\n" in text else f'"""{text}"""'
@@ -29,12 +30,12 @@ def _docstring(paragraphs: list[str], indent: int) -> str:
 def struct_docstring(plan: MessagePlan, struct: StructPlan) -> str:
     """What the class is, and in which versions."""
     if not struct.is_message:
-        return _docstring([struct.about or f"Part of {plan.name}."], 4)
+        return docstring([struct.about or f"Part of {plan.name}."], 4)
     key = "" if plan.api_key is None else f"{_KEY_NAMES.get(plan.kind, 'API key')} {plan.api_key}, "
     flexible = plan.flexible.intersect(plan.valid)
     is_flexible = "none of them flexible" if flexible.empty else f"flexible from {flexible.lowest}"
     facts = f"{plan.kind.capitalize()}, {key}versions {plan.valid}, {is_flexible}."
-    return _docstring([plan.about or f"{plan.name}.", facts], 4)
+    return docstring([plan.about or f"{plan.name}.", facts], 4)
 
 
 _KEY_NAMES = {METADATA: "record type", COORDINATOR_KEY: "record type", COORDINATOR_VALUE: "record type"}
@@ -45,11 +46,11 @@ def field_docstring(field: FieldPlan) -> str:
     versions = "in no version" if field.versions.empty else f"versions {field.versions}"
     tagged = ", tagged" if field.is_tagged else ""
     about = field.about.strip()
-    return _docstring([f"{about} ({versions}{tagged})" if about else f"{versions.capitalize()}{tagged}."], 4)
+    return docstring([f"{about} ({versions}{tagged})" if about else f"{versions.capitalize()}{tagged}."], 4)
 
 
 def unknown_tagged_fields(is_extensible: bool) -> str:
     """What the tagged fields are that the definition does not name; ``is_extensible``: some version can have them."""
     if is_extensible:
-        return _docstring(["Tagged fields that the definition does not name, kept for writing."], 4)
-    return _docstring(["Empty, as no version has tagged fields: others are refused when writing."], 4)
+        return docstring(["Tagged fields that the definition does not name, kept for writing."], 4)
+    return docstring(["Empty, as no version has tagged fields: others are refused when writing."], 4)

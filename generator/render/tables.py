@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
@@ -10,6 +11,7 @@ from kafka_message_generator.rules.headers import HeaderVersions, header_version
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
 from kafka_message_generator.spec.companions import ErrorCode
+from kafka_message_generator.spec.enumerations import ERROR_CODE, Enumeration, Member
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
@@ -115,6 +117,34 @@ def response_import(definitions: Definitions, name: str) -> str:
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:
     """The error codes by number; where no ``errors.json`` says any, that of success: Python calls no empty enumeration."""
     return definitions.error_codes or (ErrorCode("NONE", 0, False),)
+
+
+@dataclass(frozen=True)
+class EnumClass:
+    """An enumeration as it is printed."""
+
+    name: str
+    base: str
+    about: str
+    members: tuple[Member, ...]
+
+
+def enumerations(definitions: Definitions) -> list[EnumClass]:
+    """The enumerations by name, but for those of APIs and of error codes."""
+    return [_enum_class(one) for one in definitions.enumerations if one.members]
+
+
+def _enum_class(one: Enumeration) -> EnumClass:
+    base = "Text" if one.is_text else "Special" if one.is_special else "Number"
+    source = f" Source: {one.source}." if one.source else ""
+    about = f"{one.about or one.name}{source}"
+    return EnumClass(one.name, base, about, tuple(sorted(one.members, key=lambda member: member.value)))
+
+
+def abouts(definitions: Definitions) -> list[tuple[str, Sequence[Member | ErrorCode]]]:
+    """What has texts that say what it stands for, by the name of the enumeration."""
+    found = [(one.name, one.members) for one in definitions.enumerations if one.members]
+    return [(ERROR_CODE, error_codes(definitions)), *found]
 
 
 def record_types(definitions: Definitions) -> list[RecordType]:

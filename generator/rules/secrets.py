@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_message_generator.rules.paths import field_at, python_path
-from kafka_message_generator.rules.presence import StructTable
-from kafka_message_generator.spec.model import Message
-from kafka_message_generator.spec.secrets import FieldEntry, FieldPath, SecretFacts, SettingEntry
+from kafka_message_generator.rules.paths import Messages, field_at, known, python_path
+from kafka_message_generator.spec.paths import FieldEntry, FieldPath
+from kafka_message_generator.spec.secrets import SecretFacts, SettingEntry
 from kafka_message_generator.spec.source import Problems
 
 HIDEABLE = ("string", "bytes", "records")
 NUMBERS = ("int8", "int16", "int32")
-
-Messages = Mapping[str, tuple[Message, StructTable]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ def resolve(facts: SecretFacts, messages: Messages, problems: Problems) -> Secre
     seen: set[tuple[str, str]] = set()
     fields, settings = [], []
     for entry in facts.secrets:
-        for path in _known(entry, entry.fields, messages, problems):
+        for path in known(entry, entry.fields, messages, problems):
             if _hideable(entry, path, HIDEABLE, messages, problems):
                 _once(entry, path, seen, problems)
                 fields.append(Secret(entry.message, python_path(path)))
@@ -59,7 +55,7 @@ def resolve(facts: SecretFacts, messages: Messages, problems: Problems) -> Secre
             name, value = python_path(setting.name), python_path(setting.value)
             settings.append(Setting(setting.message, name, value, None if kind is None else python_path(kind)))
     for entry in facts.open:
-        for path in _known(entry, entry.fields, messages, problems):
+        for path in known(entry, entry.fields, messages, problems):
             _once(entry, path, seen, problems)
     return Secrets(
         tuple(sorted(fields, key=lambda each: (each.message, each.path))),
@@ -70,7 +66,7 @@ def resolve(facts: SecretFacts, messages: Messages, problems: Problems) -> Secre
 def _sound(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
     """Whether name and value are texts of one struct, and the resource type a number of it or of one around it."""
     paths = [path for path in (entry.name, entry.value, entry.resource_type) if path is not None]
-    if len(_known(entry, paths, messages, problems)) < len(paths):
+    if len(known(entry, paths, messages, problems)) < len(paths):
         return False
     struct = entry.value.names[:-1]
     if entry.name.names[:-1] != struct:
@@ -88,27 +84,6 @@ def _sound(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
         problems.error(kind.location, f"{what}; a setting has one resource")
         return False
     return _hideable(entry, kind, NUMBERS, messages, problems)
-
-
-def _known(
-    entry: FieldEntry | SettingEntry,
-    paths: tuple[FieldPath, ...] | list[FieldPath],
-    messages: Messages,
-    problems: Problems,
-) -> list[FieldPath]:
-    """Those paths that lead to a field; all of them are wrong where there is no such message."""
-    if entry.message not in messages:
-        problems.error(
-            entry.location, f"there is no message {entry.message!r} with versions; name one, or leave it out"
-        )
-        return []
-    found = []
-    for path in paths:
-        if field_at(path, *messages[entry.message]) is None:
-            problems.error(path.location, f"{entry.message} has no field {path.text!r}; write it like Topics.Name")
-        else:
-            found.append(path)
-    return found
 
 
 def _hideable(

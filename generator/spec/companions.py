@@ -1,6 +1,7 @@
 """Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
 
-Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, and ``answers.json`` by ``answers``.
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, ``answers.json`` by ``answers``, and
+``enumerations.json`` by ``enumerations``.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Node, Problems
 
-SOURCE, ERRORS, ANSWERS = "SOURCE", "errors.json", "answers.json"
+SOURCE, ERRORS, ANSWERS, ENUMERATIONS = "SOURCE", "errors.json", "answers.json", "enumerations.json"
 SETTINGS, SECRETS = "settings.json", "secrets.json"
-COMPANIONS = (SOURCE, ERRORS, ANSWERS, SETTINGS, SECRETS)
+COMPANIONS = (SOURCE, ERRORS, ANSWERS, ENUMERATIONS, SETTINGS, SECRETS)
 """Facts of a release that are no definitions."""
 _RELEASE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*(-?rc[0-9]{1,9})?")
 _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -28,6 +29,9 @@ class ErrorCode:
     name: str
     code: int
     retriable: bool
+    refresh: bool = False
+    """Whether metadata has to be asked for again first."""
+    about: str = ""
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
@@ -87,10 +91,11 @@ def _error_code(node: Node, problems: Problems) -> ErrorCode | None:
         problems.error(node.location, f"{properties.what} has no retriable; add true or false")
     elif not isinstance(retriable.value, bool):
         properties.wrong(retriable, "true or false")
+    refresh, about = properties.boolean("refreshMetadata"), properties.text("about")
     properties.finish()
     if code is None or retriable is None:
         return None
-    return ErrorCode(name, code, retriable.value is True)
+    return ErrorCode(name, code, retriable.value is True, refresh, about or "")
 
 
 def load(path: Path, problems: Problems) -> Node | None:

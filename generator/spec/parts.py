@@ -35,11 +35,12 @@ PARTS = {
         Part("_core", "what printed code calls", ("errors",), is_basic=True),
         Part("schema", "the dynamic codec", ("errors", "_core"), is_basic=True),
         Part("_base", "what every message class can do", ("errors", "_core", "schema"), is_basic=True),
+        Part("enums", "names for the numbers and texts of fields"),
         Part("json", "Kafka's JSON form", ("errors", "_core", "schema", "_base"), is_basic=True),
         Part(
             "protocol",
             "headers, framing, the table of APIs, negotiation",
-            ("errors", "_core", "_base"),
+            ("errors", "_core", "_base", "enums"),
             frozenset((REQUEST, RESPONSE)),
         ),
         Part(

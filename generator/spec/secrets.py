@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_message_generator.spec.companions import SECRETS, SETTINGS, load
+from kafka_message_generator.spec.paths import FieldEntry, FieldPath, entry, read_fields
 from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Location, Node, Problems
 
@@ -22,27 +23,6 @@ class KnownSetting:
 
     name: str
     type: str
-
-
-@dataclass(frozen=True)
-class FieldPath:
-    """A field of a message by the names on the way to it: ``Upsertions.Salt``."""
-
-    text: str
-    location: Location
-
-    @property
-    def names(self) -> list[str]:
-        return self.text.split(".")
-
-
-@dataclass(frozen=True)
-class FieldEntry:
-    """Fields of one message, all of them secret or all of them not."""
-
-    message: str
-    location: Location
-    fields: tuple[FieldPath, ...]
 
 
 @dataclass(frozen=True)
@@ -108,38 +88,20 @@ def read_secrets(specs: Path, problems: Problems) -> SecretFacts:
         properties = Properties(node, SECRETS, problems)
     except Missing:
         return SecretFacts()
-    secrets = [_fields(each, problems) for each in properties.nodes("secrets")]
+    secrets = [read_fields(each, problems) for each in properties.nodes("secrets")]
     settings = [_setting_entry(each, problems) for each in properties.nodes("settings")]
-    opened = [_fields(each, problems) for each in properties.nodes("open")]
+    opened = [read_fields(each, problems) for each in properties.nodes("open")]
     properties.finish()
     return SecretFacts(
-        tuple(entry for entry in secrets if entry),
-        tuple(entry for entry in settings if entry),
-        tuple(entry for entry in opened if entry),
+        tuple(each for each in secrets if each),
+        tuple(each for each in settings if each),
+        tuple(each for each in opened if each),
     )
-
-
-def _fields(node: Node, problems: Problems) -> FieldEntry | None:
-    try:
-        properties = _entry(node, problems)
-        message = properties.required("message")
-    except Missing:
-        return None
-    paths = []
-    for each in properties.nodes("fields"):
-        if isinstance(each.value, str):
-            paths.append(FieldPath(each.value, each.location))
-        else:
-            properties.wrong(each, "the name of a field")
-    if not properties.nodes("fields"):
-        problems.error(node.location, f"{properties.what} has no fields; add their names")
-    properties.finish()
-    return FieldEntry(message, properties.places["message"], tuple(paths))
 
 
 def _setting_entry(node: Node, problems: Problems) -> SettingEntry | None:
     try:
-        properties = _entry(node, problems)
+        properties = entry(node, problems)
         message, name, value = (properties.required(key) for key in ("message", "name", "value"))
     except Missing:
         return None
@@ -153,9 +115,3 @@ def _setting_entry(node: Node, problems: Problems) -> SettingEntry | None:
         FieldPath(value, places["value"]),
         None if kind is None else FieldPath(kind, places["resourceType"]),
     )
-
-
-def _entry(node: Node, problems: Problems) -> Properties:
-    properties = Properties(node, "an entry", problems)
-    properties.text("about")  # for readers: why
-    return properties

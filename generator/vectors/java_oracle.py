@@ -69,7 +69,7 @@ class Oracle:
         return [_answer(line) for line in lines]
 
     def errors(self) -> list[dict[str, Json]]:
-        """Kafka's error codes: name, code, retriable."""
+        """Kafka's error codes: name, code, whether retriable, whether metadata has to be refreshed."""
         return self._run("errors", "")
 
     def apis(self) -> list[dict[str, Json]]:

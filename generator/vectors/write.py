@@ -66,10 +66,15 @@ def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
 
 
 def write_errors(jars: Jars, path: Path) -> int:
-    """Write Kafka's error codes to ``path`` as a JSON list, one a line in Kafka's order (by code); how many."""
+    """Write Kafka's error codes to ``path`` as a JSON list, one a line in Kafka's order (by code); how many.
+
+    Our descriptions that are there already are kept.
+    """
     with oracle(jars) as java:
         errors = java.errors()
-    lines = ",\n".join(f"  {json.dumps(error)}" for error in errors)
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
+    lines = ",\n".join(f"  {json.dumps(error | about.get(error['name'], {}))}" for error in errors)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8", newline="\n")
     return len(errors)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import tomllib
@@ -31,7 +32,9 @@ def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for block in BLOCKS:
         if block.language == "json":
-            (folder / f"{json.loads(block.text)['name']}.json").write_text(block.text)
+            told = json.loads(block.text)
+            name = "enumerations" if isinstance(told, list) else told["name"]
+            (folder / f"{name}.json").write_text(block.text)
     (folder / "package.toml").write_text(text_of("toml"))
     (folder / "COPYING").write_text("For friends of Acme.\n")
     return folder
@@ -47,6 +50,7 @@ def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
     import_package(Path("invoices-package/src").absolute(), "acme_invoices")
     exec(compile(text_of("python"), PAGE, "exec"), {})
     assert not Path("invoices-package/src/acme_invoices/segments").exists()
+    assert importlib.import_module("acme_invoices.enums").Amount(-1).name == "NOT_KNOWN"
 
 
 def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,6 +177,7 @@ def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -
         lambda: (request.specs / "LICENSE").write_text("Do what you like."),
         lambda: (request.specs / "settings.json").write_text("[]"),
         lambda: (request.specs / "secrets.json").write_text("{}"),
+        lambda: (request.specs / "enumerations.json").write_text("[]"),
         lambda: (request.specs / "package.toml").write_text('[package]\nreadme = "about.md"\n'),
         lambda: (request.specs / "about.md").write_text("A package.\n"),
     ):
@@ -184,7 +185,7 @@ def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -
         seen.add(package.inputs_hash(request))
     other = package.Request(request.specs, request.output, "other_package")
     parts = package.Request(request.specs, request.output, "sample_package", ("arrow",))
-    assert len({*seen, package.inputs_hash(other), package.inputs_hash(parts)}) == 14
+    assert len({*seen, package.inputs_hash(other), package.inputs_hash(parts)}) == 15
 
 
 def test_other_files_beside_the_definitions_do_not_count(generated: package.Request) -> None:

@@ -216,5 +216,6 @@ print(*sorted({name.split(".")[1] for name in names}))
     basic = ["_base", "_core", "errors", "json", "messages", "schema"]
     needed = ["secrets"] if "arrow" in parts else []  # its columns can be hidden
     needed += ["batches"] if "segments" in parts else []  # one table of the format
+    needed += ["enums"] if "protocol" in parts else []  # its error codes
     expected = sorted({*basic, *needed, *(part for part in parts.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")

@@ -92,16 +92,26 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     branches.load_all()
     for sample in SAMPLES.values():
         portable.render(plan_of(sample))
-    errors = [{"name": "NONE", "code": 0, "retriable": False}, {"name": "BUSY", "code": 7, "retriable": True}]
+    busy = {"name": "BUSY", "code": 7, "retriable": True, "refreshMetadata": True, "about": "Come back later."}
+    errors = [{"name": "NONE", "code": 0, "retriable": False}, busy]
+    members = [{"name": "ONE", "value": 1, "about": "Just one."}, {"name": "TWO", "value": 2}]
+    enumerations = [{"name": "Few", "members": members}]
     secret = {"message": "Kinds", "fields": ["Blob"]}
     setting = {"message": "Kinds", "name": "Text", "value": "MaybeText"}
     secrets = {"secrets": [secret], "settings": [setting]}
     answers = [{"message": "AskResponse", "field": "Count", "value": "-1"}]
-    facts = {"errors": errors, "answers": answers, "secrets": secrets, "settings": [{"name": "a", "type": "INT"}]}
+    facts = {
+        "answers": answers,
+        "enumerations": enumerations,
+        "errors": errors,
+        "secrets": secrets,
+        "settings": [{"name": "a", "type": "INT"}],
+    }
     samples = (*APIS, TELL, SAMPLES["KeysValue"], SAMPLES["EmptyKey"], SAMPLES["Kinds"])
     render_package(tmp_path / "full", *samples, release="4.9.9", toml=FULL, **facts)
     render_package(tmp_path / "columns", message(), toml='[package]\nparts = ["arrow"]\n')
     render_package(tmp_path / "bare", message(), errors=[])
+    render_package(tmp_path / "no names", message(), toml='[package]\nparts = ["enums"]\n')
     render_package(tmp_path / "gone", *GONE)
     assert branches.missing == []
 

@@ -138,12 +138,12 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     ("settings", "given", "extra"),
     [
         ("", None, {"records"}),
-        (HEADERS, None, {"records", "protocol"}),
+        (HEADERS, None, {"records", "protocol", "enums"}),
         (RECORDS, None, {"batches", "segments"}),
         ("[package]\nparts = []\n", None, set()),
         ("[package]\nparts = ['arrow', 'records']\n", None, {"arrow", "records", "secrets"}),
         (RECORDS, ("arrow",), {"arrow", "secrets"}),
-        (RECORDS + HEADERS, ("protocol", "arrow"), {"protocol", "arrow", "secrets"}),
+        (RECORDS + HEADERS, ("protocol", "arrow"), {"protocol", "enums", "arrow", "secrets"}),
         (RECORDS, (), set()),
     ],
 )

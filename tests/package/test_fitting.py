@@ -200,6 +200,16 @@ def test_versions_print_as_definitions_have_them(versions: Range, text: str) -> 
     assert Range.parse(text) == versions
 
 
+def test_every_field_says_what_it_is() -> None:
+    """A name and its versions tell little to who does not know Kafka yet; a new release brings new fields."""
+    bare = []
+    for name in Package("kafka_messages").message_names:
+        facts = facts_of(Package("kafka_messages").message(name))
+        for struct, fields in {name: facts.fields, **facts.structs}.items():
+            bare += [f"{struct}.{field.name}" for field in fields if not field.about.endswith((".", ")"))]
+    assert bare == []
+
+
 def test_help_has_the_descriptions() -> None:
     """Slots have no docstrings; without this, help() of a message is a list of bare names."""
     assert inspect.getdoc(MetadataRequestTopic) == (

@@ -98,7 +98,7 @@ PRINTED = "2.1.0 Invoices 'by wire' \\ {{ all }} of them: read and write any mes
 """What the script prints."""
 ROOMS = {
     *("__init__.py", "errors.py", "json.py", "py.typed"),
-    *("_base", "_core", "messages", "protocol", "schema"),
+    *("_base", "_core", "enums", "messages", "protocol", "schema"),
 }
 WORDS = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kafka_messages.", "numpy", "pyarrow")
 """What is of Kafka's logs, and of our own package."""

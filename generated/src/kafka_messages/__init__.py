@@ -4,6 +4,7 @@
 Import a message class from here; the structs inside a message are attributes of its class. ``all_messages`` lists them.
 ``errors``: what can go wrong.
 ``schema``: the dynamic codec.
+``enums``: names for the numbers and texts of fields.
 ``json``: Kafka's JSON form.
 ``protocol``: headers, framing, the table of APIs, negotiation.
 ``connection``: a connection without I/O, and walks over errors, addresses and names.

@@ -7,8 +7,9 @@ from .._base.versions import Versions
 from .._core.generic import Generic
 from .._core.spelling import did_you_mean
 from .._core.value import dataclass
+from ..enums import ApiKey, ErrorCode
 from ._errors import UnknownApiError
-from ._tables import APIS, RETRIABLE, ApiKey, Headers
+from ._tables import APIS, Headers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,4 +183,4 @@ def _build(key: int) -> Api[Any]:
 
 def is_retriable(code: int) -> bool:
     """Whether the error with this code may go away by itself, as the definitions say; false for unknown codes."""
-    return code in RETRIABLE
+    return ErrorCode(code).is_retriable

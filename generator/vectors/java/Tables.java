@@ -3,6 +3,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.PrintStream;
 import java.util.function.IntUnaryOperator;
+import org.apache.kafka.common.errors.RefreshRetriableException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.protocol.ApiKeys;
@@ -19,6 +20,7 @@ final class Tables {
             line.put("name", error.name());
             line.put("code", error.code());
             line.put("retriable", error.exception() instanceof RetriableException);
+            line.put("refreshMetadata", error.exception() instanceof RefreshRetriableException);
             print(out, line);
         }
     }

@@ -93,13 +93,13 @@ _AbortedTxnConstants._codecs = {
 }
 _AbortedTxnConstants._facts = (
     '{"name":"AbortedTxn","type":"data","validVersions":"0","flexibleVersions":"none","fields":'
-    '[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","about":"Id of t'
-    'he producer whose transaction was aborted."},{"name":"first_offset","json":"firstOffset","'
-    'type":"int64","versions":"0+","about":"Offset of the first record of the aborted transacti'
-    'on."},{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Of'
-    'fset of the abort marker that closed the transaction."},{"name":"last_stable_offset","json'
-    '":"lastStableOffset","type":"int64","versions":"0+","about":"Last stable offset of the par'
-    'tition once the abort had been appended."}]}'
+    '[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","enumeration":"P'
+    'roducerId","about":"Id of the producer whose transaction was aborted."},{"name":"first_off'
+    'set","json":"firstOffset","type":"int64","versions":"0+","about":"Offset of the first reco'
+    'rd of the aborted transaction."},{"name":"last_offset","json":"lastOffset","type":"int64",'
+    '"versions":"0+","about":"Offset of the abort marker that closed the transaction."},{"name"'
+    ':"last_stable_offset","json":"lastStableOffset","type":"int64","versions":"0+","about":"La'
+    'st stable offset of the partition once the abort had been appended."}]}'
 )
 _AbortedTxnConstants._plan = (
     "1\n" ":AbortedTxn producer_id/q first_offset/q last_offset/q last_stable_offset/q\n" "0 0 1 2 3\n"

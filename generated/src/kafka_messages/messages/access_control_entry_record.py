@@ -196,19 +196,20 @@ _AccessControlEntryRecordConstants._facts = (
     '{"name":"AccessControlEntryRecord","type":"metadata","validVersions":"0","flexibleVersions'
     '":"0+","fields":[{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the'
     ' rule, by which it is removed again."},{"name":"resource_type","json":"resourceType","type'
-    '":"int8","versions":"0+","about":"Kind of resource: 2 topic, 3 group, 4 cluster, 5 transac'
-    'tional id, 6 delegation token, 7 user."},{"name":"resource_name","json":"resourceName","ty'
-    'pe":"string","versions":"0+","about":"Name or name prefix of the resource; with a literal '
-    'pattern a star stands for all."},{"name":"pattern_type","json":"patternType","type":"int8"'
-    ',"versions":"0+","about":"How the name is matched: 3 literal, 4 prefix."},{"name":"princip'
-    'al","json":"principal","type":"string","versions":"0+","about":"Whom the rule is about, as'
-    ' type and name, for example User:alice."},{"name":"host","json":"host","type":"string","ve'
-    'rsions":"0+","about":"Client address the rule is for, a star for any."},{"name":"operation'
-    '","json":"operation","type":"int8","versions":"0+","about":"2 all, 3 read, 4 write, 5 crea'
-    "te, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs"
-    ', 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"name'
-    '":"permission_type","json":"permissionType","type":"int8","versions":"0+","about":"2 denie'
-    's, 3 allows."}]}'
+    '":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource: 2 topic, '
+    '3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},{"name":"resource_na'
+    'me","json":"resourceName","type":"string","versions":"0+","about":"Name or name prefix of '
+    'the resource; with a literal pattern a star stands for all."},{"name":"pattern_type","json'
+    '":"patternType","type":"int8","versions":"0+","enumeration":"PatternType","about":"How the'
+    ' name is matched: 3 literal, 4 prefix."},{"name":"principal","json":"principal","type":"st'
+    'ring","versions":"0+","about":"Whom the rule is about, as type and name, for example User:'
+    'alice."},{"name":"host","json":"host","type":"string","versions":"0+","about":"Client addr'
+    'ess the rule is for, a star for any."},{"name":"operation","json":"operation","type":"int8'
+    '","versions":"0+","enumeration":"AclOperation","about":"2 all, 3 read, 4 write, 5 create, '
+    "6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs, 12"
+    ' idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"name":"p'
+    'ermission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPe'
+    'rmissionType","about":"2 denies, 3 allows."}]}'
 )
 _AccessControlEntryRecordConstants._plan = (
     "1\n"

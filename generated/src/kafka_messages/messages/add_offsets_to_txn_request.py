@@ -203,11 +203,12 @@ _AddOffsetsToTxnRequestConstants._facts = (
     ':"3+","fields":[{"name":"transactional_id","json":"transactionalId","type":"string","versi'
     'ons":"0+","entityType":"transactionalId","about":"Transactional id configured on the produ'
     'cer."},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityTyp'
-    'e":"producerId","about":"Producer id currently bound to the transactional id."},{"name":"p'
-    'roducer_epoch","json":"producerEpoch","type":"int16","versions":"0+","about":"Epoch of the'
-    ' producer id; an outdated one is fenced off."},{"name":"group_id","json":"groupId","type":'
-    '"string","versions":"0+","entityType":"groupId","about":"Consumer group whose offsets are '
-    'to be committed inside the transaction."}]}'
+    'e":"producerId","enumeration":"ProducerId","about":"Producer id currently bound to the tra'
+    'nsactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions"'
+    ':"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer id; an outdated one is '
+    'fenced off."},{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityT'
+    'ype":"groupId","about":"Consumer group whose offsets are to be committed inside the transa'
+    'ction."}]}'
 )
 _AddOffsetsToTxnRequestConstants._plan = (
     "1\n"

@@ -118,8 +118,8 @@ _AddOffsetsToTxnResponseConstants._facts = (
     '{"name":"AddOffsetsToTxnResponse","type":"response","validVersions":"0-4","flexibleVersion'
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."}'
-    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error cod'
-    'e of the whole request, 0 for none."}]}'
+    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Err'
+    'orCode","about":"Error code of the whole request, 0 for none."}]}'
 )
 _AddOffsetsToTxnResponseConstants._plan = (
     "1\n" ":AddOffsetsToTxnResponse throttle_time_ms/i error_code/h\n" "0-2 0 1\n" "3-4 0 1 ;\n"

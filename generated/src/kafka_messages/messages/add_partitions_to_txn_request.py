@@ -51,7 +51,7 @@ class AddPartitionsToTxnTopic(StructBase):
     """One topic with the partitions concerned."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions to enlist or verify. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -633,23 +633,25 @@ _AddPartitionsToTxnRequestConstants._facts = (
     'actionalId","type":"string","versions":"0-3","entityType":"transactionalId","about":"Up to'
     ' version 3: transactional id of the one transaction in the request."},{"name":"v3_and_belo'
     'w_producer_id","json":"v3AndBelowProducerId","type":"int64","versions":"0-3","entityType":'
-    '"producerId","about":"Up to version 3: producer id of that transaction."},{"name":"v3_and_'
-    'below_producer_epoch","json":"v3AndBelowProducerEpoch","type":"int16","versions":"0-3","ab'
-    'out":"Up to version 3: epoch of the producer id."},{"name":"v3_and_below_topics","json":"v'
-    '3AndBelowTopics","type":"[]AddPartitionsToTxnTopic","versions":"0-3","about":"Up to versio'
-    'n 3: topics whose partitions are to be added, one entry per topic."}],"structs":{"AddParti'
-    'tionsToTxnTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType'
-    '":"topicName","mapKey":true},{"name":"partitions","json":"partitions","type":"[]int32","ve'
-    'rsions":"0+","about":"Numbers of the partitions to enlist or verify."}],"AddPartitionsToTx'
-    'nTransaction":[{"name":"transactional_id","json":"transactionalId","type":"string","versio'
-    'ns":"4+","entityType":"transactionalId","mapKey":true,"about":"Transactional id the entry '
-    'is about."},{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","enti'
-    'tyType":"producerId","about":"Producer id currently bound to the transactional id."},{"nam'
-    'e":"producer_epoch","json":"producerEpoch","type":"int16","versions":"4+","about":"Epoch o'
-    'f the producer id."},{"name":"verify_only","json":"verifyOnly","type":"bool","versions":"4'
-    '+","about":"True to check only that the partitions already belong to the transaction; fals'
-    'e to add them."},{"name":"topics","json":"topics","type":"[]AddPartitionsToTxnTopic","vers'
-    'ions":"4+","about":"Topics whose partitions take part, one entry per topic."}]}}'
+    '"producerId","enumeration":"ProducerId","about":"Up to version 3: producer id of that tran'
+    'saction."},{"name":"v3_and_below_producer_epoch","json":"v3AndBelowProducerEpoch","type":"'
+    'int16","versions":"0-3","enumeration":"ProducerEpoch","about":"Up to version 3: epoch of t'
+    'he producer id."},{"name":"v3_and_below_topics","json":"v3AndBelowTopics","type":"[]AddPar'
+    'titionsToTxnTopic","versions":"0-3","about":"Up to version 3: topics whose partitions are '
+    'to be added, one entry per topic."}],"structs":{"AddPartitionsToTxnTopic":[{"name":"name",'
+    '"json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"abou'
+    't":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","versio'
+    'ns":"0+","about":"Numbers of the partitions to enlist or verify."}],"AddPartitionsToTxnTra'
+    'nsaction":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":'
+    '"4+","entityType":"transactionalId","mapKey":true,"about":"Transactional id the entry is a'
+    'bout."},{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","entityTy'
+    'pe":"producerId","enumeration":"ProducerId","about":"Producer id currently bound to the tr'
+    'ansactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions'
+    '":"4+","enumeration":"ProducerEpoch","about":"Epoch of the producer id."},{"name":"verify_'
+    'only","json":"verifyOnly","type":"bool","versions":"4+","about":"True to check only that t'
+    'he partitions already belong to the transaction; false to add them."},{"name":"topics","js'
+    'on":"topics","type":"[]AddPartitionsToTxnTopic","versions":"4+","about":"Topics whose part'
+    'itions take part, one entry per topic."}]}}'
 )
 _AddPartitionsToTxnRequestConstants._plan = (
     "1\n"

@@ -50,7 +50,7 @@ class AddPartitionsToTxnPartitionResult(StructBase):
     """Outcome for one partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     partition_error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -99,7 +99,7 @@ class AddPartitionsToTxnTopicResult(StructBase):
     """Outcome for one topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     results_by_partition: AddPartitionsToTxnPartitionResultCollection = field(
         default_factory=AddPartitionsToTxnPartitionResultCollection
     )
@@ -696,23 +696,25 @@ _AddPartitionsToTxnResponseConstants._facts = (
     '{"name":"AddPartitionsToTxnResponse","type":"response","validVersions":"0-5","flexibleVers'
     'ions":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'
-    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"4+","ignorable":tru'
-    'e,"about":"Error code of the whole request (version 4 and later), 0 for none."},{"name":"r'
-    'esults_by_transaction","json":"resultsByTransaction","type":"[]AddPartitionsToTxnResult","'
-    'versions":"4+","about":"From version 4: one entry per transaction of the request."},{"name'
-    '":"results_by_topic_v3_and_below","json":"resultsByTopicV3AndBelow","type":"[]AddPartition'
-    'sToTxnTopicResult","versions":"0-3","about":"Up to version 3: outcome of each topic of the'
-    ' only transaction."}],"structs":{"AddPartitionsToTxnTopicResult":[{"name":"name","json":"n'
-    'ame","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"resu'
-    'lts_by_partition","json":"resultsByPartition","type":"[]AddPartitionsToTxnPartitionResult"'
-    ',"versions":"0+","about":"Outcome of each partition of the topic."}],"AddPartitionsToTxnPa'
-    'rtitionResult":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions'
-    '":"0+","mapKey":true},{"name":"partition_error_code","json":"partitionErrorCode","type":"i'
-    'nt16","versions":"0+","about":"Error code of this partition, 0 for none."}],"AddPartitions'
-    'ToTxnResult":[{"name":"transactional_id","json":"transactionalId","type":"string","version'
-    's":"4+","entityType":"transactionalId","mapKey":true,"about":"Transactional id the outcome'
-    ' belongs to."},{"name":"topic_results","json":"topicResults","type":"[]AddPartitionsToTxnT'
-    'opicResult","versions":"4+","about":"Outcome of each topic of the transaction."}]}}'
+    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"4+","enumeration":"'
+    'ErrorCode","ignorable":true,"about":"Error code of the whole request (version 4 and later)'
+    ', 0 for none."},{"name":"results_by_transaction","json":"resultsByTransaction","type":"[]A'
+    'ddPartitionsToTxnResult","versions":"4+","about":"From version 4: one entry per transactio'
+    'n of the request."},{"name":"results_by_topic_v3_and_below","json":"resultsByTopicV3AndBel'
+    'ow","type":"[]AddPartitionsToTxnTopicResult","versions":"0-3","about":"Up to version 3: ou'
+    'tcome of each topic of the only transaction."}],"structs":{"AddPartitionsToTxnTopicResult"'
+    ':[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","m'
+    'apKey":true,"about":"Name of the topic."},{"name":"results_by_partition","json":"resultsBy'
+    'Partition","type":"[]AddPartitionsToTxnPartitionResult","versions":"0+","about":"Outcome o'
+    'f each partition of the topic."}],"AddPartitionsToTxnPartitionResult":[{"name":"partition_'
+    'index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Numbe'
+    'r of the partition within its topic, from 0."},{"name":"partition_error_code","json":"part'
+    'itionErrorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
+    'de of this partition, 0 for none."}],"AddPartitionsToTxnResult":[{"name":"transactional_id'
+    '","json":"transactionalId","type":"string","versions":"4+","entityType":"transactionalId",'
+    '"mapKey":true,"about":"Transactional id the outcome belongs to."},{"name":"topic_results",'
+    '"json":"topicResults","type":"[]AddPartitionsToTxnTopicResult","versions":"4+","about":"Ou'
+    'tcome of each topic of the transaction."}]}}'
 )
 _AddPartitionsToTxnResponseConstants._plan = (
     "1\n"

@@ -54,9 +54,9 @@ class Listener(StructBase):
     name: str = ""
     """Listener name, as in the controller's configuration. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -389,7 +389,9 @@ _AddRaftVoterRequestConstants._facts = (
     'ted. False: answer as soon as the leader has appended it to its log."}],"structs":{"Listen'
     'er":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"L'
     'istener name, as in the controller\'s configuration."},{"name":"host","json":"host","type":'
-    '"string","versions":"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"}]}}'
+    '"string","versions":"0+","about":"Host name or IP address at which the node can be reached'
+    '."},{"name":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that'
+    ' host."}]}}'
 )
 _AddRaftVoterRequestConstants._plan = (
     "1\n"

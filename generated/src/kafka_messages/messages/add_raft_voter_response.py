@@ -131,10 +131,10 @@ _AddRaftVoterResponseConstants._facts = (
     '{"name":"AddRaftVoterResponse","type":"response","validVersions":"0-1","flexibleVersions":'
     '"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"'
-    'name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code o'
-    'f the whole request, 0 for none."},{"name":"error_message","json":"errorMessage","type":"s'
-    'tring","versions":"0+","nullableVersions":"0+","ignorable":true,"about":"Human-readable de'
-    'tail on the error; null when there is none."}]}'
+    'name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorC'
+    'ode","about":"Error code of the whole request, 0 for none."},{"name":"error_message","json'
+    '":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","ignorable":true,'
+    '"about":"Human-readable detail on the error; null when there is none."}]}'
 )
 _AddRaftVoterResponseConstants._plan = (
     "1\n" ":AddRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n" "0-1 0 1 2cn ;\n"

@@ -105,11 +105,11 @@ _AllocateProducerIdsResponseConstants._facts = (
     '{"name":"AllocateProducerIdsResponse","type":"response","validVersions":"0","flexibleVersi'
     'ons":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
     'sions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none.'
-    '"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error c'
-    'ode of the whole request, 0 for none."},{"name":"producer_id_start","json":"producerIdStar'
-    't","type":"int64","versions":"0+","entityType":"producerId","about":"First producer id of '
-    'the block."},{"name":"producer_id_len","json":"producerIdLen","type":"int32","versions":"0'
-    '+","about":"How many consecutive ids the block holds."}]}'
+    '"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"E'
+    'rrorCode","about":"Error code of the whole request, 0 for none."},{"name":"producer_id_sta'
+    'rt","json":"producerIdStart","type":"int64","versions":"0+","entityType":"producerId","abo'
+    'ut":"First producer id of the block."},{"name":"producer_id_len","json":"producerIdLen","t'
+    'ype":"int32","versions":"0+","about":"How many consecutive ids the block holds."}]}'
 )
 _AllocateProducerIdsResponseConstants._plan = (
     "1\n"

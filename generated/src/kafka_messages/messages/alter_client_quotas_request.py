@@ -596,14 +596,15 @@ _AlterClientQuotasRequestConstants._facts = (
     's":"0+","about":"Parts which together identify the entity, such as a user plus a client id'
     '."},{"name":"ops","json":"ops","type":"[]OpData","versions":"0+","about":"Changes to the e'
     'ntity\'s quotas, one entry per quota key."}],"EntityData":[{"name":"entity_type","json":"en'
-    'tityType","type":"string","versions":"0+","about":"Kind of this part: user, client-id or i'
-    'p."},{"name":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVe'
-    'rsions":"0+","about":"Name of the user, client id or address; null for the default entity '
-    'of that kind."}],"OpData":[{"name":"key","json":"key","type":"string","versions":"0+","abo'
-    'ut":"Quota to change, for example producer_byte_rate or request_percentage."},{"name":"val'
-    'ue","json":"value","type":"float64","versions":"0+","about":"New limit; without meaning wh'
-    'en the quota is removed."},{"name":"remove","json":"remove","type":"bool","versions":"0+",'
-    '"about":"True to drop the quota, false to set it to Value."}]}}'
+    'tityType","type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of'
+    ' this part: user, client-id or ip."},{"name":"entity_name","json":"entityName","type":"str'
+    'ing","versions":"0+","nullableVersions":"0+","about":"Name of the user, client id or addre'
+    'ss; null for the default entity of that kind."}],"OpData":[{"name":"key","json":"key","typ'
+    'e":"string","versions":"0+","about":"Quota to change, for example producer_byte_rate or re'
+    'quest_percentage."},{"name":"value","json":"value","type":"float64","versions":"0+","about'
+    '":"New limit; without meaning when the quota is removed."},{"name":"remove","json":"remove'
+    '","type":"bool","versions":"0+","about":"True to drop the quota, false to set it to Value.'
+    '"}]}}'
 )
 _AlterClientQuotasRequestConstants._plan = (
     "1\n"

@@ -530,15 +530,16 @@ _AlterConfigsRequestConstants._facts = (
     'ons":"0+","about":"Resources to configure, one entry each."},{"name":"validate_only","json'
     '":"validateOnly","type":"bool","versions":"0+","about":"True to check the configuration wi'
     'thout applying it."}],"structs":{"AlterConfigsResource":[{"name":"resource_type","json":"r'
-    'esourceType","type":"int8","versions":"0+","mapKey":true,"about":"Config resource type: 2 '
-    'topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},{"name":"resource_name","'
-    'json":"resourceName","type":"string","versions":"0+","mapKey":true,"about":"Topic name, br'
-    "oker id as text, or other name fitting the type; an empty broker name is the cluster-wide "
-    'default."},{"name":"configs","json":"configs","type":"[]AlterableConfig","versions":"0+","'
-    'about":"The complete new set of overrides, one entry per key."}],"AlterableConfig":[{"name'
-    '":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Configuratio'
-    'n key."},{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions"'
-    ':"0+","about":"New value as text; null means that no value is given."}]}}'
+    'esourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","mapKey":tru'
+    'e,"about":"Config resource type: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32'
+    ' group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","m'
+    'apKey":true,"about":"Topic name, broker id as text, or other name fitting the type; an emp'
+    'ty broker name is the cluster-wide default."},{"name":"configs","json":"configs","type":"['
+    ']AlterableConfig","versions":"0+","about":"The complete new set of overrides, one entry pe'
+    'r key."}],"AlterableConfig":[{"name":"name","json":"name","type":"string","versions":"0+",'
+    '"mapKey":true,"about":"Configuration key."},{"name":"value","json":"value","type":"string"'
+    ',"versions":"0+","nullableVersions":"0+","about":"New value as text; null means that no va'
+    'lue is given."}]}}'
 )
 _AlterConfigsRequestConstants._plan = (
     "1\n"

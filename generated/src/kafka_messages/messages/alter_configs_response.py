@@ -360,13 +360,14 @@ _AlterConfigsResponseConstants._facts = (
     '":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"'
     'name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","versions":"0'
     '+","about":"Outcomes, one entry per resource of the request."}],"structs":{"AlterConfigsRe'
-    'sourceResponse":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","a'
-    'bout":"Error code of this resource, 0 for none."},{"name":"error_message","json":"errorMes'
-    'sage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable deta'
-    'il on the error; null when there is none."},{"name":"resource_type","json":"resourceType",'
-    '"type":"int8","versions":"0+","about":"Config resource type: 2 topic, 4 broker, 8 broker l'
-    'ogger, 16 client metrics, 32 group."},{"name":"resource_name","json":"resourceName","type"'
-    ':"string","versions":"0+","about":"Name of the resource as given in the request."}]}}'
+    'sourceResponse":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
+    'numeration":"ErrorCode","about":"Error code of this resource, 0 for none."},{"name":"error'
+    '_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","a'
+    'bout":"Human-readable detail on the error; null when there is none."},{"name":"resource_ty'
+    'pe","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType"'
+    ',"about":"Config resource type: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 '
+    'group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","ab'
+    'out":"Name of the resource as given in the request."}]}}'
 )
 _AlterConfigsResponseConstants._plan = (
     "1\n"

@@ -45,7 +45,7 @@ class ReassignablePartition(StructBase):
     """Partitions to move, one entry each."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     replicas: list[int] | None = None
     """Brokers that shall hold the partition, preferred leader first; null cancels the move under way. (versions
     0+)
@@ -79,7 +79,7 @@ class ReassignableTopic(StructBase):
     """Topics with partitions to move, one entry per topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[ReassignablePartition] = field(default_factory=list)
     """Partitions to move, one entry each. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -398,12 +398,13 @@ _AlterPartitionReassignmentsRequestConstants._facts = (
     'lse to refuse such a change."},{"name":"topics","json":"topics","type":"[]ReassignableTopi'
     'c","versions":"0+","about":"Topics with partitions to move, one entry per topic."}],"struc'
     'ts":{"ReassignableTopic":[{"name":"name","json":"name","type":"string","versions":"0+","en'
-    'tityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]ReassignablePart'
-    'ition","versions":"0+","about":"Partitions to move, one entry each."}],"ReassignablePartit'
-    'ion":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"'
-    'name":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVersions":"0+'
-    '","entityType":"brokerId","default":null,"about":"Brokers that shall hold the partition, p'
-    'referred leader first; null cancels the move under way."}]}}'
+    'tityType":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partition'
+    's","type":"[]ReassignablePartition","versions":"0+","about":"Partitions to move, one entry'
+    ' each."}],"ReassignablePartition":[{"name":"partition_index","json":"partitionIndex","type'
+    '":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},{"n'
+    'ame":"replicas","json":"replicas","type":"[]int32","versions":"0+","nullableVersions":"0+"'
+    ',"entityType":"brokerId","default":null,"about":"Brokers that shall hold the partition, pr'
+    'eferred leader first; null cancels the move under way."}]}}'
 )
 _AlterPartitionReassignmentsRequestConstants._plan = (
     "1\n"

@@ -43,7 +43,7 @@ class ReassignablePartitionResponse(StructBase):
     """Outcomes, one entry per partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = ""
@@ -80,7 +80,7 @@ class ReassignableTopicResponse(StructBase):
     """Outcomes, one entry per topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[ReassignablePartitionResponse] = field(default_factory=list)
     """Outcomes, one entry per partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -452,19 +452,20 @@ _AlterPartitionReassignmentsResponseConstants._facts = (
     'eans none."},{"name":"allow_replication_factor_change","json":"allowReplicationFactorChang'
     'e","type":"bool","versions":"1+","ignorable":true,"default":true,"about":"Repeats the requ'
     'est: true (default) when the replication factor was allowed to change."},{"name":"error_co'
-    'de","json":"errorCode","type":"int16","versions":"0+","about":"Error code of the whole req'
-    'uest, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","version'
-    's":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when the'
-    're is none."},{"name":"responses","json":"responses","type":"[]ReassignableTopicResponse",'
-    '"versions":"0+","about":"Outcomes, one entry per topic."}],"structs":{"ReassignableTopicRe'
-    'sponse":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicN'
-    'ame"},{"name":"partitions","json":"partitions","type":"[]ReassignablePartitionResponse","v'
-    'ersions":"0+","about":"Outcomes, one entry per partition."}],"ReassignablePartitionRespons'
-    'e":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"na'
-    'me":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of '
-    'this partition, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string'
-    '","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; nul'
-    'l when there is none."}]}}'
+    'de","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"E'
+    'rror code of the whole request, 0 for none."},{"name":"error_message","json":"errorMessage'
+    '","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail o'
+    'n the error; null when there is none."},{"name":"responses","json":"responses","type":"[]R'
+    'eassignableTopicResponse","versions":"0+","about":"Outcomes, one entry per topic."}],"stru'
+    'cts":{"ReassignableTopicResponse":[{"name":"name","json":"name","type":"string","versions"'
+    ':"0+","entityType":"topicName","about":"Name of the topic."},{"name":"partitions","json":"'
+    'partitions","type":"[]ReassignablePartitionResponse","versions":"0+","about":"Outcomes, on'
+    'e entry per partition."}],"ReassignablePartitionResponse":[{"name":"partition_index","json'
+    '":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within '
+    'its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
+    '","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"'
+    'error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0'
+    '+","about":"Human-readable detail on the error; null when there is none."}]}}'
 )
 _AlterPartitionReassignmentsResponseConstants._plan = (
     "1\n"

@@ -81,7 +81,7 @@ class PartitionData(StructBase):
     """Partitions to change, one entry each."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     leader_epoch: int = 0
     """Leader epoch under which the sender leads the partition. (versions 0+)"""
     new_isr: list[int] = field(default_factory=list)
@@ -571,20 +571,22 @@ _AlterPartitionRequestConstants._facts = (
     'n":"topicId","type":"uuid","versions":"2+","ignorable":true,"about":"Unique id of the topi'
     'c."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","ab'
     'out":"Partitions to change, one entry each."}],"PartitionData":[{"name":"partition_index",'
-    '"json":"partitionIndex","type":"int32","versions":"0+"},{"name":"leader_epoch","json":"lea'
-    'derEpoch","type":"int32","versions":"0+","about":"Leader epoch under which the sender lead'
-    's the partition."},{"name":"new_isr","json":"newIsr","type":"[]int32","versions":"0-2","en'
-    'tityType":"brokerId","about":"Up to version 2: broker ids of the proposed in-sync set."},{'
-    '"name":"new_isr_with_epochs","json":"newIsrWithEpochs","type":"[]BrokerState","versions":"'
-    '3+","about":"From version 3: proposed in-sync set, one entry per broker."},{"name":"leader'
-    '_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"1+","about":"0 whe'
-    "n the leader's log is fully recovered, 1 while it is recovering after an unclean election."
-    '"},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about'
-    '":"Partition epoch the change starts from; the controller refuses it when the epoch has mo'
-    'ved on."}],"BrokerState":[{"name":"broker_id","json":"brokerId","type":"int32","versions":'
-    '"3+","entityType":"brokerId","about":"Broker that belongs to the proposed set."},{"name":"'
-    'broker_epoch","json":"brokerEpoch","type":"int64","versions":"3+","default":-1,"about":"Re'
-    'gistration epoch of that broker as the leader knows it; -1 when it does not know."}]}}'
+    '"json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition wi'
+    'thin its topic, from 0."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","vers'
+    'ions":"0+","about":"Leader epoch under which the sender leads the partition."},{"name":"ne'
+    'w_isr","json":"newIsr","type":"[]int32","versions":"0-2","entityType":"brokerId","about":"'
+    'Up to version 2: broker ids of the proposed in-sync set."},{"name":"new_isr_with_epochs","'
+    'json":"newIsrWithEpochs","type":"[]BrokerState","versions":"3+","about":"From version 3: p'
+    'roposed in-sync set, one entry per broker."},{"name":"leader_recovery_state","json":"leade'
+    'rRecoveryState","type":"int8","versions":"1+","enumeration":"LeaderRecoveryState","about":'
+    "\"0 when the leader's log is fully recovered, 1 while it is recovering after an unclean ele"
+    'ction."},{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+",'
+    '"about":"Partition epoch the change starts from; the controller refuses it when the epoch '
+    'has moved on."}],"BrokerState":[{"name":"broker_id","json":"brokerId","type":"int32","vers'
+    'ions":"3+","entityType":"brokerId","about":"Broker that belongs to the proposed set."},{"n'
+    'ame":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"3+","default":-1,"abou'
+    't":"Registration epoch of that broker as the leader knows it; -1 when it does not know."}]'
+    "}}"
 )
 _AlterPartitionRequestConstants._plan = (
     "1\n"

@@ -47,7 +47,7 @@ class PartitionData(StructBase):
     """Outcomes, one entry per partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     leader_id: int = 0
@@ -343,24 +343,25 @@ _AlterPartitionResponseConstants._facts = (
     '{"name":"AlterPartitionResponse","type":"response","validVersions":"2-3","flexibleVersions'
     '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code'
-    ' of the whole request, 0 for none."},{"name":"topics","json":"topics","type":"[]TopicData"'
-    ',"versions":"0+","about":"Outcomes, one entry per topic."}],"structs":{"TopicData":[{"name'
-    '":"topic_id","json":"topicId","type":"uuid","versions":"2+","ignorable":true,"about":"Uniq'
-    'ue id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","v'
-    'ersions":"0+","about":"Outcomes, one entry per partition."}],"PartitionData":[{"name":"par'
-    'tition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code"'
-    ',"json":"errorCode","type":"int16","versions":"0+","about":"Error code of this partition, '
-    '0 for none."},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","entity'
-    'Type":"brokerId","about":"Broker id of the current leader, -1 when there is none."},{"name'
-    '":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the'
-    ' current leader, raised with every election."},{"name":"isr","json":"isr","type":"[]int32"'
-    ',"versions":"0+","entityType":"brokerId","about":"Broker ids of the in-sync replicas."},{"'
-    'name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"1+","'
-    'ignorable":true,"about":"0 when the leader\'s log is fully recovered, 1 while it is recover'
-    'ing after an unclean election."},{"name":"partition_epoch","json":"partitionEpoch","type":'
-    '"int32","versions":"0+","about":"Current epoch of the partition\'s state, raised with every'
-    ' change of it."}]}}'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Erro'
+    'rCode","about":"Error code of the whole request, 0 for none."},{"name":"topics","json":"to'
+    'pics","type":"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}],"str'
+    'ucts":{"TopicData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"2+","ign'
+    'orable":true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions","'
+    'type":"[]PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}],"Pa'
+    'rtitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":'
+    '"0+","about":"Number of the partition within its topic, from 0."},{"name":"error_code","js'
+    'on":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
+    'de of this partition, 0 for none."},{"name":"leader_id","json":"leaderId","type":"int32","'
+    'versions":"0+","entityType":"brokerId","about":"Broker id of the current leader, -1 when t'
+    'here is none."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+"'
+    ',"about":"Epoch of the current leader, raised with every election."},{"name":"isr","json":'
+    '"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the '
+    'in-sync replicas."},{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"i'
+    'nt8","versions":"1+","enumeration":"LeaderRecoveryState","ignorable":true,"about":"0 when '
+    "the leader's log is fully recovered, 1 while it is recovering after an unclean election.\"}"
+    ',{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":'
+    '"Current epoch of the partition\'s state, raised with every change of it."}]}}'
 )
 _AlterPartitionResponseConstants._plan = (
     "1\n"

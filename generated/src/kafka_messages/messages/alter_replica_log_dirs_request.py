@@ -43,7 +43,7 @@ class AlterReplicaLogDirTopic(StructBase):
     """Topics with replicas to place there, one entry per topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions whose replicas go into the directory. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -507,9 +507,9 @@ _AlterReplicaLogDirsRequestConstants._facts = (
     'ath of the log directory on the broker."},{"name":"topics","json":"topics","type":"[]Alter'
     'ReplicaLogDirTopic","versions":"0+","about":"Topics with replicas to place there, one entr'
     'y per topic."}],"AlterReplicaLogDirTopic":[{"name":"name","json":"name","type":"string","v'
-    'ersions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partiti'
-    'ons","type":"[]int32","versions":"0+","about":"Numbers of the partitions whose replicas go'
-    ' into the directory."}]}}'
+    'ersions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name"'
+    ':"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the'
+    ' partitions whose replicas go into the directory."}]}}'
 )
 _AlterReplicaLogDirsRequestConstants._plan = (
     "1\n"

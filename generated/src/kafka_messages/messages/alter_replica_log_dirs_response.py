@@ -49,7 +49,7 @@ class AlterReplicaLogDirPartitionResult(StructBase):
     """Outcomes, one entry per partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -81,7 +81,7 @@ class AlterReplicaLogDirTopicResult(StructBase):
     """Outcomes, one entry per topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[AlterReplicaLogDirPartitionResult] = field(default_factory=list)
     """Outcomes, one entry per partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -437,11 +437,12 @@ _AlterReplicaLogDirsResponseConstants._facts = (
     'e."},{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult","versions'
     '":"0+","about":"Outcomes, one entry per topic."}],"structs":{"AlterReplicaLogDirTopicResul'
     't":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"'
-    'topicName"},{"name":"partitions","json":"partitions","type":"[]AlterReplicaLogDirPartition'
-    'Result","versions":"0+","about":"Outcomes, one entry per partition."}],"AlterReplicaLogDir'
-    'PartitionResult":[{"name":"partition_index","json":"partitionIndex","type":"int32","versio'
-    'ns":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"'
-    'Error code of this partition, 0 for none."}]}}'
+    'topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"'
+    '[]AlterReplicaLogDirPartitionResult","versions":"0+","about":"Outcomes, one entry per part'
+    'ition."}],"AlterReplicaLogDirPartitionResult":[{"name":"partition_index","json":"partition'
+    'Index","type":"int32","versions":"0+","about":"Number of the partition within its topic, f'
+    'rom 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumerati'
+    'on":"ErrorCode","about":"Error code of this partition, 0 for none."}]}}'
 )
 _AlterReplicaLogDirsResponseConstants._plan = (
     "1\n"

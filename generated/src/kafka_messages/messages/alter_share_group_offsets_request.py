@@ -40,7 +40,7 @@ class AlterShareGroupOffsetsRequestPartition(StructBase):
     """Partitions to reset, one entry each."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     start_offset: int = 0
     """Offset from which the group shall read the partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -72,7 +72,7 @@ class AlterShareGroupOffsetsRequestTopic(StructBase):
     """Topics to reset, one entry per topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[AlterShareGroupOffsetsRequestPartition] = field(default_factory=list)
     """Partitions to reset, one entry each. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -346,11 +346,12 @@ _AlterShareGroupOffsetsRequestConstants._facts = (
     'type":"[]AlterShareGroupOffsetsRequestTopic","versions":"0+","about":"Topics to reset, one'
     ' entry per topic."}],"structs":{"AlterShareGroupOffsetsRequestTopic":[{"name":"topic_name"'
     ',"json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
-    '},{"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsRequestPartitio'
-    'n","versions":"0+","about":"Partitions to reset, one entry each."}],"AlterShareGroupOffset'
-    'sRequestPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","vers'
-    'ions":"0+"},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","ab'
-    'out":"Offset from which the group shall read the partition."}]}}'
+    ',"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]AlterSha'
+    'reGroupOffsetsRequestPartition","versions":"0+","about":"Partitions to reset, one entry ea'
+    'ch."}],"AlterShareGroupOffsetsRequestPartition":[{"name":"partition_index","json":"partiti'
+    'onIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic,'
+    ' from 0."},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","abo'
+    'ut":"Offset from which the group shall read the partition."}]}}'
 )
 _AlterShareGroupOffsetsRequestConstants._plan = (
     "1\n"

@@ -46,7 +46,7 @@ class AlterShareGroupOffsetsResponsePartition(StructBase):
     """Outcomes, one entry per partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -83,7 +83,7 @@ class AlterShareGroupOffsetsResponseTopic(StructBase):
     """Outcomes, one entry per topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 0+)"""
     partitions: list[AlterShareGroupOffsetsResponsePartition] = field(default_factory=list)
@@ -408,21 +408,23 @@ _AlterShareGroupOffsetsResponseConstants._facts = (
     '{"name":"AlterShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleVe'
     'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means no'
-    'ne."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Erro'
-    'r code of the whole request, 0 for none."},{"name":"error_message","json":"errorMessage","'
-    'type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-reada'
-    'ble detail on the error; null when there is none."},{"name":"responses","json":"responses"'
-    ',"type":"[]AlterShareGroupOffsetsResponseTopic","versions":"0+","about":"Outcomes, one ent'
-    'ry per topic."}],"structs":{"AlterShareGroupOffsetsResponseTopic":[{"name":"topic_name","j'
-    'son":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{'
-    '"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the'
-    ' topic."},{"name":"partitions","json":"partitions","type":"[]AlterShareGroupOffsetsRespons'
-    'ePartition","versions":"0+","about":"Outcomes, one entry per partition."}],"AlterShareGrou'
-    'pOffsetsResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int3'
-    '2","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+"'
-    ',"about":"Error code of this partition, 0 for none."},{"name":"error_message","json":"erro'
-    'rMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"'
-    'Human-readable detail on the error; null when there is none."}]}}'
+    'ne."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration"'
+    ':"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"error_messag'
+    'e","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default"'
+    ':null,"about":"Human-readable detail on the error; null when there is none."},{"name":"res'
+    'ponses","json":"responses","type":"[]AlterShareGroupOffsetsResponseTopic","versions":"0+",'
+    '"about":"Outcomes, one entry per topic."}],"structs":{"AlterShareGroupOffsetsResponseTopic'
+    '":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"t'
+    'opicName","mapKey":true,"about":"Name of the topic."},{"name":"topic_id","json":"topicId",'
+    '"type":"uuid","versions":"0+","about":"Unique id of the topic."},{"name":"partitions","jso'
+    'n":"partitions","type":"[]AlterShareGroupOffsetsResponsePartition","versions":"0+","about"'
+    ':"Outcomes, one entry per partition."}],"AlterShareGroupOffsetsResponsePartition":[{"name"'
+    ':"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number '
+    'of the partition within its topic, from 0."},{"name":"error_code","json":"errorCode","type'
+    '":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition,'
+    ' 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0'
+    '+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; nul'
+    'l when there is none."}]}}'
 )
 _AlterShareGroupOffsetsResponseConstants._plan = (
     "1\n"

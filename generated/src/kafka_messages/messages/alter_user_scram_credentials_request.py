@@ -379,15 +379,15 @@ _AlterUserScramCredentialsRequestConstants._facts = (
     '"0+","about":"Credentials to create or replace, one entry per user and mechanism."}],"stru'
     'cts":{"ScramCredentialDeletion":[{"name":"name","json":"name","type":"string","versions":"'
     '0+","about":"User name."},{"name":"mechanism","json":"mechanism","type":"int8","versions":'
-    '"0+","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."}],"ScramCredentialUpsertio'
-    'n":[{"name":"name","json":"name","type":"string","versions":"0+","about":"User name."},{"n'
-    'ame":"mechanism","json":"mechanism","type":"int8","versions":"0+","about":"SCRAM variant: '
-    '1 SCRAM-SHA-256, 2 SCRAM-SHA-512."},{"name":"iterations","json":"iterations","type":"int32'
-    '","versions":"0+","about":"How many hash iterations were used to salt the password."},{"na'
-    'me":"salt","json":"salt","type":"bytes","versions":"0+","about":"Random salt chosen by the'
-    ' client."},{"name":"salted_password","json":"saltedPassword","type":"bytes","versions":"0+'
-    '","about":"Password after salting and hashing; the clear text never leaves the client."}]}'
-    "}"
+    '"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-5'
+    '12."}],"ScramCredentialUpsertion":[{"name":"name","json":"name","type":"string","versions"'
+    ':"0+","about":"User name."},{"name":"mechanism","json":"mechanism","type":"int8","versions'
+    '":"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA'
+    '-512."},{"name":"iterations","json":"iterations","type":"int32","versions":"0+","about":"H'
+    'ow many hash iterations were used to salt the password."},{"name":"salt","json":"salt","ty'
+    'pe":"bytes","versions":"0+","about":"Random salt chosen by the client."},{"name":"salted_p'
+    'assword","json":"saltedPassword","type":"bytes","versions":"0+","about":"Password after sa'
+    'lting and hashing; the clear text never leaves the client."}]}}'
 )
 _AlterUserScramCredentialsRequestConstants._plan = (
     "1\n"

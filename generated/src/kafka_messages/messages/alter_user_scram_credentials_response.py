@@ -258,9 +258,9 @@ _AlterUserScramCredentialsResponseConstants._facts = (
     'rsions":"0+","about":"Outcomes, one entry per user named in the request."}],"structs":{"Al'
     'terUserScramCredentialsResult":[{"name":"user","json":"user","type":"string","versions":"0'
     '+","about":"User name."},{"name":"error_code","json":"errorCode","type":"int16","versions"'
-    ':"0+","about":"Error code of this user\'s changes, 0 for none."},{"name":"error_message","j'
-    'son":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human'
-    '-readable detail on the error; null when there is none."}]}}'
+    ':"0+","enumeration":"ErrorCode","about":"Error code of this user\'s changes, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
+    'sions":"0+","about":"Human-readable detail on the error; null when there is none."}]}}'
 )
 _AlterUserScramCredentialsResponseConstants._plan = (
     "1\n"

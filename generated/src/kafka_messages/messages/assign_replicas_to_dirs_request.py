@@ -45,7 +45,7 @@ class PartitionData(StructBase):
     """Partitions whose replica lies in the directory, one entry each."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -388,7 +388,7 @@ _AssignReplicasToDirsRequestConstants._facts = (
     '"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionDat'
     'a","versions":"0+","about":"Partitions whose replica lies in the directory, one entry each'
     '."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","ve'
-    'rsions":"0+"}]}}'
+    'rsions":"0+","about":"Number of the partition within its topic, from 0."}]}}'
 )
 _AssignReplicasToDirsRequestConstants._plan = (
     "1\n"

@@ -41,7 +41,7 @@ class PartitionData(StructBase):
     """Outcomes, one entry per partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -379,17 +379,18 @@ _AssignReplicasToDirsResponseConstants._facts = (
     '{"name":"AssignReplicasToDirsResponse","type":"response","validVersions":"0","flexibleVers'
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'
-    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error '
-    'code of the whole request, 0 for none."},{"name":"directories","json":"directories","type"'
-    ':"[]DirectoryData","versions":"0+","about":"Outcomes, one entry per log directory."}],"str'
-    'ucts":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id'
-    ' of the log directory."},{"name":"topics","json":"topics","type":"[]TopicData","versions":'
-    '"0+","about":"Outcomes, one entry per topic."}],"TopicData":[{"name":"topic_id","json":"to'
-    'picId","type":"uuid","versions":"0+","about":"Unique id of the topic."},{"name":"partition'
-    's","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Outcomes, one ent'
-    'ry per partition."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","t'
-    'ype":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","vers'
-    'ions":"0+","about":"Error code of this partition, 0 for none."}]}}'
+    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"'
+    'ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"directories","'
+    'json":"directories","type":"[]DirectoryData","versions":"0+","about":"Outcomes, one entry '
+    'per log directory."}],"structs":{"DirectoryData":[{"name":"id","json":"id","type":"uuid","'
+    'versions":"0+","about":"Id of the log directory."},{"name":"topics","json":"topics","type"'
+    ':"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}],"TopicData":[{"n'
+    'ame":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the t'
+    'opic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+",'
+    '"about":"Outcomes, one entry per partition."}],"PartitionData":[{"name":"partition_index",'
+    '"json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition wi'
+    'thin its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions'
+    '":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}]}}'
 )
 _AssignReplicasToDirsResponseConstants._plan = (
     "1\n"

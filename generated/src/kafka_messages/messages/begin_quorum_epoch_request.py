@@ -57,7 +57,7 @@ class PartitionData(StructBase):
     """Partitions whose quorum has the new leader, one entry each."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     voter_directory_id: UUID = ZERO_UUID
     """Id of the addressed voter's log directory. (versions 1+)"""
     leader_id: int = 0
@@ -99,7 +99,7 @@ class TopicData(StructBase):
     """Raft logs concerned, one entry per topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """Partitions whose quorum has the new leader, one entry each. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -135,9 +135,9 @@ class LeaderEndpoint(StructBase):
     name: str = ""
     """Listener name. (versions 1+)"""
     host: str = ""
-    """Versions 1+."""
+    """Host name or IP address at which the node can be reached. (versions 1+)"""
     port: int = 0
-    """Versions 1+."""
+    """TCP port at that host. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -623,18 +623,20 @@ _BeginQuorumEpochRequestConstants._facts = (
     'bout":"Raft logs concerned, one entry per topic."},{"name":"leader_endpoints","json":"lead'
     'erEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable":true,"about":"Addresses'
     ' of the leader, one entry per listener."}],"structs":{"TopicData":[{"name":"topic_name","j'
-    'son":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"partit'
-    'ions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"Partitions who'
-    'se quorum has the new leader, one entry each."}],"PartitionData":[{"name":"partition_index'
-    '","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"voter_directory_id","js'
-    'on":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Id of the a'
-    'ddressed voter\'s log directory."},{"name":"leader_id","json":"leaderId","type":"int32","ve'
-    'rsions":"0+","entityType":"brokerId","about":"Node id of the new leader, the sender."},{"n'
-    'ame":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Quorum ep'
-    'och in which it was elected."}],"LeaderEndpoint":[{"name":"name","json":"name","type":"str'
-    'ing","versions":"1+","mapKey":true,"about":"Listener name."},{"name":"host","json":"host",'
-    '"type":"string","versions":"1+"},{"name":"port","json":"port","type":"uint16","versions":"'
-    '1+"}]}}'
+    'son":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of'
+    ' the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions"'
+    ':"0+","about":"Partitions whose quorum has the new leader, one entry each."}],"PartitionDa'
+    'ta":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","abo'
+    'ut":"Number of the partition within its topic, from 0."},{"name":"voter_directory_id","jso'
+    'n":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Id of the ad'
+    'dressed voter\'s log directory."},{"name":"leader_id","json":"leaderId","type":"int32","ver'
+    'sions":"0+","entityType":"brokerId","about":"Node id of the new leader, the sender."},{"na'
+    'me":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Quorum epo'
+    'ch in which it was elected."}],"LeaderEndpoint":[{"name":"name","json":"name","type":"stri'
+    'ng","versions":"1+","mapKey":true,"about":"Listener name."},{"name":"host","json":"host","'
+    'type":"string","versions":"1+","about":"Host name or IP address at which the node can be r'
+    'eached."},{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port a'
+    't that host."}]}}'
 )
 _BeginQuorumEpochRequestConstants._plan = (
     "1\n"

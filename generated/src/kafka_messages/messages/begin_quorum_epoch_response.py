@@ -60,7 +60,7 @@ class PartitionData(StructBase):
     """Outcomes, one entry per partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     leader_id: int = 0
@@ -102,7 +102,7 @@ class TopicData(StructBase):
     """Raft logs concerned, one entry per topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """Outcomes, one entry per partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -138,9 +138,9 @@ class NodeEndpoint(StructBase):
     node_id: int = 0
     """Node id the address belongs to. (versions 1+)"""
     host: str = ""
-    """Versions 1+."""
+    """Host name or IP address at which the node can be reached. (versions 1+)"""
     port: int = 0
-    """Versions 1+."""
+    """TCP port at that host. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -593,22 +593,25 @@ _BeginQuorumEpochResponseConstants._codecs = {
 _BeginQuorumEpochResponseConstants._facts = (
     '{"name":"BeginQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersio'
     'ns":"1+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+",'
-    '"about":"Error code of the whole request, 0 for none."},{"name":"topics","json":"topics","'
-    'type":"[]TopicData","versions":"0+","about":"Raft logs concerned, one entry per topic."},{'
-    '"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","ta'
-    'g":0,"taggedVersions":"1+","about":"Addresses of the leaders named above, one entry per no'
-    'de."}],"structs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"string","ve'
-    'rsions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]'
-    'PartitionData","versions":"0+","about":"Outcomes, one entry per partition."}],"PartitionDa'
-    'ta":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"n'
-    'ame":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of'
-    ' this partition, 0 for none."},{"name":"leader_id","json":"leaderId","type":"int32","versi'
-    'ons":"0+","entityType":"brokerId","about":"Node id of the leader the voter knows, -1 for n'
-    'one."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":'
-    '"Latest quorum epoch the voter knows."}],"NodeEndpoint":[{"name":"node_id","json":"nodeId"'
-    ',"type":"int32","versions":"1+","entityType":"brokerId","mapKey":true,"about":"Node id the'
-    ' address belongs to."},{"name":"host","json":"host","type":"string","versions":"1+"},{"nam'
-    'e":"port","json":"port","type":"uint16","versions":"1+"}]}}'
+    '"enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":'
+    '"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft logs concerned'
+    ', one entry per topic."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEnd'
+    'point","versions":"1+","tag":0,"taggedVersions":"1+","about":"Addresses of the leaders nam'
+    'ed above, one entry per node."}],"structs":{"TopicData":[{"name":"topic_name","json":"topi'
+    'cName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic'
+    '."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","abo'
+    'ut":"Outcomes, one entry per partition."}],"PartitionData":[{"name":"partition_index","jso'
+    'n":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within'
+    ' its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0'
+    '+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":'
+    '"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","abou'
+    't":"Node id of the leader the voter knows, -1 for none."},{"name":"leader_epoch","json":"l'
+    'eaderEpoch","type":"int32","versions":"0+","about":"Latest quorum epoch the voter knows."}'
+    '],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"1+","entity'
+    'Type":"brokerId","mapKey":true,"about":"Node id the address belongs to."},{"name":"host","'
+    'json":"host","type":"string","versions":"1+","about":"Host name or IP address at which the'
+    ' node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"1+","abou'
+    't":"TCP port at that host."}]}}'
 )
 _BeginQuorumEpochResponseConstants._plan = (
     "1\n"

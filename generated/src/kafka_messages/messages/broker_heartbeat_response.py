@@ -123,13 +123,14 @@ _BrokerHeartbeatResponseConstants._facts = (
     '{"name":"BrokerHeartbeatResponse","type":"response","validVersions":"0-2","flexibleVersion'
     's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."}'
-    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error cod'
-    'e of the whole request, 0 for none."},{"name":"is_caught_up","json":"isCaughtUp","type":"b'
-    'ool","versions":"0+","about":"True when the broker has read the metadata log nearly to its'
-    ' end; false by default."},{"name":"is_fenced","json":"isFenced","type":"bool","versions":"'
-    '0+","default":true,"about":"True (the default) while the broker is fenced, so that it lead'
-    's nothing and clients are kept away."},{"name":"should_shut_down","json":"shouldShutDown",'
-    '"type":"bool","versions":"0+","about":"True when the broker may now stop."}]}'
+    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Err'
+    'orCode","about":"Error code of the whole request, 0 for none."},{"name":"is_caught_up","js'
+    'on":"isCaughtUp","type":"bool","versions":"0+","about":"True when the broker has read the '
+    'metadata log nearly to its end; false by default."},{"name":"is_fenced","json":"isFenced",'
+    '"type":"bool","versions":"0+","default":true,"about":"True (the default) while the broker '
+    'is fenced, so that it leads nothing and clients are kept away."},{"name":"should_shut_down'
+    '","json":"shouldShutDown","type":"bool","versions":"0+","about":"True when the broker may '
+    'now stop."}]}'
 )
 _BrokerHeartbeatResponseConstants._plan = (
     "1\n"

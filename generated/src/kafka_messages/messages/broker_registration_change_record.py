@@ -603,16 +603,16 @@ _BrokerRegistrationChangeRecordConstants._facts = (
     '0+","entityType":"brokerId","about":"Broker whose registration changes."},{"name":"broker_'
     'epoch","json":"brokerEpoch","type":"int64","versions":"0+","about":"Epoch of the broker\'s '
     'registration, so that a change for an older registration is told apart."},{"name":"fenced"'
-    ',"json":"fenced","type":"int8","versions":"0+","tag":0,"taggedVersions":"0+","about":"1 fe'
-    'nces the broker, -1 unfences it, 0 leaves it as it is."},{"name":"in_controlled_shutdown",'
-    '"json":"inControlledShutdown","type":"int8","versions":"1+","tag":1,"taggedVersions":"1+",'
-    '"about":"1 when the broker begins a controlled shutdown, 0 leaves this as it is."},{"name"'
-    ':"log_dirs","json":"logDirs","type":"[]uuid","versions":"2+","tag":2,"taggedVersions":"2+"'
-    ',"about":"Ids of the log directories that are online now, left empty when the change is ab'
-    'out something else."},{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid"'
-    ',"versions":"3+","nullableVersions":"3+","tag":3,"taggedVersions":"3+","default":null,"abo'
-    'ut":"Ids of the log directories that get no new partitions, null leaves them as they are."'
-    "}]}"
+    ',"json":"fenced","type":"int8","versions":"0+","tag":0,"taggedVersions":"0+","enumeration"'
+    ':"BrokerFencing","about":"1 fences the broker, -1 unfences it, 0 leaves it as it is."},{"n'
+    'ame":"in_controlled_shutdown","json":"inControlledShutdown","type":"int8","versions":"1+",'
+    '"tag":1,"taggedVersions":"1+","enumeration":"BrokerControlledShutdown","about":"1 when the'
+    ' broker begins a controlled shutdown, 0 leaves this as it is."},{"name":"log_dirs","json":'
+    '"logDirs","type":"[]uuid","versions":"2+","tag":2,"taggedVersions":"2+","about":"Ids of th'
+    "e log directories that are online now, left empty when the change is about something else."
+    '"},{"name":"cordoned_log_dirs","json":"cordonedLogDirs","type":"[]uuid","versions":"3+","n'
+    'ullableVersions":"3+","tag":3,"taggedVersions":"3+","default":null,"about":"Ids of the log'
+    ' directories that get no new partitions, null leaves them as they are."}]}'
 )
 _BrokerRegistrationChangeRecordConstants._plan = (
     "1\n"

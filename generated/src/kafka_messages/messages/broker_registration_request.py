@@ -63,9 +63,9 @@ class Listener(StructBase):
     name: str = ""
     """Listener name. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     security_protocol: int = 0
     """Security protocol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -837,14 +837,16 @@ _BrokerRegistrationRequestConstants._facts = (
     't64","versions":"3+","ignorable":true,"default":-1,"about":"Epoch the broker had before it'
     's last clean shutdown; -1 when there is none."}],"structs":{"Listener":[{"name":"name","js'
     'on":"name","type":"string","versions":"0+","mapKey":true,"about":"Listener name."},{"name"'
-    ':"host","json":"host","type":"string","versions":"0+"},{"name":"port","json":"port","type"'
-    ':"uint16","versions":"0+"},{"name":"security_protocol","json":"securityProtocol","type":"i'
-    'nt16","versions":"0+","about":"Security protocol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 '
-    'SASL_SSL."}],"Feature":[{"name":"name","json":"name","type":"string","versions":"0+","mapK'
-    'ey":true,"about":"Feature name, such as metadata.version."},{"name":"min_supported_version'
-    '","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level the br'
-    'oker can run."},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16'
-    '","versions":"0+","about":"Highest level the broker can run."}]}}'
+    ':"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address at '
+    'which the node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"'
+    '0+","about":"TCP port at that host."},{"name":"security_protocol","json":"securityProtocol'
+    '","type":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Security protoc'
+    'ol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}],"Feature":[{"name":"name","json":'
+    '"name","type":"string","versions":"0+","mapKey":true,"about":"Feature name, such as metada'
+    'ta.version."},{"name":"min_supported_version","json":"minSupportedVersion","type":"int16",'
+    '"versions":"0+","about":"Lowest level the broker can run."},{"name":"max_supported_version'
+    '","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level the b'
+    'roker can run."}]}}'
 )
 _BrokerRegistrationRequestConstants._plan = (
     "1\n"

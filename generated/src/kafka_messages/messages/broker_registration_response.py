@@ -120,10 +120,10 @@ _BrokerRegistrationResponseConstants._facts = (
     '{"name":"BrokerRegistrationResponse","type":"response","validVersions":"0-4","flexibleVers'
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none'
-    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error '
-    'code of the whole request, 0 for none."},{"name":"broker_epoch","json":"brokerEpoch","type'
-    '":"int64","versions":"0+","default":-1,"about":"Epoch of the new registration, to be quote'
-    'd by the broker from now on; -1 when it failed."}]}'
+    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"'
+    'ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"broker_epoch",'
+    '"json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch of the new'
+    ' registration, to be quoted by the broker from now on; -1 when it failed."}]}'
 )
 _BrokerRegistrationResponseConstants._plan = (
     "1\n" ":BrokerRegistrationResponse throttle_time_ms/i error_code/h broker_epoch/q=-1\n" "0-4 0 1 2 ;\n"

@@ -255,9 +255,10 @@ _ClientQuotaRecordConstants._facts = (
     '"about":"Limit in the unit of the quota; has no meaning when the quota is removed."},{"nam'
     'e":"remove","json":"remove","type":"bool","versions":"0+","about":"True to remove the quot'
     'a, false to set it."}],"structs":{"EntityData":[{"name":"entity_type","json":"entityType",'
-    '"type":"string","versions":"0+","about":"Kind of the part: user, client-id or ip."},{"name'
-    '":"entity_name","json":"entityName","type":"string","versions":"0+","nullableVersions":"0+'
-    '","about":"Name of the part, null for the default of this kind."}]}}'
+    '"type":"string","versions":"0+","enumeration":"QuotaEntityType","about":"Kind of the part:'
+    ' user, client-id or ip."},{"name":"entity_name","json":"entityName","type":"string","versi'
+    'ons":"0+","nullableVersions":"0+","about":"Name of the part, null for the default of this '
+    'kind."}]}}'
 )
 _ClientQuotaRecordConstants._plan = (
     "1\n"

@@ -162,13 +162,13 @@ _ConfigRecordConstants._codecs = {
 }
 _ConfigRecordConstants._facts = (
     '{"name":"ConfigRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fiel'
-    'ds":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","about":"'
-    'Kind of resource: 2 topic, 4 broker, 16 client metrics, 32 group."},{"name":"resource_name'
-    '","json":"resourceName","type":"string","versions":"0+","about":"Topic name, broker id as '
-    'text and so on; empty for the default of all brokers."},{"name":"name","json":"name","type'
-    '":"string","versions":"0+","about":"Name of the setting."},{"name":"value","json":"value",'
-    '"type":"string","versions":"0+","nullableVersions":"0+","about":"New value as text, null t'
-    'o remove the setting."}]}'
+    'ds":[{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumerat'
+    'ion":"ConfigResourceType","about":"Kind of resource: 2 topic, 4 broker, 16 client metrics,'
+    ' 32 group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+"'
+    ',"about":"Topic name, broker id as text and so on; empty for the default of all brokers."}'
+    ',{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the setting'
+    '."},{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+"'
+    ',"about":"New value as text, null to remove the setting."}]}'
 )
 _ConfigRecordConstants._plan = (
     "1\n" ":ConfigRecord resource_type/b resource_name/s name/s value/s?\n" "0 0 1c 2c 3cn ;\n"

@@ -31,9 +31,9 @@ class ConsumerGroupCurrentMemberAssignmentKey(_ConsumerGroupCurrentMemberAssignm
     """
 
     group_id: str = ""
-    """Versions 0."""
+    """Id of the group. (versions 0)"""
     member_id: str = ""
-    """Versions 0."""
+    """Id of the member within its group. (versions 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -116,7 +116,8 @@ _ConsumerGroupCurrentMemberAssignmentKeyConstants._codecs = {
 _ConsumerGroupCurrentMemberAssignmentKeyConstants._facts = (
     '{"name":"ConsumerGroupCurrentMemberAssignmentKey","type":"coordinator-key","validVersions"'
     ':"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"strin'
-    'g","versions":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
+    'g","versions":"0","about":"Id of the group."},{"name":"member_id","json":"memberId","type"'
+    ':"string","versions":"0","about":"Id of the member within its group."}]}'
 )
 _ConsumerGroupCurrentMemberAssignmentKeyConstants._plan = (
     "1\n" ":ConsumerGroupCurrentMemberAssignmentKey group_id/s member_id/s\n" "0 0 1\n"

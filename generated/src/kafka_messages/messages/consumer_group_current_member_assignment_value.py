@@ -47,7 +47,7 @@ class TopicPartitions(StructBase):
     """Some partitions of one topic."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions. (versions 0+)"""
     assignment_epochs: list[int] | None = field(default_factory=list)
@@ -344,18 +344,19 @@ _ConsumerGroupCurrentMemberAssignmentValueConstants._facts = (
     'pe":"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":'
     '"previous_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about'
     '":"Epoch the member had before, still accepted in case it missed the last answer."},{"name'
-    '":"state","json":"state","type":"int8","versions":"0+","about":"0 stable, 1 has yet to giv'
-    'e up partitions, 2 waits for partitions that other members have yet to give up."},{"name":'
-    '"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","versions":"0'
-    '+","about":"One entry per topic with partitions the member may consume."},{"name":"partiti'
-    'ons_pending_revocation","json":"partitionsPendingRevocation","type":"[]TopicPartitions","v'
-    'ersions":"0+","about":"One entry per topic with partitions the member was told to give up '
-    'and has not yet confirmed."}],"structs":{"TopicPartitions":[{"name":"topic_id","json":"top'
-    'icId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]in'
-    't32","versions":"0+","about":"Numbers of the partitions."},{"name":"assignment_epochs","js'
-    'on":"assignmentEpochs","type":"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"t'
-    'aggedVersions":"0+","about":"For each partition, in the same order, the epoch at which the'
-    ' member got it; null when that was not recorded."}]}}'
+    '":"state","json":"state","type":"int8","versions":"0+","enumeration":"GroupMemberState","a'
+    'bout":"0 stable, 1 has yet to give up partitions, 2 waits for partitions that other member'
+    's have yet to give up."},{"name":"assigned_partitions","json":"assignedPartitions","type":'
+    '"[]TopicPartitions","versions":"0+","about":"One entry per topic with partitions the membe'
+    'r may consume."},{"name":"partitions_pending_revocation","json":"partitionsPendingRevocati'
+    'on","type":"[]TopicPartitions","versions":"0+","about":"One entry per topic with partition'
+    's the member was told to give up and has not yet confirmed."}],"structs":{"TopicPartitions'
+    '":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the to'
+    'pic."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"'
+    'Numbers of the partitions."},{"name":"assignment_epochs","json":"assignmentEpochs","type":'
+    '"[]int32","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","about":"F'
+    "or each partition, in the same order, the epoch at which the member got it; null when that"
+    ' was not recorded."}]}}'
 )
 _ConsumerGroupCurrentMemberAssignmentValueConstants._plan = (
     "1\n"

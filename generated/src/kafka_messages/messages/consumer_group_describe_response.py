@@ -65,7 +65,7 @@ class TopicPartitions(StructBase):
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 0+)"""
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Partition numbers. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -220,7 +220,7 @@ class DescribedGroup(StructBase):
     error_message: str | None = None
     """Human-readable detail on the error; null when there is none. (versions 0+)"""
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     group_state: str = ""
     """State as text: Empty, Assigning, Reconciling, Stable or Dead; may be empty on error. (versions 0+)"""
     group_epoch: int = 0
@@ -1107,46 +1107,48 @@ _ConsumerGroupDescribeResponseConstants._facts = (
     'one."},{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":'
     '"Described groups, one entry each."}],"structs":{"TopicPartitions":[{"name":"topic_id","js'
     'on":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},{"name":"to'
-    'pic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"n'
-    'ame":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition '
-    'numbers."}],"Assignment":[{"name":"topic_partitions","json":"topicPartitions","type":"[]To'
-    'picPartitions","versions":"0+","about":"Assigned partitions, one entry per topic."}],"Desc'
-    'ribedGroup":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about'
-    '":"Error code of this group, 0 for none."},{"name":"error_message","json":"errorMessage","'
-    'type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-reada'
-    'ble detail on the error; null when there is none."},{"name":"group_id","json":"groupId","t'
-    'ype":"string","versions":"0+","entityType":"groupId"},{"name":"group_state","json":"groupS'
-    'tate","type":"string","versions":"0+","about":"State as text: Empty, Assigning, Reconcilin'
-    'g, Stable or Dead; may be empty on error."},{"name":"group_epoch","json":"groupEpoch","typ'
-    'e":"int32","versions":"0+","about":"Version of the group\'s membership and subscriptions, r'
-    'aised with each change."},{"name":"assignment_epoch","json":"assignmentEpoch","type":"int3'
-    '2","versions":"0+","about":"Group epoch for which the target assignment was computed."},{"'
-    'name":"assignor_name","json":"assignorName","type":"string","versions":"0+","about":"Serve'
-    'r-side assignor the group has settled on."},{"name":"members","json":"members","type":"[]M'
-    'ember","versions":"0+","about":"Members of the group, one entry each."},{"name":"authorize'
-    'd_operations","json":"authorizedOperations","type":"int32","versions":"0+","default":-2147'
-    '483648,"about":"Bit field of what the caller may do, bit n standing for ACL operation n; -'
-    '2147483648 when not asked for."}],"Member":[{"name":"member_id","json":"memberId","type":"'
-    'string","versions":"0+","about":"Id of the member within the group."},{"name":"instance_id'
-    '","json":"instanceId","type":"string","versions":"0+","nullableVersions":"0+","default":nu'
-    'll,"about":"Configured id of a static member; null for a dynamic one."},{"name":"rack_id",'
-    '"json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"ab'
-    'out":"Rack of the member; null when not given."},{"name":"member_epoch","json":"memberEpoc'
-    'h","type":"int32","versions":"0+","about":"Epoch the member has reached; it follows the as'
-    'signment epoch as the member takes over its partitions."},{"name":"client_id","json":"clie'
-    'ntId","type":"string","versions":"0+","about":"Client id the member sends in its requests.'
-    '"},{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Host'
-    ' or address the member connects from."},{"name":"subscribed_topic_names","json":"subscribe'
-    'dTopicNames","type":"[]string","versions":"0+","entityType":"topicName","about":"Topics th'
-    'e member names outright."},{"name":"subscribed_topic_regex","json":"subscribedTopicRegex",'
-    '"type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Pattern of'
-    ' topic names the member subscribes to; null when it has none."},{"name":"assignment","json'
-    '":"assignment","type":"Assignment","versions":"0+","about":"Partitions the member holds at'
-    ' present."},{"name":"target_assignment","json":"targetAssignment","type":"Assignment","ver'
-    'sions":"0+","about":"Partitions the member shall end up with."},{"name":"member_type","jso'
-    'n":"memberType","type":"int8","versions":"1+","ignorable":true,"default":-1,"about":"0 whe'
-    'n the member speaks the classic protocol, 1 for the consumer protocol, -1 when not known."'
-    "}]}}"
+    'pic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","abo'
+    'ut":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","versi'
+    'ons":"0+","about":"Partition numbers."}],"Assignment":[{"name":"topic_partitions","json":"'
+    'topicPartitions","type":"[]TopicPartitions","versions":"0+","about":"Assigned partitions, '
+    'one entry per topic."}],"DescribedGroup":[{"name":"error_code","json":"errorCode","type":"'
+    'int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 for '
+    'none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nul'
+    'lableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when '
+    'there is none."},{"name":"group_id","json":"groupId","type":"string","versions":"0+","enti'
+    'tyType":"groupId","about":"Id of the group."},{"name":"group_state","json":"groupState","t'
+    'ype":"string","versions":"0+","enumeration":"GroupState","about":"State as text: Empty, As'
+    'signing, Reconciling, Stable or Dead; may be empty on error."},{"name":"group_epoch","json'
+    '":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group\'s membership a'
+    'nd subscriptions, raised with each change."},{"name":"assignment_epoch","json":"assignment'
+    'Epoch","type":"int32","versions":"0+","about":"Group epoch for which the target assignment'
+    ' was computed."},{"name":"assignor_name","json":"assignorName","type":"string","versions":'
+    '"0+","about":"Server-side assignor the group has settled on."},{"name":"members","json":"m'
+    'embers","type":"[]Member","versions":"0+","about":"Members of the group, one entry each."}'
+    ',{"name":"authorized_operations","json":"authorizedOperations","type":"int32","versions":"'
+    '0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field of what '
+    'the caller may do, bit n standing for ACL operation n; -2147483648 when not asked for."}],'
+    '"Member":[{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"I'
+    'd of the member within the group."},{"name":"instance_id","json":"instanceId","type":"stri'
+    'ng","versions":"0+","nullableVersions":"0+","default":null,"about":"Configured id of a sta'
+    'tic member; null for a dynamic one."},{"name":"rack_id","json":"rackId","type":"string","v'
+    'ersions":"0+","nullableVersions":"0+","default":null,"about":"Rack of the member; null whe'
+    'n not given."},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+",'
+    '"about":"Epoch the member has reached; it follows the assignment epoch as the member takes'
+    ' over its partitions."},{"name":"client_id","json":"clientId","type":"string","versions":"'
+    '0+","about":"Client id the member sends in its requests."},{"name":"client_host","json":"c'
+    'lientHost","type":"string","versions":"0+","about":"Host or address the member connects fr'
+    'om."},{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string","ve'
+    'rsions":"0+","entityType":"topicName","about":"Topics the member names outright."},{"name"'
+    ':"subscribed_topic_regex","json":"subscribedTopicRegex","type":"string","versions":"0+","n'
+    'ullableVersions":"0+","default":null,"about":"Pattern of topic names the member subscribes'
+    ' to; null when it has none."},{"name":"assignment","json":"assignment","type":"Assignment"'
+    ',"versions":"0+","about":"Partitions the member holds at present."},{"name":"target_assign'
+    'ment","json":"targetAssignment","type":"Assignment","versions":"0+","about":"Partitions th'
+    'e member shall end up with."},{"name":"member_type","json":"memberType","type":"int8","ver'
+    'sions":"1+","enumeration":"ConsumerMemberType","ignorable":true,"default":-1,"about":"0 wh'
+    "en the member speaks the classic protocol, 1 for the consumer protocol, -1 when not known."
+    '"}]}}'
 )
 _ConsumerGroupDescribeResponseConstants._plan = (
     "1\n"

@@ -31,9 +31,9 @@ class ConsumerGroupMemberMetadataKey(_ConsumerGroupMemberMetadataKeyConstants):
     """
 
     group_id: str = ""
-    """Versions 0."""
+    """Id of the group. (versions 0)"""
     member_id: str = ""
-    """Versions 0."""
+    """Id of the member within its group. (versions 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -112,7 +112,8 @@ _ConsumerGroupMemberMetadataKeyConstants._codecs = {
 _ConsumerGroupMemberMetadataKeyConstants._facts = (
     '{"name":"ConsumerGroupMemberMetadataKey","type":"coordinator-key","validVersions":"0","fle'
     'xibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versi'
-    'ons":"0"},{"name":"member_id","json":"memberId","type":"string","versions":"0"}]}'
+    'ons":"0","about":"Id of the group."},{"name":"member_id","json":"memberId","type":"string"'
+    ',"versions":"0","about":"Id of the member within its group."}]}'
 )
 _ConsumerGroupMemberMetadataKeyConstants._plan = (
     "1\n" ":ConsumerGroupMemberMetadataKey group_id/s member_id/s\n" "0 0 1\n"

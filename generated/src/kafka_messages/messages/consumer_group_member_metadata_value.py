@@ -49,7 +49,7 @@ class ClassicProtocol(StructBase):
     """One entry per assignor the member offered when it joined."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     metadata: bytes = b""
     """The member's subscription for that assignor, in the bytes it sent on joining. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -569,9 +569,10 @@ _ConsumerGroupMemberMetadataValueConstants._facts = (
     'e":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the membe'
     'r is dropped."},{"name":"supported_protocols","json":"supportedProtocols","type":"[]Classi'
     'cProtocol","versions":"0+","about":"One entry per assignor the member offered when it join'
-    'ed."}],"ClassicProtocol":[{"name":"name","json":"name","type":"string","versions":"0+"},{"'
-    'name":"metadata","json":"metadata","type":"bytes","versions":"0+","about":"The member\'s su'
-    'bscription for that assignor, in the bytes it sent on joining."}]}}'
+    'ed."}],"ClassicProtocol":[{"name":"name","json":"name","type":"string","versions":"0+","ab'
+    'out":"Name of the topic."},{"name":"metadata","json":"metadata","type":"bytes","versions":'
+    '"0+","about":"The member\'s subscription for that assignor, in the bytes it sent on joining'
+    '."}]}}'
 )
 _ConsumerGroupMemberMetadataValueConstants._plan = (
     "1\n"

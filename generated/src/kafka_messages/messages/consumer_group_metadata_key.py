@@ -31,7 +31,7 @@ class ConsumerGroupMetadataKey(_ConsumerGroupMetadataKeyConstants):
     """
 
     group_id: str = ""
-    """Versions 0."""
+    """Id of the group. (versions 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -87,6 +87,6 @@ _ConsumerGroupMetadataKeyConstants._codecs = {
 _ConsumerGroupMetadataKeyConstants._facts = (
     '{"name":"ConsumerGroupMetadataKey","type":"coordinator-key","validVersions":"0","flexibleV'
     'ersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"'
-    '0"}]}'
+    '0","about":"Id of the group."}]}'
 )
 _ConsumerGroupMetadataKeyConstants._plan = "1\n" ":ConsumerGroupMetadataKey group_id/s\n" "0 0\n"

@@ -31,7 +31,7 @@ class ConsumerGroupPartitionMetadataKey(_ConsumerGroupPartitionMetadataKeyConsta
     """
 
     group_id: str = ""
-    """Versions 0."""
+    """Id of the group. (versions 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -93,6 +93,6 @@ _ConsumerGroupPartitionMetadataKeyConstants._codecs = {
 _ConsumerGroupPartitionMetadataKeyConstants._facts = (
     '{"name":"ConsumerGroupPartitionMetadataKey","type":"coordinator-key","validVersions":"0","'
     'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
-    'rsions":"0"}]}'
+    'rsions":"0","about":"Id of the group."}]}'
 )
 _ConsumerGroupPartitionMetadataKeyConstants._plan = "1\n" ":ConsumerGroupPartitionMetadataKey group_id/s\n" "0 0\n"

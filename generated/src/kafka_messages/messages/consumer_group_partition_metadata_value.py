@@ -76,9 +76,9 @@ class TopicMetadata(StructBase):
     """One entry per subscribed topic."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     num_partitions: int = 0
     """How many partitions the topic had. (versions 0+)"""
     partition_metadata: list[PartitionMetadata] = field(default_factory=list)
@@ -328,14 +328,15 @@ _ConsumerGroupPartitionMetadataValueConstants._facts = (
     '{"name":"ConsumerGroupPartitionMetadataValue","type":"coordinator-value","validVersions":"'
     '0","flexibleVersions":"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicMetad'
     'ata","versions":"0+","about":"One entry per subscribed topic."}],"structs":{"TopicMetadata'
-    '":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"topic_name"'
-    ',"json":"topicName","type":"string","versions":"0+"},{"name":"num_partitions","json":"numP'
-    'artitions","type":"int32","versions":"0+","about":"How many partitions the topic had."},{"'
-    'name":"partition_metadata","json":"partitionMetadata","type":"[]PartitionMetadata","versio'
-    'ns":"0+","about":"One entry per partition with known racks."}],"PartitionMetadata":[{"name'
-    '":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the par'
-    'tition."},{"name":"racks","json":"racks","type":"[]string","versions":"0+","about":"Racks '
-    'of the brokers that hold a replica of the partition."}]}}'
+    '":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the to'
+    'pic."},{"name":"topic_name","json":"topicName","type":"string","versions":"0+","about":"Na'
+    'me of the topic."},{"name":"num_partitions","json":"numPartitions","type":"int32","version'
+    's":"0+","about":"How many partitions the topic had."},{"name":"partition_metadata","json":'
+    '"partitionMetadata","type":"[]PartitionMetadata","versions":"0+","about":"One entry per pa'
+    'rtition with known racks."}],"PartitionMetadata":[{"name":"partition","json":"partition","'
+    'type":"int32","versions":"0+","about":"Number of the partition."},{"name":"racks","json":"'
+    'racks","type":"[]string","versions":"0+","about":"Racks of the brokers that hold a replica'
+    ' of the partition."}]}}'
 )
 _ConsumerGroupPartitionMetadataValueConstants._plan = (
     "1\n"

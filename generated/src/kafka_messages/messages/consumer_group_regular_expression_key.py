@@ -31,7 +31,7 @@ class ConsumerGroupRegularExpressionKey(_ConsumerGroupRegularExpressionKeyConsta
     """
 
     group_id: str = ""
-    """Versions 0."""
+    """Id of the group that subscribes by the expression. (versions 0)"""
     regular_expression: str = ""
     """The pattern as the members wrote it. (versions 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -114,8 +114,9 @@ _ConsumerGroupRegularExpressionKeyConstants._codecs = {
 _ConsumerGroupRegularExpressionKeyConstants._facts = (
     '{"name":"ConsumerGroupRegularExpressionKey","type":"coordinator-key","validVersions":"0","'
     'flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"string","ve'
-    'rsions":"0"},{"name":"regular_expression","json":"regularExpression","type":"string","vers'
-    'ions":"0","about":"The pattern as the members wrote it."}]}'
+    'rsions":"0","about":"Id of the group that subscribes by the expression."},{"name":"regular'
+    '_expression","json":"regularExpression","type":"string","versions":"0","about":"The patter'
+    'n as the members wrote it."}]}'
 )
 _ConsumerGroupRegularExpressionKeyConstants._plan = (
     "1\n" ":ConsumerGroupRegularExpressionKey group_id/s regular_expression/s\n" "0 0 1\n"

@@ -38,7 +38,7 @@ class TopicPartition(StructBase):
     """One entry per topic of the target assignment."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -219,8 +219,8 @@ _ConsumerGroupTargetAssignmentMemberValueConstants._facts = (
     'ns":"0","flexibleVersions":"0+","fields":[{"name":"topic_partitions","json":"topicPartitio'
     'ns","type":"[]TopicPartition","versions":"0+","about":"One entry per topic of the target a'
     'ssignment."}],"structs":{"TopicPartition":[{"name":"topic_id","json":"topicId","type":"uui'
-    'd","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"'
-    '0+","about":"Numbers of the partitions."}]}}'
+    'd","versions":"0+","about":"Id of the topic."},{"name":"partitions","json":"partitions","t'
+    'ype":"[]int32","versions":"0+","about":"Numbers of the partitions."}]}}'
 )
 _ConsumerGroupTargetAssignmentMemberValueConstants._plan = (
     "1\n"

@@ -31,7 +31,7 @@ class ConsumerGroupTargetAssignmentMetadataKey(_ConsumerGroupTargetAssignmentMet
     """
 
     group_id: str = ""
-    """Versions 0."""
+    """Id of the group. (versions 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -95,7 +95,7 @@ _ConsumerGroupTargetAssignmentMetadataKeyConstants._codecs = {
 _ConsumerGroupTargetAssignmentMetadataKeyConstants._facts = (
     '{"name":"ConsumerGroupTargetAssignmentMetadataKey","type":"coordinator-key","validVersions'
     '":"0","flexibleVersions":"none","fields":[{"name":"group_id","json":"groupId","type":"stri'
-    'ng","versions":"0"}]}'
+    'ng","versions":"0","about":"Id of the group."}]}'
 )
 _ConsumerGroupTargetAssignmentMetadataKeyConstants._plan = (
     "1\n" ":ConsumerGroupTargetAssignmentMetadataKey group_id/s\n" "0 0\n"

@@ -28,7 +28,7 @@ class TopicPartition(StructBase):
     """Partitions given to the member, one entry per topic."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the assigned partitions. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -252,9 +252,9 @@ _ConsumerProtocolAssignmentConstants._facts = (
     '"},{"name":"user_data","json":"userData","type":"bytes","versions":"0+","nullableVersions"'
     ':"0+","default":null,"about":"Extra bytes of the assignor, meaningful to it alone; null wh'
     'en there are none."}],"structs":{"TopicPartition":[{"name":"topic","json":"topic","type":"'
-    'string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json'
-    '":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the assigned partition'
-    's."}]}}'
+    'string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic.'
+    '"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numb'
+    'ers of the assigned partitions."}]}}'
 )
 _ConsumerProtocolAssignmentConstants._plan = (
     "1\n"

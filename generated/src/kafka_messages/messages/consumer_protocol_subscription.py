@@ -39,7 +39,7 @@ class TopicPartition(StructBase):
     """Partitions the member holds as it rejoins, one entry per topic."""
 
     topic: str = ""
-    """Versions 1+."""
+    """Name of the topic. (versions 1+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the held partitions. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -480,13 +480,14 @@ _ConsumerProtocolSubscriptionConstants._facts = (
     'tes of the assignor, meaningful to it alone; null when there are none."},{"name":"owned_pa'
     'rtitions","json":"ownedPartitions","type":"[]TopicPartition","versions":"1+","ignorable":t'
     'rue,"about":"Partitions the member holds as it rejoins, one entry per topic."},{"name":"ge'
-    'neration_id","json":"generationId","type":"int32","versions":"2+","ignorable":true,"defaul'
-    't":-1,"about":"Group generation in which the member got those partitions; -1 when not know'
-    'n."},{"name":"rack_id","json":"rackId","type":"string","versions":"3+","nullableVersions":'
-    '"3+","ignorable":true,"default":null,"about":"Rack of the consumer; null when none is conf'
-    'igured."}],"structs":{"TopicPartition":[{"name":"topic","json":"topic","type":"string","ve'
-    'rsions":"1+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitio'
-    'ns","type":"[]int32","versions":"1+","about":"Numbers of the held partitions."}]}}'
+    'neration_id","json":"generationId","type":"int32","versions":"2+","enumeration":"Generatio'
+    'nId","ignorable":true,"default":-1,"about":"Group generation in which the member got those'
+    ' partitions; -1 when not known."},{"name":"rack_id","json":"rackId","type":"string","versi'
+    'ons":"3+","nullableVersions":"3+","ignorable":true,"default":null,"about":"Rack of the con'
+    'sumer; null when none is configured."}],"structs":{"TopicPartition":[{"name":"topic","json'
+    '":"topic","type":"string","versions":"1+","entityType":"topicName","mapKey":true,"about":"'
+    'Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","versions":'
+    '"1+","about":"Numbers of the held partitions."}]}}'
 )
 _ConsumerProtocolSubscriptionConstants._plan = (
     "1\n"

@@ -76,8 +76,8 @@ _ControlRecordTypeSchemaConstants._codecs = {
 }
 _ControlRecordTypeSchemaConstants._facts = (
     '{"name":"ControlRecordTypeSchema","type":"data","validVersions":"0","flexibleVersions":"no'
-    'ne","fields":[{"name":"type","json":"type","type":"int16","versions":"0+","about":"0 trans'
-    "action abort, 1 transaction commit, 2 leader change, 3 snapshot header, 4 snapshot footer,"
-    ' 5 KRaft version, 6 KRaft voters."}]}'
+    'ne","fields":[{"name":"type","json":"type","type":"int16","versions":"0+","enumeration":"C'
+    'ontrolRecordType","about":"0 transaction abort, 1 transaction commit, 2 leader change, 3 s'
+    'napshot header, 4 snapshot footer, 5 KRaft version, 6 KRaft voters."}]}'
 )
 _ControlRecordTypeSchemaConstants._plan = "1\n" ":ControlRecordTypeSchema type/h\n" "0 0\n"

@@ -52,9 +52,9 @@ class Listener(StructBase):
     name: str = ""
     """Listener name. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     security_protocol: int = 0
     """Security protocol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -417,14 +417,16 @@ _ControllerRegistrationRequestConstants._facts = (
     'res","json":"features","type":"[]Feature","versions":"0+","about":"Features the controller'
     '\'s software can run, one entry each."}],"structs":{"Listener":[{"name":"name","json":"name'
     '","type":"string","versions":"0+","mapKey":true,"about":"Listener name."},{"name":"host","'
-    'json":"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uint16"'
-    ',"versions":"0+"},{"name":"security_protocol","json":"securityProtocol","type":"int16","ve'
-    'rsions":"0+","about":"Security protocol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL.'
-    '"}],"Feature":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,'
-    '"about":"Feature name, such as metadata.version."},{"name":"min_supported_version","json":'
-    '"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level the controller '
-    'can run."},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","ve'
-    'rsions":"0+","about":"Highest level the controller can run."}]}}'
+    'json":"host","type":"string","versions":"0+","about":"Host name or IP address at which the'
+    ' node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"0+","abou'
+    't":"TCP port at that host."},{"name":"security_protocol","json":"securityProtocol","type":'
+    '"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Security protocol: 0 PLA'
+    'INTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}],"Feature":[{"name":"name","json":"name","t'
+    'ype":"string","versions":"0+","mapKey":true,"about":"Feature name, such as metadata.versio'
+    'n."},{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions'
+    '":"0+","about":"Lowest level the controller can run."},{"name":"max_supported_version","js'
+    'on":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level the contro'
+    'ller can run."}]}}'
 )
 _ControllerRegistrationRequestConstants._plan = (
     "1\n"

@@ -134,10 +134,10 @@ _ControllerRegistrationResponseConstants._facts = (
     '{"name":"ControllerRegistrationResponse","type":"response","validVersions":"0","flexibleVe'
     'rsions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","'
     'versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means no'
-    'ne."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Erro'
-    'r code of the whole request, 0 for none."},{"name":"error_message","json":"errorMessage","'
-    'type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on t'
-    'he error; null when there is none."}]}'
+    'ne."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration"'
+    ':"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"error_messag'
+    'e","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"'
+    'Human-readable detail on the error; null when there is none."}]}'
 )
 _ControllerRegistrationResponseConstants._plan = (
     "1\n" ":ControllerRegistrationResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"

@@ -303,9 +303,10 @@ _CreateAclsResponseConstants._facts = (
     '"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},{"na'
     'me":"results","json":"results","type":"[]AclCreationResult","versions":"0+","about":"Outco'
     'mes, one entry per rule."}],"structs":{"AclCreationResult":[{"name":"error_code","json":"e'
-    'rrorCode","type":"int16","versions":"0+","about":"Error code of this rule, 0 for none."},{'
-    '"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVers'
-    'ions":"0+","about":"Human-readable detail on the error; null when there is none."}]}}'
+    'rrorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of '
+    'this rule, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","ve'
+    'rsions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null whe'
+    'n there is none."}]}}'
 )
 _CreateAclsResponseConstants._plan = (
     "1\n"

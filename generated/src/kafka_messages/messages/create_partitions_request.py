@@ -76,7 +76,7 @@ class CreatePartitionsTopic(StructBase):
     """Topics to enlarge, one entry each."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     count: int = 0
     """Total number of partitions the topic shall have afterwards. (versions 0+)"""
     assignments: list[CreatePartitionsAssignment] | None = field(default_factory=list)
@@ -500,13 +500,13 @@ _CreatePartitionsRequestConstants._facts = (
     ' created."},{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","a'
     'bout":"True to check the request without creating anything."}],"structs":{"CreatePartition'
     'sTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicN'
-    'ame","mapKey":true},{"name":"count","json":"count","type":"int32","versions":"0+","about":'
-    '"Total number of partitions the topic shall have afterwards."},{"name":"assignments","json'
-    '":"assignments","type":"[]CreatePartitionsAssignment","versions":"0+","nullableVersions":"'
-    '0+","about":"Placement of the added partitions, one entry per partition in order; null let'
-    's the cluster choose."}],"CreatePartitionsAssignment":[{"name":"broker_ids","json":"broker'
-    'Ids","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Brokers that shall '
-    'hold the partition, preferred leader first."}]}}'
+    'ame","mapKey":true,"about":"Name of the topic."},{"name":"count","json":"count","type":"in'
+    't32","versions":"0+","about":"Total number of partitions the topic shall have afterwards."'
+    '},{"name":"assignments","json":"assignments","type":"[]CreatePartitionsAssignment","versio'
+    'ns":"0+","nullableVersions":"0+","about":"Placement of the added partitions, one entry per'
+    ' partition in order; null lets the cluster choose."}],"CreatePartitionsAssignment":[{"name'
+    '":"broker_ids","json":"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId"'
+    ',"about":"Brokers that shall hold the partition, preferred leader first."}]}}'
 )
 _CreatePartitionsRequestConstants._plan = (
     "1\n"

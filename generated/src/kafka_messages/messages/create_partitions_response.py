@@ -49,7 +49,7 @@ class CreatePartitionsTopicResult(StructBase):
     """Outcomes, one entry per topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     error_code: int = 0
     """Error code of this topic, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -344,11 +344,11 @@ _CreatePartitionsResponseConstants._facts = (
     'ions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."'
     '},{"name":"results","json":"results","type":"[]CreatePartitionsTopicResult","versions":"0+'
     '","about":"Outcomes, one entry per topic."}],"structs":{"CreatePartitionsTopicResult":[{"n'
-    'ame":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name'
-    '":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of th'
-    'is topic, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","ver'
-    'sions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the e'
-    'rror; null when there is none."}]}}'
+    'ame":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about"'
+    ':"Name of the topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":"'
+    '0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 for none."},{"name":"er'
+    'ror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+"'
+    ',"default":null,"about":"Human-readable detail on the error; null when there is none."}]}}'
 )
 _CreatePartitionsResponseConstants._plan = (
     "1\n"

@@ -57,7 +57,7 @@ class CreatableReplicaAssignment(StructBase):
     """Placement by hand, one entry per partition; empty lets the cluster choose."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     broker_ids: list[int] = field(default_factory=list)
     """Brokers that shall hold the partition, preferred leader first. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -155,7 +155,7 @@ class CreatableTopic(StructBase):
     """Topics to create, one entry each."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     num_partitions: int = 0
     """How many partitions to make; -1 when they are assigned by hand or the cluster's default applies. (versions
     0+)
@@ -734,22 +734,23 @@ _CreateTopicsRequestConstants._facts = (
     ' created; one minute by default."},{"name":"validate_only","json":"validateOnly","type":"b'
     'ool","versions":"1+","about":"True to check the request without creating anything; false b'
     'y default."}],"structs":{"CreatableTopic":[{"name":"name","json":"name","type":"string","v'
-    'ersions":"0+","entityType":"topicName","mapKey":true},{"name":"num_partitions","json":"num'
-    'Partitions","type":"int32","versions":"0+","about":"How many partitions to make; -1 when t'
-    'hey are assigned by hand or the cluster\'s default applies."},{"name":"replication_factor",'
-    '"json":"replicationFactor","type":"int16","versions":"0+","about":"How many replicas each '
-    'partition gets; -1 when they are assigned by hand or the cluster\'s default applies."},{"na'
-    'me":"assignments","json":"assignments","type":"[]CreatableReplicaAssignment","versions":"0'
-    '+","about":"Placement by hand, one entry per partition; empty lets the cluster choose."},{'
-    '"name":"configs","json":"configs","type":"[]CreatableTopicConfig","versions":"0+","about":'
-    '"Topic settings that differ from the defaults, one entry per key."}],"CreatableReplicaAssi'
-    'gnment":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
-    '"mapKey":true},{"name":"broker_ids","json":"brokerIds","type":"[]int32","versions":"0+","e'
-    'ntityType":"brokerId","about":"Brokers that shall hold the partition, preferred leader fir'
-    'st."}],"CreatableTopicConfig":[{"name":"name","json":"name","type":"string","versions":"0+'
-    '","mapKey":true,"about":"Configuration key."},{"name":"value","json":"value","type":"strin'
-    'g","versions":"0+","nullableVersions":"0+","about":"Value as text; null means that no valu'
-    'e is given."}]}}'
+    'ersions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name"'
+    ':"num_partitions","json":"numPartitions","type":"int32","versions":"0+","enumeration":"Par'
+    'titionCount","about":"How many partitions to make; -1 when they are assigned by hand or th'
+    'e cluster\'s default applies."},{"name":"replication_factor","json":"replicationFactor","ty'
+    'pe":"int16","versions":"0+","enumeration":"ReplicationFactor","about":"How many replicas e'
+    "ach partition gets; -1 when they are assigned by hand or the cluster's default applies.\"},"
+    '{"name":"assignments","json":"assignments","type":"[]CreatableReplicaAssignment","versions'
+    '":"0+","about":"Placement by hand, one entry per partition; empty lets the cluster choose.'
+    '"},{"name":"configs","json":"configs","type":"[]CreatableTopicConfig","versions":"0+","abo'
+    'ut":"Topic settings that differ from the defaults, one entry per key."}],"CreatableReplica'
+    'Assignment":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"'
+    '0+","mapKey":true,"about":"Number of the partition within its topic, from 0."},{"name":"br'
+    'oker_ids","json":"brokerIds","type":"[]int32","versions":"0+","entityType":"brokerId","abo'
+    'ut":"Brokers that shall hold the partition, preferred leader first."}],"CreatableTopicConf'
+    'ig":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true,"about":"C'
+    'onfiguration key."},{"name":"value","json":"value","type":"string","versions":"0+","nullab'
+    'leVersions":"0+","about":"Value as text; null means that no value is given."}]}}'
 )
 _CreateTopicsRequestConstants._plan = (
     "1\n"

@@ -118,7 +118,7 @@ class CreatableTopicResult(StructBase):
     """Outcomes, one entry per topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the new topic. (versions 7+)"""
     error_code: int = 0
@@ -780,30 +780,31 @@ _CreateTopicsResponseConstants._facts = (
     ' means none."},{"name":"topics","json":"topics","type":"[]CreatableTopicResult","versions"'
     ':"0+","about":"Outcomes, one entry per topic."}],"structs":{"CreatableTopicResult":[{"name'
     '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":t'
-    'rue},{"name":"topic_id","json":"topicId","type":"uuid","versions":"7+","ignorable":true,"a'
-    'bout":"Unique id of the new topic."},{"name":"error_code","json":"errorCode","type":"int16'
-    '","versions":"0+","about":"Error code of this topic, 0 for none."},{"name":"error_message"'
-    ',"json":"errorMessage","type":"string","versions":"1+","nullableVersions":"0+","ignorable"'
-    ':true,"about":"Human-readable detail on the error; null when there is none."},{"name":"top'
-    'ic_config_error_code","json":"topicConfigErrorCode","type":"int16","versions":"5+","tag":0'
-    ',"taggedVersions":"5+","ignorable":true,"about":"Why the settings of the topic could not b'
-    'e shown, for example a missing permission; 0 when they could."},{"name":"num_partitions","'
-    'json":"numPartitions","type":"int32","versions":"5+","ignorable":true,"default":-1,"about"'
-    ':"Number of partitions of the topic; -1 when not known."},{"name":"replication_factor","js'
-    'on":"replicationFactor","type":"int16","versions":"5+","ignorable":true,"default":-1,"abou'
-    't":"Number of replicas per partition; -1 when not known."},{"name":"configs","json":"confi'
-    'gs","type":"[]CreatableTopicConfigs","versions":"5+","nullableVersions":"5+","ignorable":t'
-    'rue,"about":"Settings of the topic, one entry per key; null when they are not shown."}],"C'
-    'reatableTopicConfigs":[{"name":"name","json":"name","type":"string","versions":"5+","about'
-    '":"Configuration key."},{"name":"value","json":"value","type":"string","versions":"5+","nu'
-    'llableVersions":"5+","about":"Value as text; null when unset or withheld."},{"name":"read_'
-    'only","json":"readOnly","type":"bool","versions":"5+","about":"True when the setting canno'
-    't be changed."},{"name":"config_source","json":"configSource","type":"int8","versions":"5+'
-    '","ignorable":true,"default":-1,"about":"Origin: 0 unknown, 1 topic, 2 broker, 3 cluster-w'
-    "ide broker default, 4 broker's static file, 5 built-in default, 6 broker logger, 7 client "
-    'metrics, 8 group; -1 when not given."},{"name":"is_sensitive","json":"isSensitive","type":'
-    '"bool","versions":"5+","about":"True when the setting is a secret, so that its value is wi'
-    'thheld."}]}}'
+    'rue,"about":"Name of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versi'
+    'ons":"7+","ignorable":true,"about":"Unique id of the new topic."},{"name":"error_code","js'
+    'on":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
+    'de of this topic, 0 for none."},{"name":"error_message","json":"errorMessage","type":"stri'
+    'ng","versions":"1+","nullableVersions":"0+","ignorable":true,"about":"Human-readable detai'
+    'l on the error; null when there is none."},{"name":"topic_config_error_code","json":"topic'
+    'ConfigErrorCode","type":"int16","versions":"5+","tag":0,"taggedVersions":"5+","enumeration'
+    '":"ErrorCode","ignorable":true,"about":"Why the settings of the topic could not be shown, '
+    'for example a missing permission; 0 when they could."},{"name":"num_partitions","json":"nu'
+    'mPartitions","type":"int32","versions":"5+","ignorable":true,"default":-1,"about":"Number '
+    'of partitions of the topic; -1 when not known."},{"name":"replication_factor","json":"repl'
+    'icationFactor","type":"int16","versions":"5+","ignorable":true,"default":-1,"about":"Numbe'
+    'r of replicas per partition; -1 when not known."},{"name":"configs","json":"configs","type'
+    '":"[]CreatableTopicConfigs","versions":"5+","nullableVersions":"5+","ignorable":true,"abou'
+    't":"Settings of the topic, one entry per key; null when they are not shown."}],"CreatableT'
+    'opicConfigs":[{"name":"name","json":"name","type":"string","versions":"5+","about":"Config'
+    'uration key."},{"name":"value","json":"value","type":"string","versions":"5+","nullableVer'
+    'sions":"5+","about":"Value as text; null when unset or withheld."},{"name":"read_only","js'
+    'on":"readOnly","type":"bool","versions":"5+","about":"True when the setting cannot be chan'
+    'ged."},{"name":"config_source","json":"configSource","type":"int8","versions":"5+","enumer'
+    'ation":"ConfigSource","ignorable":true,"default":-1,"about":"Origin: 0 unknown, 1 topic, 2'
+    " broker, 3 cluster-wide broker default, 4 broker's static file, 5 built-in default, 6 brok"
+    'er logger, 7 client metrics, 8 group; -1 when not given."},{"name":"is_sensitive","json":"'
+    'isSensitive","type":"bool","versions":"5+","about":"True when the setting is a secret, so '
+    'that its value is withheld."}]}}'
 )
 _CreateTopicsResponseConstants._plan = (
     "1\n"

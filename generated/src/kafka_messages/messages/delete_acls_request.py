@@ -411,21 +411,22 @@ _DeleteAclsRequestConstants._facts = (
     ',"fields":[{"name":"filters","json":"filters","type":"[]DeleteAclsFilter","versions":"0+",'
     '"about":"Filters, one entry each; a rule goes when it matches any of them."}],"structs":{"'
     'DeleteAclsFilter":[{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8'
-    '","versions":"0+","about":"ACL resource type: 2 topic, 3 group, 4 cluster, 5 transactional'
-    ' id, 6 delegation token, 7 user; 1 matches any type."},{"name":"resource_name_filter","jso'
-    'n":"resourceNameFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"R'
-    'esource name of the rules to remove; null matches every name."},{"name":"pattern_type_filt'
-    'er","json":"patternTypeFilter","type":"int8","versions":"1+","default":3,"about":"3 litera'
-    'l (default), 4 prefixed, 1 any, 2 every rule whose pattern covers the given name."},{"name'
-    '":"principal_filter","json":"principalFilter","type":"string","versions":"0+","nullableVer'
-    'sions":"0+","about":"Principal of the rules, such as User:alice; null matches everyone."},'
-    '{"name":"host_filter","json":"hostFilter","type":"string","versions":"0+","nullableVersion'
-    's":"0+","about":"Host of the rules; null matches every host."},{"name":"operation","json":'
-    '"operation","type":"int8","versions":"0+","about":"ACL operation, 1 for any: 2 all, 3 read'
-    ", 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs,"
-    " 11 alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase"
-    ' commit."},{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+"'
-    ',"about":"1 any, 2 deny, 3 allow."}]}}'
+    '","versions":"0+","enumeration":"ResourceType","about":"ACL resource type: 2 topic, 3 grou'
+    'p, 4 cluster, 5 transactional id, 6 delegation token, 7 user; 1 matches any type."},{"name'
+    '":"resource_name_filter","json":"resourceNameFilter","type":"string","versions":"0+","null'
+    'ableVersions":"0+","about":"Resource name of the rules to remove; null matches every name.'
+    '"},{"name":"pattern_type_filter","json":"patternTypeFilter","type":"int8","versions":"1+",'
+    '"enumeration":"PatternType","default":3,"about":"3 literal (default), 4 prefixed, 1 any, 2'
+    ' every rule whose pattern covers the given name."},{"name":"principal_filter","json":"prin'
+    'cipalFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Principal of'
+    ' the rules, such as User:alice; null matches everyone."},{"name":"host_filter","json":"hos'
+    'tFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Host of the rule'
+    's; null matches every host."},{"name":"operation","json":"operation","type":"int8","versio'
+    'ns":"0+","enumeration":"AclOperation","about":"ACL operation, 1 for any: 2 all, 3 read, 4 '
+    "write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 "
+    "alter configs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase com"
+    'mit."},{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","en'
+    'umeration":"AclPermissionType","about":"1 any, 2 deny, 3 allow."}]}}'
 )
 _DeleteAclsRequestConstants._plan = (
     "1\n"

@@ -48,7 +48,7 @@ class DeletableGroupResult(StructBase):
     """One entry per group of the request."""
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     error_code: int = 0
     """Error code of this group, 0 when it was deleted. (versions 0+)"""
     error_message: str | None = None
@@ -437,11 +437,11 @@ _DeleteGroupsResponseConstants._facts = (
     ' 0 when no quota was exceeded."},{"name":"results","json":"results","type":"[]DeletableGro'
     'upResult","versions":"0+","about":"One entry per group of the request."}],"structs":{"Dele'
     'tableGroupResult":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","en'
-    'tityType":"groupId","mapKey":true},{"name":"error_code","json":"errorCode","type":"int16",'
-    '"versions":"0+","about":"Error code of this group, 0 when it was deleted."},{"name":"error'
-    '_message","json":"errorMessage","type":"string","versions":"3+","nullableVersions":"3+","i'
-    'gnorable":true,"default":null,"about":"Readable detail of the error; null when there is no'
-    'ne."}]}}'
+    'tityType":"groupId","mapKey":true,"about":"Id of the group."},{"name":"error_code","json":'
+    '"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code o'
+    'f this group, 0 when it was deleted."},{"name":"error_message","json":"errorMessage","type'
+    '":"string","versions":"3+","nullableVersions":"3+","ignorable":true,"default":null,"about"'
+    ':"Readable detail of the error; null when there is none."}]}}'
 )
 _DeleteGroupsResponseConstants._plan = (
     "1\n"

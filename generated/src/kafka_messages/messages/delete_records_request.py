@@ -48,7 +48,7 @@ class DeleteRecordsPartition(StructBase):
     """Partitions of the topic to trim, one entry each."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     offset: int = 0
     """Records before this offset are dropped; -1 stands for the partition's current high watermark. (versions
     0+)
@@ -82,7 +82,7 @@ class DeleteRecordsTopic(StructBase):
     """Topics to trim, one entry each."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[DeleteRecordsPartition] = field(default_factory=list)
     """Partitions of the topic to trim, one entry each. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -411,12 +411,13 @@ _DeleteRecordsRequestConstants._facts = (
     '+","about":"Topics to trim, one entry each."},{"name":"timeout_ms","json":"timeoutMs","typ'
     'e":"int32","versions":"0+","about":"Longest time in milliseconds the broker may wait for t'
     'he followers to drop the records too."}],"structs":{"DeleteRecordsTopic":[{"name":"name","'
-    'json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions'
-    '","json":"partitions","type":"[]DeleteRecordsPartition","versions":"0+","about":"Partition'
-    's of the topic to trim, one entry each."}],"DeleteRecordsPartition":[{"name":"partition_in'
-    'dex","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"offset","json":"offs'
-    'et","type":"int64","versions":"0+","about":"Records before this offset are dropped; -1 sta'
-    "nds for the partition's current high watermark.\"}]}}"
+    'json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the'
+    ' topic."},{"name":"partitions","json":"partitions","type":"[]DeleteRecordsPartition","vers'
+    'ions":"0+","about":"Partitions of the topic to trim, one entry each."}],"DeleteRecordsPart'
+    'ition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","'
+    'about":"Number of the partition within its topic, from 0."},{"name":"offset","json":"offse'
+    't","type":"int64","versions":"0+","enumeration":"DeleteRecordsOffset","about":"Records bef'
+    "ore this offset are dropped; -1 stands for the partition's current high watermark.\"}]}}"
 )
 _DeleteRecordsRequestConstants._plan = (
     "1\n"

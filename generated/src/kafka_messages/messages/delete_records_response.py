@@ -50,7 +50,7 @@ class DeleteRecordsPartitionResult(StructBase):
     """Result for each partition of the topic."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     low_watermark: int = 0
     """Lowest log start offset over the live replicas after trimming; -1 on error. (versions 0+)"""
     error_code: int = 0
@@ -104,7 +104,7 @@ class DeleteRecordsTopicResult(StructBase):
     """Topics of the request, one result entry each."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: DeleteRecordsPartitionResultCollection = field(default_factory=DeleteRecordsPartitionResultCollection)
     """Result for each partition of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -472,13 +472,15 @@ _DeleteRecordsResponseConstants._facts = (
     '; 0 when no quota was exceeded."},{"name":"topics","json":"topics","type":"[]DeleteRecords'
     'TopicResult","versions":"0+","about":"Topics of the request, one result entry each."}],"st'
     'ructs":{"DeleteRecordsTopicResult":[{"name":"name","json":"name","type":"string","versions'
-    '":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitions","t'
-    'ype":"[]DeleteRecordsPartitionResult","versions":"0+","about":"Result for each partition o'
-    'f the topic."}],"DeleteRecordsPartitionResult":[{"name":"partition_index","json":"partitio'
-    'nIndex","type":"int32","versions":"0+","mapKey":true},{"name":"low_watermark","json":"lowW'
-    'atermark","type":"int64","versions":"0+","about":"Lowest log start offset over the live re'
-    'plicas after trimming; -1 on error."},{"name":"error_code","json":"errorCode","type":"int1'
-    '6","versions":"0+","about":"Error code of this partition, 0 for none."}]}}'
+    '":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name":"parti'
+    'tions","json":"partitions","type":"[]DeleteRecordsPartitionResult","versions":"0+","about"'
+    ':"Result for each partition of the topic."}],"DeleteRecordsPartitionResult":[{"name":"part'
+    'ition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":'
+    '"Number of the partition within its topic, from 0."},{"name":"low_watermark","json":"lowWa'
+    'termark","type":"int64","versions":"0+","about":"Lowest log start offset over the live rep'
+    'licas after trimming; -1 on error."},{"name":"error_code","json":"errorCode","type":"int16'
+    '","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for n'
+    'one."}]}}'
 )
 _DeleteRecordsResponseConstants._plan = (
     "1\n"

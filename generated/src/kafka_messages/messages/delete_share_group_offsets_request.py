@@ -34,7 +34,7 @@ class DeleteShareGroupOffsetsRequestTopic(StructBase):
     """Topics whose offsets are removed, for all their partitions."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -220,7 +220,7 @@ _DeleteShareGroupOffsetsRequestConstants._facts = (
     '"json":"topics","type":"[]DeleteShareGroupOffsetsRequestTopic","versions":"0+","about":"To'
     'pics whose offsets are removed, for all their partitions."}],"structs":{"DeleteShareGroupO'
     'ffsetsRequestTopic":[{"name":"topic_name","json":"topicName","type":"string","versions":"0'
-    '+","entityType":"topicName"}]}}'
+    '+","entityType":"topicName","about":"Name of the topic."}]}}'
 )
 _DeleteShareGroupOffsetsRequestConstants._plan = (
     "1\n"

@@ -45,7 +45,7 @@ class DeleteShareGroupOffsetsResponseTopic(StructBase):
     """One result per topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 0+)"""
     error_code: int = 0
@@ -295,17 +295,18 @@ _DeleteShareGroupOffsetsResponseConstants._facts = (
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
     '"versions":"0+","about":"How long the client should pause before its next request, in mill'
     'iseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"'
-    'int16","versions":"0+","about":"Error code of the request as a whole, 0 for none."},{"name'
-    '":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions"'
-    ':"0+","default":null,"about":"Readable detail of the error; null when there is none."},{"n'
-    'ame":"responses","json":"responses","type":"[]DeleteShareGroupOffsetsResponseTopic","versi'
-    'ons":"0+","about":"One result per topic."}],"structs":{"DeleteShareGroupOffsetsResponseTop'
-    'ic":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":'
-    '"topicName"},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Un'
-    'ique id of the topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","about":"Error code of this topic, 0 for none."},{"name":"error_message","json":"erro'
-    'rMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"'
-    'Readable detail of the error; null when there is none."}]}}'
+    'int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a w'
+    'hole, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","version'
+    's":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null'
+    ' when there is none."},{"name":"responses","json":"responses","type":"[]DeleteShareGroupOf'
+    'fsetsResponseTopic","versions":"0+","about":"One result per topic."}],"structs":{"DeleteSh'
+    'areGroupOffsetsResponseTopic":[{"name":"topic_name","json":"topicName","type":"string","ve'
+    'rsions":"0+","entityType":"topicName","about":"Name of the topic."},{"name":"topic_id","js'
+    'on":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},{"name":"er'
+    'ror_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","abo'
+    'ut":"Error code of this topic, 0 for none."},{"name":"error_message","json":"errorMessage"'
+    ',"type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable '
+    'detail of the error; null when there is none."}]}}'
 )
 _DeleteShareGroupOffsetsResponseConstants._plan = (
     "1\n"

@@ -314,10 +314,11 @@ _DeleteShareGroupStateResponseConstants._facts = (
     'the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions'
     '":"0+","about":"Result for each partition of the topic."}],"PartitionResult":[{"name":"par'
     'tition","json":"partition","type":"int32","versions":"0+","about":"Partition index within '
-    'the topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about'
-    '":"Error code of this partition, 0 when its state was erased."},{"name":"error_message","j'
-    'son":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null'
-    ',"about":"Readable detail of the error; null when there is none."}]}}'
+    'the topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enume'
+    'ration":"ErrorCode","about":"Error code of this partition, 0 when its state was erased."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
+    'sions":"0+","default":null,"about":"Readable detail of the error; null when there is none.'
+    '"}]}}'
 )
 _DeleteShareGroupStateResponseConstants._plan = (
     "1\n"

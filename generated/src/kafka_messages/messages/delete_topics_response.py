@@ -593,10 +593,10 @@ _DeleteTopicsResponseConstants._facts = (
     ' the topic; null when it was picked by id and its name is unknown or may not be shown."},{'
     '"name":"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true,"about":'
     '"Id of the topic; all zero when not known."},{"name":"error_code","json":"errorCode","type'
-    '":"int16","versions":"0+","about":"Error code of this topic, 0 when it was deleted."},{"na'
-    'me":"error_message","json":"errorMessage","type":"string","versions":"5+","nullableVersion'
-    's":"5+","ignorable":true,"default":null,"about":"Readable detail of the error; null when t'
-    'here is none."}]}}'
+    '":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this topic, 0 w'
+    'hen it was deleted."},{"name":"error_message","json":"errorMessage","type":"string","versi'
+    'ons":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Readable detail'
+    ' of the error; null when there is none."}]}}'
 )
 _DeleteTopicsResponseConstants._plan = (
     "1\n"

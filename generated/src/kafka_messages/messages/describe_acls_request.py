@@ -294,21 +294,22 @@ _DescribeAclsRequestConstants._codecs = {
 _DescribeAclsRequestConstants._facts = (
     '{"name":"DescribeAclsRequest","type":"request","validVersions":"1-3","flexibleVersions":"2'
     '+","fields":[{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","ver'
-    'sions":"0+","about":"Kind of resource to match: 1 any, 2 topic, 3 group, 4 cluster, 5 tran'
-    'sactional id, 6 delegation token, 7 user."},{"name":"resource_name_filter","json":"resourc'
-    'eNameFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Resource nam'
-    'e to match; null matches every name."},{"name":"pattern_type_filter","json":"patternTypeFi'
-    'lter","type":"int8","versions":"1+","default":3,"about":"How entries name resources: 1 any'
-    ', 2 every pattern that applies to the name, 3 literal, 4 prefixed."},{"name":"principal_fi'
-    'lter","json":"principalFilter","type":"string","versions":"0+","nullableVersions":"0+","ab'
-    'out":"Principal to match, as type:name; null matches every principal."},{"name":"host_filt'
-    'er","json":"hostFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"C'
-    'lient host to match; null matches every host."},{"name":"operation","json":"operation","ty'
-    'pe":"int8","versions":"0+","about":"Operation to match: 1 any, 2 all, 3 read, 4 write, 5 c'
-    "reate, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter conf"
-    'igs, 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"n'
-    'ame":"permission_type","json":"permissionType","type":"int8","versions":"0+","about":"Perm'
-    'ission to match: 1 any, 2 deny, 3 allow."}]}'
+    'sions":"0+","enumeration":"ResourceType","about":"Kind of resource to match: 1 any, 2 topi'
+    'c, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},{"name":"resource'
+    '_name_filter","json":"resourceNameFilter","type":"string","versions":"0+","nullableVersion'
+    's":"0+","about":"Resource name to match; null matches every name."},{"name":"pattern_type_'
+    'filter","json":"patternTypeFilter","type":"int8","versions":"1+","enumeration":"PatternTyp'
+    'e","default":3,"about":"How entries name resources: 1 any, 2 every pattern that applies to'
+    ' the name, 3 literal, 4 prefixed."},{"name":"principal_filter","json":"principalFilter","t'
+    'ype":"string","versions":"0+","nullableVersions":"0+","about":"Principal to match, as type'
+    ':name; null matches every principal."},{"name":"host_filter","json":"hostFilter","type":"s'
+    'tring","versions":"0+","nullableVersions":"0+","about":"Client host to match; null matches'
+    ' every host."},{"name":"operation","json":"operation","type":"int8","versions":"0+","enume'
+    'ration":"AclOperation","about":"Operation to match: 1 any, 2 all, 3 read, 4 write, 5 creat'
+    "e, 6 delete, 7 alter, 8 describe, 9 cluster action, 10 describe configs, 11 alter configs,"
+    ' 12 idempotent write, 13 create tokens, 14 describe tokens, 15 two-phase commit."},{"name"'
+    ':"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"Ac'
+    'lPermissionType","about":"Permission to match: 1 any, 2 deny, 3 allow."}]}'
 )
 _DescribeAclsRequestConstants._plan = (
     "1\n"

@@ -351,12 +351,13 @@ _DescribeClientQuotasRequestConstants._facts = (
     'rsions":"0+","about":"Filter parts, one per entity type; all of them have to match."},{"na'
     'me":"strict","json":"strict","type":"bool","versions":"0+","about":"True leaves out entiti'
     'es that also have entity types not mentioned in the filter."}],"structs":{"ComponentData":'
-    '[{"name":"entity_type","json":"entityType","type":"string","versions":"0+","about":"Kind o'
-    'f entity this part looks at: user, client-id or ip."},{"name":"match_type","json":"matchTy'
-    'pe","type":"int8","versions":"0+","about":"How the name is matched: 0 exactly the given na'
-    'me, 1 the default entity, 2 any entity of this type that is set."},{"name":"match","json":'
-    '"match","type":"string","versions":"0+","nullableVersions":"0+","about":"Name to look for;'
-    ' null unless an exact name is matched."}]}}'
+    '[{"name":"entity_type","json":"entityType","type":"string","versions":"0+","enumeration":"'
+    'QuotaEntityType","about":"Kind of entity this part looks at: user, client-id or ip."},{"na'
+    'me":"match_type","json":"matchType","type":"int8","versions":"0+","enumeration":"QuotaMatc'
+    'hType","about":"How the name is matched: 0 exactly the given name, 1 the default entity, 2'
+    ' any entity of this type that is set."},{"name":"match","json":"match","type":"string","ve'
+    'rsions":"0+","nullableVersions":"0+","about":"Name to look for; null unless an exact name '
+    'is matched."}]}}'
 )
 _DescribeClientQuotasRequestConstants._plan = (
     "1\n"

@@ -176,9 +176,9 @@ _DescribeClusterRequestConstants._facts = (
     ':"0+","fields":[{"name":"include_cluster_authorized_operations","json":"includeClusterAuth'
     'orizedOperations","type":"bool","versions":"0+","about":"True to also return what the call'
     'er may do to the cluster."},{"name":"endpoint_type","json":"endpointType","type":"int8","v'
-    'ersions":"1+","default":1,"about":"Which nodes to list: 1 brokers (the default), 2 control'
-    'lers."},{"name":"include_fenced_brokers","json":"includeFencedBrokers","type":"bool","vers'
-    'ions":"2+","about":"True to list fenced brokers as well."}]}'
+    'ersions":"1+","enumeration":"EndpointType","default":1,"about":"Which nodes to list: 1 bro'
+    'kers (the default), 2 controllers."},{"name":"include_fenced_brokers","json":"includeFence'
+    'dBrokers","type":"bool","versions":"2+","about":"True to list fenced brokers as well."}]}'
 )
 _DescribeClusterRequestConstants._plan = (
     "1\n"

@@ -53,9 +53,9 @@ class DescribeClusterBroker(StructBase):
     broker_id: int = 0
     """Node id of the broker, or of the controller when controllers are listed. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     rack: str | None = None
     """Rack the node is in; null when none is configured. (versions 0+)"""
     is_fenced: bool = False
@@ -623,26 +623,29 @@ _DescribeClusterResponseConstants._facts = (
     's":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
     'ds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"0+","about":"Error code of the whole request, 0 for none."},{"name":"error_me'
-    'ssage","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","defa'
-    'ult":null,"about":"Readable detail of the error; null when there is none."},{"name":"endpo'
-    'int_type","json":"endpointType","type":"int8","versions":"1+","default":1,"about":"Which n'
-    'odes are listed: 1 brokers (the default), 2 controllers."},{"name":"cluster_id","json":"cl'
-    'usterId","type":"string","versions":"0+","about":"Id of the cluster the answering node bel'
-    'ongs to."},{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","e'
-    'ntityType":"brokerId","default":-1,"about":"Node to treat as the controller; -1 when none '
-    'is known."},{"name":"brokers","json":"brokers","type":"[]DescribeClusterBroker","versions"'
-    ':"0+","about":"One entry per listed node."},{"name":"cluster_authorized_operations","json"'
-    ':"clusterAuthorizedOperations","type":"int32","versions":"0+","default":-2147483648,"about'
-    '":"Bit field of what the caller may do to the cluster: bit n stands for ACL operation n; t'
-    'he minimum int32 value means it was not asked for."}],"structs":{"DescribeClusterBroker":['
-    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerI'
-    'd","mapKey":true,"about":"Node id of the broker, or of the controller when controllers are'
-    ' listed."},{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port","j'
-    'son":"port","type":"int32","versions":"0+"},{"name":"rack","json":"rack","type":"string","'
-    'versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the node is in; null w'
-    'hen none is configured."},{"name":"is_fenced","json":"isFenced","type":"bool","versions":"'
-    '2+","about":"True when the controller keeps this broker from leading partitions."}]}}'
+    ',"versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for'
+    ' none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nu'
+    'llableVersions":"0+","default":null,"about":"Readable detail of the error; null when there'
+    ' is none."},{"name":"endpoint_type","json":"endpointType","type":"int8","versions":"1+","e'
+    'numeration":"EndpointType","default":1,"about":"Which nodes are listed: 1 brokers (the def'
+    'ault), 2 controllers."},{"name":"cluster_id","json":"clusterId","type":"string","versions"'
+    ':"0+","about":"Id of the cluster the answering node belongs to."},{"name":"controller_id",'
+    '"json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","enumeration"'
+    ':"ControllerId","default":-1,"about":"Node to treat as the controller; -1 when none is kno'
+    'wn."},{"name":"brokers","json":"brokers","type":"[]DescribeClusterBroker","versions":"0+",'
+    '"about":"One entry per listed node."},{"name":"cluster_authorized_operations","json":"clus'
+    'terAuthorizedOperations","type":"int32","versions":"0+","enumeration":"AuthorizedOperation'
+    's","default":-2147483648,"about":"Bit field of what the caller may do to the cluster: bit '
+    'n stands for ACL operation n; the minimum int32 value means it was not asked for."}],"stru'
+    'cts":{"DescribeClusterBroker":[{"name":"broker_id","json":"brokerId","type":"int32","versi'
+    'ons":"0+","entityType":"brokerId","mapKey":true,"about":"Node id of the broker, or of the '
+    'controller when controllers are listed."},{"name":"host","json":"host","type":"string","ve'
+    'rsions":"0+","about":"Host name or IP address at which the node can be reached."},{"name":'
+    '"port","json":"port","type":"int32","versions":"0+","about":"TCP port at that host."},{"na'
+    'me":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default"'
+    ':null,"about":"Rack the node is in; null when none is configured."},{"name":"is_fenced","j'
+    'son":"isFenced","type":"bool","versions":"2+","about":"True when the controller keeps this'
+    ' broker from leading partitions."}]}}'
 )
 _DescribeClusterResponseConstants._plan = (
     "1\n"

@@ -403,12 +403,13 @@ _DescribeConfigsRequestConstants._facts = (
     'ry place a setting could take its value from."},{"name":"include_documentation","json":"in'
     'cludeDocumentation","type":"bool","versions":"3+","about":"True to also return the help te'
     'xt of each setting."}],"structs":{"DescribeConfigsResource":[{"name":"resource_type","json'
-    '":"resourceType","type":"int8","versions":"0+","about":"Kind of resource: 2 topic, 4 broke'
-    'r, 8 broker logger, 16 client metrics, 32 group."},{"name":"resource_name","json":"resourc'
-    'eName","type":"string","versions":"0+","about":"Topic or group name, broker id in decimal,'
-    ' and so on; an empty broker name means the cluster-wide broker defaults."},{"name":"config'
-    'uration_keys","json":"configurationKeys","type":"[]string","versions":"0+","nullableVersio'
-    'ns":"0+","about":"Settings to return; null returns all of them."}]}}'
+    '":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceType","about":'
+    '"Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},{"na'
+    'me":"resource_name","json":"resourceName","type":"string","versions":"0+","about":"Topic o'
+    "r group name, broker id in decimal, and so on; an empty broker name means the cluster-wide"
+    ' broker defaults."},{"name":"configuration_keys","json":"configurationKeys","type":"[]stri'
+    'ng","versions":"0+","nullableVersions":"0+","about":"Settings to return; null returns all '
+    'of them."}]}}'
 )
 _DescribeConfigsRequestConstants._plan = (
     "1\n"

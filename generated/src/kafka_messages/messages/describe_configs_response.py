@@ -101,7 +101,7 @@ class DescribeConfigsResourceResult(StructBase):
     """One entry per setting of the resource."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the setting. (versions 0+)"""
     value: str | None = ""
     """Current value as text; null when unset or withheld because it is sensitive. (versions 0+)"""
     read_only: bool = False
@@ -1004,37 +1004,39 @@ _DescribeConfigsResponseConstants._facts = (
     'ds; 0 when no quota was exceeded."},{"name":"results","json":"results","type":"[]DescribeC'
     'onfigsResult","versions":"0+","about":"One entry per resource of the request."}],"structs"'
     ':{"DescribeConfigsResult":[{"name":"error_code","json":"errorCode","type":"int16","version'
-    's":"0+","about":"Error code of this resource, 0 for none."},{"name":"error_message","json"'
-    ':"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable '
-    'detail of the error; null when there is none."},{"name":"resource_type","json":"resourceTy'
-    'pe","type":"int8","versions":"0+","about":"Kind of resource: 2 topic, 4 broker, 8 broker l'
-    'ogger, 16 client metrics, 32 group."},{"name":"resource_name","json":"resourceName","type"'
-    ':"string","versions":"0+","about":"Name of the resource as it was asked for."},{"name":"co'
-    'nfigs","json":"configs","type":"[]DescribeConfigsResourceResult","versions":"0+","about":"'
-    'One entry per setting of the resource."}],"DescribeConfigsResourceResult":[{"name":"name",'
-    '"json":"name","type":"string","versions":"0+"},{"name":"value","json":"value","type":"stri'
-    'ng","versions":"0+","nullableVersions":"0+","about":"Current value as text; null when unse'
-    't or withheld because it is sensitive."},{"name":"read_only","json":"readOnly","type":"boo'
-    'l","versions":"0+","about":"True when the setting cannot be changed through this protocol '
-    'while the broker runs."},{"name":"config_source","json":"configSource","type":"int8","vers'
-    'ions":"1+","ignorable":true,"default":-1,"about":"Where the value comes from: -1 not given'
-    ", 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all brokers, 4 static broker"
-    ' file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group."},{"name":"is_sensi'
-    'tive","json":"isSensitive","type":"bool","versions":"0+","about":"True when the value is s'
-    'ecret and therefore not sent."},{"name":"synonyms","json":"synonyms","type":"[]DescribeCon'
-    'figsSynonym","versions":"1+","ignorable":true,"about":"Possible sources of the value, stro'
-    'ngest first; empty unless asked for."},{"name":"config_type","json":"configType","type":"i'
-    'nt8","versions":"3+","ignorable":true,"about":"Type of the value: 0 unknown, 1 boolean, 2 '
-    'string, 3 int, 4 short, 5 long, 6 double, 7 list, 8 class, 9 password."},{"name":"document'
-    'ation","json":"documentation","type":"string","versions":"3+","nullableVersions":"0+","ign'
-    'orable":true,"about":"Help text of the setting; null when not asked for or when there is n'
-    'one."}],"DescribeConfigsSynonym":[{"name":"name","json":"name","type":"string","versions":'
-    '"1+","about":"Name under which this source sets the value."},{"name":"value","json":"value'
-    '","type":"string","versions":"1+","nullableVersions":"0+","about":"Value this source gives'
-    '; null when it has none or it is secret."},{"name":"source","json":"source","type":"int8",'
-    '"versions":"1+","about":"Kind of source: 0 unknown, 1 topic, 2 dynamic for one broker, 3 d'
-    "ynamic for all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 clien"
-    't metrics, 8 group."}]}}'
+    's":"0+","enumeration":"ErrorCode","about":"Error code of this resource, 0 for none."},{"na'
+    'me":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersion'
+    's":"0+","about":"Readable detail of the error; null when there is none."},{"name":"resourc'
+    'e_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceT'
+    'ype","about":"Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 '
+    'group."},{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","ab'
+    'out":"Name of the resource as it was asked for."},{"name":"configs","json":"configs","type'
+    '":"[]DescribeConfigsResourceResult","versions":"0+","about":"One entry per setting of the '
+    'resource."}],"DescribeConfigsResourceResult":[{"name":"name","json":"name","type":"string"'
+    ',"versions":"0+","about":"Name of the setting."},{"name":"value","json":"value","type":"st'
+    'ring","versions":"0+","nullableVersions":"0+","about":"Current value as text; null when un'
+    'set or withheld because it is sensitive."},{"name":"read_only","json":"readOnly","type":"b'
+    'ool","versions":"0+","about":"True when the setting cannot be changed through this protoco'
+    'l while the broker runs."},{"name":"config_source","json":"configSource","type":"int8","ve'
+    'rsions":"1+","enumeration":"ConfigSource","ignorable":true,"default":-1,"about":"Where the'
+    " value comes from: -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic f"
+    "or all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metric"
+    's, 8 group."},{"name":"is_sensitive","json":"isSensitive","type":"bool","versions":"0+","a'
+    'bout":"True when the value is secret and therefore not sent."},{"name":"synonyms","json":"'
+    'synonyms","type":"[]DescribeConfigsSynonym","versions":"1+","ignorable":true,"about":"Poss'
+    'ible sources of the value, strongest first; empty unless asked for."},{"name":"config_type'
+    '","json":"configType","type":"int8","versions":"3+","enumeration":"ConfigType","ignorable"'
+    ':true,"about":"Type of the value: 0 unknown, 1 boolean, 2 string, 3 int, 4 short, 5 long, '
+    '6 double, 7 list, 8 class, 9 password."},{"name":"documentation","json":"documentation","t'
+    'ype":"string","versions":"3+","nullableVersions":"0+","ignorable":true,"about":"Help text '
+    'of the setting; null when not asked for or when there is none."}],"DescribeConfigsSynonym"'
+    ':[{"name":"name","json":"name","type":"string","versions":"1+","about":"Name under which t'
+    'his source sets the value."},{"name":"value","json":"value","type":"string","versions":"1+'
+    '","nullableVersions":"0+","about":"Value this source gives; null when it has none or it is'
+    ' secret."},{"name":"source","json":"source","type":"int8","versions":"1+","enumeration":"C'
+    'onfigSource","about":"Kind of source: 0 unknown, 1 topic, 2 dynamic for one broker, 3 dyna'
+    "mic for all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client m"
+    'etrics, 8 group."}]}}'
 )
 _DescribeConfigsResponseConstants._plan = (
     "1\n"

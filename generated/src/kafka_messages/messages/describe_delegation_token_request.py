@@ -44,7 +44,7 @@ class DescribeDelegationTokenOwner(StructBase):
     principal_type: str = ""
     """Type of the owner, such as User. (versions 0+)"""
     principal_name: str = ""
-    """Versions 0+."""
+    """Name of the principal, without its type. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -332,7 +332,7 @@ _DescribeDelegationTokenRequestConstants._facts = (
     '; null asks for every token the caller may see."}],"structs":{"DescribeDelegationTokenOwne'
     'r":[{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about'
     '":"Type of the owner, such as User."},{"name":"principal_name","json":"principalName","typ'
-    'e":"string","versions":"0+"}]}}'
+    'e":"string","versions":"0+","about":"Name of the principal, without its type."}]}}'
 )
 _DescribeDelegationTokenRequestConstants._plan = (
     "1\n"

@@ -55,7 +55,7 @@ class DescribedDelegationTokenRenewer(StructBase):
     principal_type: str = ""
     """Type of the renewer, such as User. (versions 0+)"""
     principal_name: str = ""
-    """Versions 0+."""
+    """Name of the principal, without its type. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -823,32 +823,33 @@ _DescribeDelegationTokenResponseConstants._codecs = {
 _DescribeDelegationTokenResponseConstants._facts = (
     '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"1-3","flexibl'
     'eVersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","about":"Error code of the whole request, 0 for none."},{"name":"tokens","json":"to'
-    'kens","type":"[]DescribedDelegationToken","versions":"0+","about":"One entry per token."},'
-    '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":'
-    '"How long the client should pause before its next request, in milliseconds; 0 when no quot'
-    'a was exceeded."}],"structs":{"DescribedDelegationToken":[{"name":"principal_type","json":'
-    '"principalType","type":"string","versions":"0+","about":"Type of the principal that owns t'
-    'he token."},{"name":"principal_name","json":"principalName","type":"string","versions":"0+'
-    '","about":"Name of the principal that owns the token."},{"name":"token_requester_principal'
-    '_type","json":"tokenRequesterPrincipalType","type":"string","versions":"3+","about":"Type '
-    'of the principal that had the token created."},{"name":"token_requester_principal_name","j'
-    'son":"tokenRequesterPrincipalName","type":"string","versions":"3+","about":"Name of the pr'
-    'incipal that had the token created, not always its owner."},{"name":"issue_timestamp","jso'
-    'n":"issueTimestamp","type":"int64","versions":"0+","about":"When the token was created, in'
-    ' milliseconds since the Unix epoch."},{"name":"expiry_timestamp","json":"expiryTimestamp",'
-    '"type":"int64","versions":"0+","about":"When the token runs out unless renewed, in millise'
-    'conds since the Unix epoch."},{"name":"max_timestamp","json":"maxTimestamp","type":"int64"'
-    ',"versions":"0+","about":"Latest time to which renewals can extend the token, in milliseco'
-    'nds since the Unix epoch."},{"name":"token_id","json":"tokenId","type":"string","versions"'
-    ':"0+","about":"Public id of the token, used as user name when authenticating with it."},{"'
-    'name":"hmac","json":"hmac","type":"bytes","versions":"0+","about":"Secret of the token: a '
-    'keyed hash over its id, needed to use, renew or expire it."},{"name":"renewers","json":"re'
-    'newers","type":"[]DescribedDelegationTokenRenewer","versions":"0+","about":"Principals oth'
-    'er than the owner that may renew the token."}],"DescribedDelegationTokenRenewer":[{"name":'
-    '"principal_type","json":"principalType","type":"string","versions":"0+","about":"Type of t'
-    'he renewer, such as User."},{"name":"principal_name","json":"principalName","type":"string'
-    '","versions":"0+"}]}}'
+    '":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{'
+    '"name":"tokens","json":"tokens","type":"[]DescribedDelegationToken","versions":"0+","about'
+    '":"One entry per token."},{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32'
+    '","versions":"0+","about":"How long the client should pause before its next request, in mi'
+    'lliseconds; 0 when no quota was exceeded."}],"structs":{"DescribedDelegationToken":[{"name'
+    '":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Type of'
+    ' the principal that owns the token."},{"name":"principal_name","json":"principalName","typ'
+    'e":"string","versions":"0+","about":"Name of the principal that owns the token."},{"name":'
+    '"token_requester_principal_type","json":"tokenRequesterPrincipalType","type":"string","ver'
+    'sions":"3+","about":"Type of the principal that had the token created."},{"name":"token_re'
+    'quester_principal_name","json":"tokenRequesterPrincipalName","type":"string","versions":"3'
+    '+","about":"Name of the principal that had the token created, not always its owner."},{"na'
+    'me":"issue_timestamp","json":"issueTimestamp","type":"int64","versions":"0+","about":"When'
+    ' the token was created, in milliseconds since the Unix epoch."},{"name":"expiry_timestamp"'
+    ',"json":"expiryTimestamp","type":"int64","versions":"0+","about":"When the token runs out '
+    'unless renewed, in milliseconds since the Unix epoch."},{"name":"max_timestamp","json":"ma'
+    'xTimestamp","type":"int64","versions":"0+","about":"Latest time to which renewals can exte'
+    'nd the token, in milliseconds since the Unix epoch."},{"name":"token_id","json":"tokenId",'
+    '"type":"string","versions":"0+","about":"Public id of the token, used as user name when au'
+    'thenticating with it."},{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","about'
+    '":"Secret of the token: a keyed hash over its id, needed to use, renew or expire it."},{"n'
+    'ame":"renewers","json":"renewers","type":"[]DescribedDelegationTokenRenewer","versions":"0'
+    '+","about":"Principals other than the owner that may renew the token."}],"DescribedDelegat'
+    'ionTokenRenewer":[{"name":"principal_type","json":"principalType","type":"string","version'
+    's":"0+","about":"Type of the renewer, such as User."},{"name":"principal_name","json":"pri'
+    'ncipalName","type":"string","versions":"0+","about":"Name of the principal, without its ty'
+    'pe."}]}}'
 )
 _DescribeDelegationTokenResponseConstants._plan = (
     "1\n"

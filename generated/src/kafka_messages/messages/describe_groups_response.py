@@ -111,7 +111,7 @@ class DescribedGroup(StructBase):
     error_message: str | None = None
     """Readable detail of the error; null when there is none. (versions 6+)"""
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     group_state: str = ""
     """State name such as Stable, Empty, PreparingRebalance, CompletingRebalance or Dead; empty on error.
     (versions 0+)
@@ -1285,31 +1285,33 @@ _DescribeGroupsResponseConstants._facts = (
     't, in milliseconds; 0 when no quota was exceeded."},{"name":"groups","json":"groups","type'
     '":"[]DescribedGroup","versions":"0+","about":"One entry per group of the request."}],"stru'
     'cts":{"DescribedGroup":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","about":"Error code of this group, 0 for none."},{"name":"error_message","json":"erro'
-    'rMessage","type":"string","versions":"6+","nullableVersions":"6+","default":null,"about":"'
-    'Readable detail of the error; null when there is none."},{"name":"group_id","json":"groupI'
-    'd","type":"string","versions":"0+","entityType":"groupId"},{"name":"group_state","json":"g'
-    'roupState","type":"string","versions":"0+","about":"State name such as Stable, Empty, Prep'
-    'aringRebalance, CompletingRebalance or Dead; empty on error."},{"name":"protocol_type","js'
-    'on":"protocolType","type":"string","versions":"0+","about":"Kind of group the members form'
-    'ed, such as consumer; empty when there is none."},{"name":"protocol_data","json":"protocol'
-    'Data","type":"string","versions":"0+","about":"Name of the protocol the group settled on, '
-    'for consumers the assignor; empty when none is chosen."},{"name":"members","json":"members'
-    '","type":"[]DescribedGroupMember","versions":"0+","about":"One entry per current member."}'
-    ',{"name":"authorized_operations","json":"authorizedOperations","type":"int32","versions":"'
-    '3+","default":-2147483648,"about":"Bit field of what the caller may do to the group: bit n'
-    ' stands for ACL operation n; the minimum int32 value means it was not asked for."}],"Descr'
-    'ibedGroupMember":[{"name":"member_id","json":"memberId","type":"string","versions":"0+","a'
-    'bout":"Id the coordinator gave to the member."},{"name":"group_instance_id","json":"groupI'
-    'nstanceId","type":"string","versions":"4+","nullableVersions":"4+","ignorable":true,"defau'
-    'lt":null,"about":"Fixed id configured for a static member; null for a dynamic one."},{"nam'
-    'e":"client_id","json":"clientId","type":"string","versions":"0+","about":"Client id from t'
-    'he member\'s latest join request."},{"name":"client_host","json":"clientHost","type":"strin'
-    'g","versions":"0+","about":"Address the member joined from."},{"name":"member_metadata","j'
-    'son":"memberMetadata","type":"bytes","versions":"0+","about":"What the member told about i'
-    'tself for the chosen protocol, for consumers a serialized subscription."},{"name":"member_'
-    'assignment","json":"memberAssignment","type":"bytes","versions":"0+","about":"What the gro'
-    'up leader assigned to the member, for consumers a serialized partition assignment."}]}}'
+    '"0+","enumeration":"ErrorCode","about":"Error code of this group, 0 for none."},{"name":"e'
+    'rror_message","json":"errorMessage","type":"string","versions":"6+","nullableVersions":"6+'
+    '","default":null,"about":"Readable detail of the error; null when there is none."},{"name"'
+    ':"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about'
+    '":"Id of the group."},{"name":"group_state","json":"groupState","type":"string","versions"'
+    ':"0+","enumeration":"GroupState","about":"State name such as Stable, Empty, PreparingRebal'
+    'ance, CompletingRebalance or Dead; empty on error."},{"name":"protocol_type","json":"proto'
+    'colType","type":"string","versions":"0+","enumeration":"GroupProtocolType","about":"Kind o'
+    'f group the members formed, such as consumer; empty when there is none."},{"name":"protoco'
+    'l_data","json":"protocolData","type":"string","versions":"0+","about":"Name of the protoco'
+    'l the group settled on, for consumers the assignor; empty when none is chosen."},{"name":"'
+    'members","json":"members","type":"[]DescribedGroupMember","versions":"0+","about":"One ent'
+    'ry per current member."},{"name":"authorized_operations","json":"authorizedOperations","ty'
+    'pe":"int32","versions":"3+","enumeration":"AuthorizedOperations","default":-2147483648,"ab'
+    'out":"Bit field of what the caller may do to the group: bit n stands for ACL operation n; '
+    'the minimum int32 value means it was not asked for."}],"DescribedGroupMember":[{"name":"me'
+    'mber_id","json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gav'
+    'e to the member."},{"name":"group_instance_id","json":"groupInstanceId","type":"string","v'
+    'ersions":"4+","nullableVersions":"4+","ignorable":true,"default":null,"about":"Fixed id co'
+    'nfigured for a static member; null for a dynamic one."},{"name":"client_id","json":"client'
+    'Id","type":"string","versions":"0+","about":"Client id from the member\'s latest join reque'
+    'st."},{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"A'
+    'ddress the member joined from."},{"name":"member_metadata","json":"memberMetadata","type":'
+    '"bytes","versions":"0+","about":"What the member told about itself for the chosen protocol'
+    ', for consumers a serialized subscription."},{"name":"member_assignment","json":"memberAss'
+    'ignment","type":"bytes","versions":"0+","about":"What the group leader assigned to the mem'
+    'ber, for consumers a serialized partition assignment."}]}}'
 )
 _DescribeGroupsResponseConstants._plan = (
     "1\n"

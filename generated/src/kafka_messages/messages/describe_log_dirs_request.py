@@ -43,7 +43,7 @@ class DescribableLogDirTopic(StructBase):
     """Topics whose replicas are listed; null lists all of them."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic to look for. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Partition indexes of the topic to list. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -347,9 +347,9 @@ _DescribeLogDirsRequestConstants._facts = (
     ':"2+","fields":[{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versio'
     'ns":"0+","nullableVersions":"0+","about":"Topics whose replicas are listed; null lists all'
     ' of them."}],"structs":{"DescribableLogDirTopic":[{"name":"topic","json":"topic","type":"s'
-    'tring","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json"'
-    ':"partitions","type":"[]int32","versions":"0+","about":"Partition indexes of the topic to '
-    'list."}]}}'
+    'tring","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic t'
+    'o look for."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","a'
+    'bout":"Partition indexes of the topic to list."}]}}'
 )
 _DescribeLogDirsRequestConstants._plan = (
     "1\n"

@@ -62,7 +62,7 @@ class DescribeLogDirsPartition(StructBase):
     """Replicas of the topic in this directory, one entry per partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     partition_size: int = 0
     """Bytes taken by all log segments of the replica. (versions 0+)"""
     offset_lag: int = 0
@@ -108,7 +108,7 @@ class DescribeLogDirsTopic(StructBase):
     """Topics with a replica in this directory."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[DescribeLogDirsPartition] = field(default_factory=list)
     """Replicas of the topic in this directory, one entry per partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -888,30 +888,32 @@ _DescribeLogDirsResponseConstants._facts = (
     's":"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"0+","about":"How long the client should pause before its next request, in millisecon'
     'ds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"3+","ignorable":true,"about":"Error code of the whole request, 0 for none."},'
-    '{"name":"results","json":"results","type":"[]DescribeLogDirsResult","versions":"0+","about'
-    '":"One entry per log directory of the broker."}],"structs":{"DescribeLogDirsResult":[{"nam'
-    'e":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of t'
-    'his directory, for instance when its disk failed; 0 for none."},{"name":"log_dir","json":"'
-    'logDir","type":"string","versions":"0+","about":"Absolute path of the directory on the bro'
-    'ker."},{"name":"topics","json":"topics","type":"[]DescribeLogDirsTopic","versions":"0+","a'
-    'bout":"Topics with a replica in this directory."},{"name":"total_bytes","json":"totalBytes'
-    '","type":"int64","versions":"4+","ignorable":true,"default":-1,"about":"Size in bytes of t'
-    'he volume that holds the directory; -1 when unknown."},{"name":"usable_bytes","json":"usab'
-    'leBytes","type":"int64","versions":"4+","ignorable":true,"default":-1,"about":"Free bytes '
-    'on the volume that holds the directory; -1 when unknown."},{"name":"is_cordoned","json":"i'
-    'sCordoned","type":"bool","versions":"5+","ignorable":true,"about":"True when the directory'
-    ' is closed for new replicas."}],"DescribeLogDirsTopic":[{"name":"name","json":"name","type'
-    '":"string","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitio'
-    'ns","type":"[]DescribeLogDirsPartition","versions":"0+","about":"Replicas of the topic in '
-    'this directory, one entry per partition."}],"DescribeLogDirsPartition":[{"name":"partition'
-    '_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"partition_size","'
-    'json":"partitionSize","type":"int64","versions":"0+","about":"Bytes taken by all log segme'
-    'nts of the replica."},{"name":"offset_lag","json":"offsetLag","type":"int64","versions":"0'
-    '+","about":"Offsets the log end is behind: the high watermark for a current replica, the c'
-    'urrent replica\'s log end for a future one."},{"name":"is_future_key","json":"isFutureKey",'
-    '"type":"bool","versions":"0+","about":"True for a replica still being copied here that wil'
-    'l replace the current one in another directory."}]}}'
+    ',"versions":"3+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the who'
+    'le request, 0 for none."},{"name":"results","json":"results","type":"[]DescribeLogDirsResu'
+    'lt","versions":"0+","about":"One entry per log directory of the broker."}],"structs":{"Des'
+    'cribeLogDirsResult":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
+    '","enumeration":"ErrorCode","about":"Error code of this directory, for instance when its d'
+    'isk failed; 0 for none."},{"name":"log_dir","json":"logDir","type":"string","versions":"0+'
+    '","about":"Absolute path of the directory on the broker."},{"name":"topics","json":"topics'
+    '","type":"[]DescribeLogDirsTopic","versions":"0+","about":"Topics with a replica in this d'
+    'irectory."},{"name":"total_bytes","json":"totalBytes","type":"int64","versions":"4+","igno'
+    'rable":true,"default":-1,"about":"Size in bytes of the volume that holds the directory; -1'
+    ' when unknown."},{"name":"usable_bytes","json":"usableBytes","type":"int64","versions":"4+'
+    '","ignorable":true,"default":-1,"about":"Free bytes on the volume that holds the directory'
+    '; -1 when unknown."},{"name":"is_cordoned","json":"isCordoned","type":"bool","versions":"5'
+    '+","ignorable":true,"about":"True when the directory is closed for new replicas."}],"Descr'
+    'ibeLogDirsTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType'
+    '":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type'
+    '":"[]DescribeLogDirsPartition","versions":"0+","about":"Replicas of the topic in this dire'
+    'ctory, one entry per partition."}],"DescribeLogDirsPartition":[{"name":"partition_index","'
+    'json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition wit'
+    'hin its topic, from 0."},{"name":"partition_size","json":"partitionSize","type":"int64","v'
+    'ersions":"0+","about":"Bytes taken by all log segments of the replica."},{"name":"offset_l'
+    'ag","json":"offsetLag","type":"int64","versions":"0+","about":"Offsets the log end is behi'
+    "nd: the high watermark for a current replica, the current replica's log end for a future o"
+    'ne."},{"name":"is_future_key","json":"isFutureKey","type":"bool","versions":"0+","about":"'
+    "True for a replica still being copied here that will replace the current one in another di"
+    'rectory."}]}}'
 )
 _DescribeLogDirsResponseConstants._plan = (
     "1\n"

@@ -35,7 +35,7 @@ class TopicRequest(StructBase):
     """Topics to inspect, one entry each."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partition_indexes: list[int] = field(default_factory=list)
     """Partition indexes of the topic to inspect. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -236,9 +236,9 @@ _DescribeProducersRequestConstants._facts = (
     '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions"'
     ':"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","'
     'about":"Topics to inspect, one entry each."}],"structs":{"TopicRequest":[{"name":"name","j'
-    'son":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"name'
-    '":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+","about":"'
-    'Partition indexes of the topic to inspect."}]}}'
+    'son":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about"'
+    ':"Name of the topic."},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int'
+    '32","versions":"0+","about":"Partition indexes of the topic to inspect."}]}}'
 )
 _DescribeProducersRequestConstants._plan = (
     "1\n"

@@ -45,7 +45,7 @@ class ProducerState(StructBase):
     """Producers the partition still remembers, one entry each."""
 
     producer_id: int = 0
-    """Versions 0+."""
+    """Id of the producer. (versions 0+)"""
     producer_epoch: int = 0
     """Latest epoch seen from this producer id. (versions 0+)"""
     last_sequence: int = -1
@@ -99,7 +99,7 @@ class PartitionResponse(StructBase):
     """One entry per partition of the topic."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -145,7 +145,7 @@ class TopicResponse(StructBase):
     """One entry per topic of the request."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionResponse] = field(default_factory=list)
     """One entry per partition of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -469,26 +469,28 @@ _DescribeProducersResponseConstants._facts = (
     'ds; 0 when no quota was exceeded."},{"name":"topics","json":"topics","type":"[]TopicRespon'
     'se","versions":"0+","about":"One entry per topic of the request."}],"structs":{"TopicRespo'
     'nse":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName'
-    '"},{"name":"partitions","json":"partitions","type":"[]PartitionResponse","versions":"0+","'
-    'about":"One entry per partition of the topic."}],"PartitionResponse":[{"name":"partition_i'
-    'ndex","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":'
-    '"errorCode","type":"int16","versions":"0+","about":"Error code of this partition, 0 for no'
-    'ne."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nulla'
-    'bleVersions":"0+","default":null,"about":"Readable detail of the error; null when there is'
-    ' none."},{"name":"active_producers","json":"activeProducers","type":"[]ProducerState","ver'
-    'sions":"0+","about":"Producers the partition still remembers, one entry each."}],"Producer'
-    'State":[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityTy'
-    'pe":"producerId"},{"name":"producer_epoch","json":"producerEpoch","type":"int32","versions'
-    '":"0+","about":"Latest epoch seen from this producer id."},{"name":"last_sequence","json":'
-    '"lastSequence","type":"int32","versions":"0+","default":-1,"about":"Sequence number of the'
-    ' producer\'s last record here; -1 when there is none."},{"name":"last_timestamp","json":"la'
-    'stTimestamp","type":"int64","versions":"0+","default":-1,"about":"Time of the producer\'s l'
-    'ast write here, in milliseconds since the Unix epoch; -1 when there is none."},{"name":"co'
-    'ordinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Epoch o'
-    'f the transaction coordinator that last wrote an end marker for this producer."},{"name":"'
-    'current_txn_start_offset","json":"currentTxnStartOffset","type":"int64","versions":"0+","d'
-    'efault":-1,"about":"First offset of the producer\'s open transaction; -1 when none is open.'
-    '"}]}}'
+    '","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]Partiti'
+    'onResponse","versions":"0+","about":"One entry per partition of the topic."}],"PartitionRe'
+    'sponse":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
+    '"about":"Number of the partition within its topic, from 0."},{"name":"error_code","json":"'
+    'errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of'
+    ' this partition, 0 for none."},{"name":"error_message","json":"errorMessage","type":"strin'
+    'g","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the '
+    'error; null when there is none."},{"name":"active_producers","json":"activeProducers","typ'
+    'e":"[]ProducerState","versions":"0+","about":"Producers the partition still remembers, one'
+    ' entry each."}],"ProducerState":[{"name":"producer_id","json":"producerId","type":"int64",'
+    '"versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Id of the pr'
+    'oducer."},{"name":"producer_epoch","json":"producerEpoch","type":"int32","versions":"0+","'
+    'enumeration":"ProducerEpoch","about":"Latest epoch seen from this producer id."},{"name":"'
+    'last_sequence","json":"lastSequence","type":"int32","versions":"0+","default":-1,"about":"'
+    'Sequence number of the producer\'s last record here; -1 when there is none."},{"name":"last'
+    '_timestamp","json":"lastTimestamp","type":"int64","versions":"0+","default":-1,"about":"Ti'
+    "me of the producer's last write here, in milliseconds since the Unix epoch; -1 when there "
+    'is none."},{"name":"coordinator_epoch","json":"coordinatorEpoch","type":"int32","versions"'
+    ':"0+","about":"Epoch of the transaction coordinator that last wrote an end marker for this'
+    ' producer."},{"name":"current_txn_start_offset","json":"currentTxnStartOffset","type":"int'
+    '64","versions":"0+","default":-1,"about":"First offset of the producer\'s open transaction;'
+    ' -1 when none is open."}]}}'
 )
 _DescribeProducersResponseConstants._plan = (
     "1\n"

@@ -39,7 +39,7 @@ class PartitionData(StructBase):
     """Partitions of the topic to describe, one entry each."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -65,7 +65,7 @@ class TopicData(StructBase):
     """Raft topics to describe, normally only the cluster metadata topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """Partitions of the topic to describe, one entry each. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -275,9 +275,10 @@ _DescribeQuorumRequestConstants._facts = (
     '"0+","fields":[{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","abou'
     't":"Raft topics to describe, normally only the cluster metadata topic."}],"structs":{"Topi'
     'cData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityTyp'
-    'e":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","version'
-    's":"0+","about":"Partitions of the topic to describe, one entry each."}],"PartitionData":['
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
+    'e":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","typ'
+    'e":"[]PartitionData","versions":"0+","about":"Partitions of the topic to describe, one ent'
+    'ry each."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int'
+    '32","versions":"0+","about":"Number of the partition within its topic, from 0."}]}}'
 )
 _DescribeQuorumRequestConstants._plan = (
     "1\n"

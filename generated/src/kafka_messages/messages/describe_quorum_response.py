@@ -119,7 +119,7 @@ class PartitionData(StructBase):
     """One entry per partition of the topic."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = ""
@@ -187,7 +187,7 @@ class TopicData(StructBase):
     """One entry per topic of the request."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """One entry per partition of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -223,9 +223,9 @@ class Listener(StructBase):
     name: str = ""
     """Name of the listener. (versions 2+)"""
     host: str = ""
-    """Versions 2+."""
+    """Host name or IP address at which the node can be reached. (versions 2+)"""
     port: int = 0
-    """Versions 2+."""
+    """TCP port at that host. (versions 2+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -275,7 +275,7 @@ class Node(StructBase):
     """Nodes whose endpoints the leader knows."""
 
     node_id: int = 0
-    """Versions 2+."""
+    """Id of the node. (versions 2+)"""
     listeners: ListenerCollection = field(default_factory=ListenerCollection)
     """Endpoints of the node, one per listener. (versions 2+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -1214,44 +1214,47 @@ _DescribeQuorumResponseConstants._codecs = {
 }
 _DescribeQuorumResponseConstants._facts = (
     '{"name":"DescribeQuorumResponse","type":"response","validVersions":"0-2","flexibleVersions'
-    '":"0+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","a'
-    'bout":"Error code of the whole request, 0 for none."},{"name":"error_message","json":"erro'
-    'rMessage","type":"string","versions":"2+","nullableVersions":"2+","ignorable":true,"about"'
-    ':"Readable detail of the error; null when there is none."},{"name":"topics","json":"topics'
-    '","type":"[]TopicData","versions":"0+","about":"One entry per topic of the request."},{"na'
-    'me":"nodes","json":"nodes","type":"[]Node","versions":"2+","about":"Nodes whose endpoints '
-    'the leader knows."}],"structs":{"ReplicaState":[{"name":"replica_id","json":"replicaId","t'
-    'ype":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the replica."},{"'
-    'name":"replica_directory_id","json":"replicaDirectoryId","type":"uuid","versions":"2+","ab'
-    'out":"Id of the log directory the replica uses; all zero when not known."},{"name":"log_en'
-    'd_offset","json":"logEndOffset","type":"int64","versions":"0+","about":"Offset after the r'
-    'eplica\'s last record as known to the leader; -1 when unknown."},{"name":"last_fetch_timest'
-    'amp","json":"lastFetchTimestamp","type":"int64","versions":"1+","ignorable":true,"default"'
-    ':-1,"about":"Leader clock at the replica\'s last fetch, in milliseconds since the Unix epoc'
-    'h; -1 when unknown."},{"name":"last_caught_up_timestamp","json":"lastCaughtUpTimestamp","t'
-    'ype":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Latest time at which t'
-    "he replica had everything the leader had, in milliseconds since the Unix epoch; -1 when un"
-    'known."}],"TopicData":[{"name":"topic_name","json":"topicName","type":"string","versions":'
-    '"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]Partitio'
-    'nData","versions":"0+","about":"One entry per partition of the topic."}],"PartitionData":['
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":'
-    '"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of this'
-    ' partition, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","v'
-    'ersions":"2+","nullableVersions":"2+","ignorable":true,"about":"Readable detail of the err'
-    'or; null when there is none."},{"name":"leader_id","json":"leaderId","type":"int32","versi'
-    'ons":"0+","entityType":"brokerId","about":"Node id of the current leader; -1 when there is'
-    ' none."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about'
-    '":"Epoch in which that leader was elected."},{"name":"high_watermark","json":"highWatermar'
-    'k","type":"int64","versions":"0+","about":"Offset up to which records are committed; -1 wh'
-    'en not known yet."},{"name":"current_voters","json":"currentVoters","type":"[]ReplicaState'
-    '","versions":"0+","about":"Replicas that vote in elections and count for commits."},{"name'
-    '":"observers","json":"observers","type":"[]ReplicaState","versions":"0+","about":"Replicas'
-    ' that only copy the log and do not vote."}],"Node":[{"name":"node_id","json":"nodeId","typ'
-    'e":"int32","versions":"2+","entityType":"brokerId","mapKey":true},{"name":"listeners","jso'
-    'n":"listeners","type":"[]Listener","versions":"2+","about":"Endpoints of the node, one per'
-    ' listener."}],"Listener":[{"name":"name","json":"name","type":"string","versions":"2+","ma'
-    'pKey":true,"about":"Name of the listener."},{"name":"host","json":"host","type":"string","'
-    'versions":"2+"},{"name":"port","json":"port","type":"uint16","versions":"2+"}]}}'
+    '":"0+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
+    'numeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"e'
+    'rror_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":"2+'
+    '","ignorable":true,"about":"Readable detail of the error; null when there is none."},{"nam'
+    'e":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per to'
+    'pic of the request."},{"name":"nodes","json":"nodes","type":"[]Node","versions":"2+","abou'
+    't":"Nodes whose endpoints the leader knows."}],"structs":{"ReplicaState":[{"name":"replica'
+    '_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","about":"No'
+    'de id of the replica."},{"name":"replica_directory_id","json":"replicaDirectoryId","type":'
+    '"uuid","versions":"2+","about":"Id of the log directory the replica uses; all zero when no'
+    't known."},{"name":"log_end_offset","json":"logEndOffset","type":"int64","versions":"0+","'
+    'about":"Offset after the replica\'s last record as known to the leader; -1 when unknown."},'
+    '{"name":"last_fetch_timestamp","json":"lastFetchTimestamp","type":"int64","versions":"1+",'
+    '"ignorable":true,"default":-1,"about":"Leader clock at the replica\'s last fetch, in millis'
+    'econds since the Unix epoch; -1 when unknown."},{"name":"last_caught_up_timestamp","json":'
+    '"lastCaughtUpTimestamp","type":"int64","versions":"1+","ignorable":true,"default":-1,"abou'
+    't":"Latest time at which the replica had everything the leader had, in milliseconds since '
+    'the Unix epoch; -1 when unknown."}],"TopicData":[{"name":"topic_name","json":"topicName","'
+    'type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},{"na'
+    'me":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One'
+    ' entry per partition of the topic."}],"PartitionData":[{"name":"partition_index","json":"p'
+    'artitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its '
+    'topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
+    'numeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"erro'
+    'r_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":"2+","'
+    'ignorable":true,"about":"Readable detail of the error; null when there is none."},{"name":'
+    '"leader_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","abou'
+    't":"Node id of the current leader; -1 when there is none."},{"name":"leader_epoch","json":'
+    '"leaderEpoch","type":"int32","versions":"0+","about":"Epoch in which that leader was elect'
+    'ed."},{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"0+","abou'
+    't":"Offset up to which records are committed; -1 when not known yet."},{"name":"current_vo'
+    'ters","json":"currentVoters","type":"[]ReplicaState","versions":"0+","about":"Replicas tha'
+    't vote in elections and count for commits."},{"name":"observers","json":"observers","type"'
+    ':"[]ReplicaState","versions":"0+","about":"Replicas that only copy the log and do not vote'
+    '."}],"Node":[{"name":"node_id","json":"nodeId","type":"int32","versions":"2+","entityType"'
+    ':"brokerId","mapKey":true,"about":"Id of the node."},{"name":"listeners","json":"listeners'
+    '","type":"[]Listener","versions":"2+","about":"Endpoints of the node, one per listener."}]'
+    ',"Listener":[{"name":"name","json":"name","type":"string","versions":"2+","mapKey":true,"a'
+    'bout":"Name of the listener."},{"name":"host","json":"host","type":"string","versions":"2+'
+    '","about":"Host name or IP address at which the node can be reached."},{"name":"port","jso'
+    'n":"port","type":"uint16","versions":"2+","about":"TCP port at that host."}]}}'
 )
 _DescribeQuorumResponseConstants._plan = (
     "1\n"

@@ -37,7 +37,7 @@ class DescribeShareGroupOffsetsRequestTopic(StructBase):
     """Topics to describe; null describes every topic the group holds offsets for."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Partition indexes of the topic to describe. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -69,7 +69,7 @@ class DescribeShareGroupOffsetsRequestGroup(StructBase):
     """Share groups to describe, one entry each."""
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     topics: list[DescribeShareGroupOffsetsRequestTopic] | None = field(default_factory=list)
     """Topics to describe; null describes every topic the group holds offsets for. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -349,12 +349,13 @@ _DescribeShareGroupOffsetsRequestConstants._facts = (
     'eVersions":"0+","fields":[{"name":"groups","json":"groups","type":"[]DescribeShareGroupOff'
     'setsRequestGroup","versions":"0+","about":"Share groups to describe, one entry each."}],"s'
     'tructs":{"DescribeShareGroupOffsetsRequestGroup":[{"name":"group_id","json":"groupId","typ'
-    'e":"string","versions":"0+","entityType":"groupId"},{"name":"topics","json":"topics","type'
-    '":"[]DescribeShareGroupOffsetsRequestTopic","versions":"0+","nullableVersions":"0+","about'
-    '":"Topics to describe; null describes every topic the group holds offsets for."}],"Describ'
-    'eShareGroupOffsetsRequestTopic":[{"name":"topic_name","json":"topicName","type":"string","'
-    'versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","type":"'
-    '[]int32","versions":"0+","about":"Partition indexes of the topic to describe."}]}}'
+    'e":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},{"name":"to'
+    'pics","json":"topics","type":"[]DescribeShareGroupOffsetsRequestTopic","versions":"0+","nu'
+    'llableVersions":"0+","about":"Topics to describe; null describes every topic the group hol'
+    'ds offsets for."}],"DescribeShareGroupOffsetsRequestTopic":[{"name":"topic_name","json":"t'
+    'opicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the to'
+    'pic."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"'
+    'Partition indexes of the topic to describe."}]}}'
 )
 _DescribeShareGroupOffsetsRequestConstants._plan = (
     "1\n"

@@ -54,7 +54,7 @@ class DescribeShareGroupOffsetsResponsePartition(StructBase):
     """One entry per partition of the topic."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     start_offset: int = 0
     """First offset the group has not finished with; -1 when none is stored. (versions 0+)"""
     leader_epoch: int = 0
@@ -106,7 +106,7 @@ class DescribeShareGroupOffsetsResponseTopic(StructBase):
     """One entry per topic of the group."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic. (versions 0+)"""
     partitions: list[DescribeShareGroupOffsetsResponsePartition] = field(default_factory=list)
@@ -147,7 +147,7 @@ class DescribeShareGroupOffsetsResponseGroup(StructBase):
     """One entry per group of the request."""
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     topics: list[DescribeShareGroupOffsetsResponseTopic] = field(default_factory=list)
     """One entry per topic of the group. (versions 0+)"""
     error_code: int = 0
@@ -801,27 +801,29 @@ _DescribeShareGroupOffsetsResponseConstants._facts = (
     'milliseconds; 0 when no quota was exceeded."},{"name":"groups","json":"groups","type":"[]D'
     'escribeShareGroupOffsetsResponseGroup","versions":"0+","about":"One entry per group of the'
     ' request."}],"structs":{"DescribeShareGroupOffsetsResponseGroup":[{"name":"group_id","json'
-    '":"groupId","type":"string","versions":"0+","entityType":"groupId"},{"name":"topics","json'
-    '":"topics","type":"[]DescribeShareGroupOffsetsResponseTopic","versions":"0+","about":"One '
-    'entry per topic of the group."},{"name":"error_code","json":"errorCode","type":"int16","ve'
-    'rsions":"0+","about":"Error code of this group, 0 for none."},{"name":"error_message","jso'
-    'n":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"'
-    'about":"Readable detail of the error; null when there is none."}],"DescribeShareGroupOffse'
-    'tsResponseTopic":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+",'
-    '"entityType":"topicName"},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+'
-    '","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]De'
-    'scribeShareGroupOffsetsResponsePartition","versions":"0+","about":"One entry per partition'
-    ' of the topic."}],"DescribeShareGroupOffsetsResponsePartition":[{"name":"partition_index",'
-    '"json":"partitionIndex","type":"int32","versions":"0+"},{"name":"start_offset","json":"sta'
-    'rtOffset","type":"int64","versions":"0+","about":"First offset the group has not finished '
-    'with; -1 when none is stored."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32"'
-    ',"versions":"0+","about":"Partition leader epoch stored with the share group state."},{"na'
-    'me":"lag","json":"lag","type":"int64","versions":"1+","ignorable":true,"default":-1,"about'
-    '":"Number of records the group still has to finish; -1 when unknown."},{"name":"error_code'
-    '","json":"errorCode","type":"int16","versions":"0+","about":"Error code of this partition,'
-    ' 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0'
-    '+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when'
-    ' there is none."}]}}'
+    '":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the grou'
+    'p."},{"name":"topics","json":"topics","type":"[]DescribeShareGroupOffsetsResponseTopic","v'
+    'ersions":"0+","about":"One entry per topic of the group."},{"name":"error_code","json":"er'
+    'rorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of t'
+    'his group, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","ve'
+    'rsions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error;'
+    ' null when there is none."}],"DescribeShareGroupOffsetsResponseTopic":[{"name":"topic_name'
+    '","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Nam'
+    'e of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about'
+    '":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]DescribeSh'
+    'areGroupOffsetsResponsePartition","versions":"0+","about":"One entry per partition of the '
+    'topic."}],"DescribeShareGroupOffsetsResponsePartition":[{"name":"partition_index","json":"'
+    'partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its'
+    ' topic, from 0."},{"name":"start_offset","json":"startOffset","type":"int64","versions":"0'
+    '+","about":"First offset the group has not finished with; -1 when none is stored."},{"name'
+    '":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Partition le'
+    'ader epoch stored with the share group state."},{"name":"lag","json":"lag","type":"int64",'
+    '"versions":"1+","ignorable":true,"default":-1,"about":"Number of records the group still h'
+    'as to finish; -1 when unknown."},{"name":"error_code","json":"errorCode","type":"int16","v'
+    'ersions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none.'
+    '"},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullable'
+    'Versions":"0+","default":null,"about":"Readable detail of the error; null when there is no'
+    'ne."}]}}'
 )
 _DescribeShareGroupOffsetsResponseConstants._plan = (
     "1\n"

@@ -41,7 +41,7 @@ class TopicRequest(StructBase):
     """Topics to describe; an empty list asks for all topics."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -296,10 +296,10 @@ _DescribeTopicPartitionsRequestConstants._facts = (
     ',"json":"cursor","type":"Cursor","versions":"0+","nullableVersions":"0+","default":null,"a'
     'bout":"Place to go on from, taken from the previous response; null starts at the beginning'
     '."}],"structs":{"TopicRequest":[{"name":"name","json":"name","type":"string","versions":"0'
-    '+","entityType":"topicName"}],"Cursor":[{"name":"topic_name","json":"topicName","type":"st'
-    'ring","versions":"0+","entityType":"topicName","about":"Topic with which to go on."},{"nam'
-    'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"First'
-    ' partition of that topic to return."}]}}'
+    '+","entityType":"topicName","about":"Name of the topic."}],"Cursor":[{"name":"topic_name",'
+    '"json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Topic'
+    ' with which to go on."},{"name":"partition_index","json":"partitionIndex","type":"int32","'
+    'versions":"0+","about":"First partition of that topic to return."}]}}'
 )
 _DescribeTopicPartitionsRequestConstants._plan = (
     "1\n"

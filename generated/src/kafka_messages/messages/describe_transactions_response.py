@@ -45,7 +45,7 @@ class TopicData(StructBase):
     """Topics with partitions in the open transaction; empty when none is open."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Indexes of the partitions in the transaction. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -96,7 +96,7 @@ class TransactionState(StructBase):
     error_code: int = 0
     """Error code of this transactional id, 0 for none. (versions 0+)"""
     transactional_id: str = ""
-    """Versions 0+."""
+    """Transactional id, which a producer keeps when it is started anew. (versions 0+)"""
     transaction_state: str = ""
     """State name such as Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort. (versions
     0+)
@@ -427,23 +427,26 @@ _DescribeTransactionsResponseConstants._facts = (
     'conds; 0 when no quota was exceeded."},{"name":"transaction_states","json":"transactionSta'
     'tes","type":"[]TransactionState","versions":"0+","about":"One entry per transactional id o'
     'f the request."}],"structs":{"TransactionState":[{"name":"error_code","json":"errorCode","'
-    'type":"int16","versions":"0+","about":"Error code of this transactional id, 0 for none."},'
-    '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entit'
-    'yType":"transactionalId"},{"name":"transaction_state","json":"transactionState","type":"st'
-    'ring","versions":"0+","about":"State name such as Empty, Ongoing, PrepareCommit, PrepareAb'
-    'ort, CompleteCommit or CompleteAbort."},{"name":"transaction_timeout_ms","json":"transacti'
-    'onTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds a transaction may stay o'
-    'pen before the coordinator aborts it."},{"name":"transaction_start_time_ms","json":"transa'
-    'ctionStartTimeMs","type":"int64","versions":"0+","about":"When the transaction began, in m'
-    'illiseconds since the Unix epoch; negative when none has begun."},{"name":"producer_id","j'
-    'son":"producerId","type":"int64","versions":"0+","entityType":"producerId","about":"Produc'
-    'er id currently tied to the transactional id."},{"name":"producer_epoch","json":"producerE'
-    'poch","type":"int16","versions":"0+","about":"Current epoch of that producer id; older pro'
-    'ducers are fenced off."},{"name":"topics","json":"topics","type":"[]TopicData","versions":'
-    '"0+","about":"Topics with partitions in the open transaction; empty when none is open."}],'
-    '"TopicData":[{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"'
-    'topicName","mapKey":true},{"name":"partitions","json":"partitions","type":"[]int32","versi'
-    'ons":"0+","about":"Indexes of the partitions in the transaction."}]}}'
+    'type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this transa'
+    'ctional id, 0 for none."},{"name":"transactional_id","json":"transactionalId","type":"stri'
+    'ng","versions":"0+","entityType":"transactionalId","about":"Transactional id, which a prod'
+    'ucer keeps when it is started anew."},{"name":"transaction_state","json":"transactionState'
+    '","type":"string","versions":"0+","enumeration":"TransactionState","about":"State name suc'
+    'h as Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort."},{"nam'
+    'e":"transaction_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","'
+    'about":"Milliseconds a transaction may stay open before the coordinator aborts it."},{"nam'
+    'e":"transaction_start_time_ms","json":"transactionStartTimeMs","type":"int64","versions":"'
+    '0+","about":"When the transaction began, in milliseconds since the Unix epoch; negative wh'
+    'en none has begun."},{"name":"producer_id","json":"producerId","type":"int64","versions":"'
+    '0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id currently ti'
+    'ed to the transactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int1'
+    '6","versions":"0+","enumeration":"ProducerEpoch","about":"Current epoch of that producer i'
+    'd; older producers are fenced off."},{"name":"topics","json":"topics","type":"[]TopicData"'
+    ',"versions":"0+","about":"Topics with partitions in the open transaction; empty when none '
+    'is open."}],"TopicData":[{"name":"topic","json":"topic","type":"string","versions":"0+","e'
+    'ntityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name":"partitions","j'
+    'son":"partitions","type":"[]int32","versions":"0+","about":"Indexes of the partitions in t'
+    'he transaction."}]}}'
 )
 _DescribeTransactionsResponseConstants._plan = (
     "1\n"

@@ -36,7 +36,7 @@ class UserName(StructBase):
     """Users to describe; null or an empty list means all of them."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the user. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -202,7 +202,7 @@ _DescribeUserScramCredentialsRequestConstants._facts = (
     'leVersions":"0+","fields":[{"name":"users","json":"users","type":"[]UserName","versions":"'
     '0+","nullableVersions":"0+","about":"Users to describe; null or an empty list means all of'
     ' them."}],"structs":{"UserName":[{"name":"name","json":"name","type":"string","versions":"'
-    '0+"}]}}'
+    '0+","about":"Name of the user."}]}}'
 )
 _DescribeUserScramCredentialsRequestConstants._plan = (
     "1\n" ":UserName name/s\n" "0 0c ;\n" ":DescribeUserScramCredentialsRequest users/[@UserName?\n" "0 0@0cn ;\n"

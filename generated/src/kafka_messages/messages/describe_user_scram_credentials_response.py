@@ -77,7 +77,7 @@ class DescribeUserScramCredentialsResult(StructBase):
     """One entry per user."""
 
     user: str = ""
-    """Versions 0+."""
+    """Name of the user. (versions 0+)"""
     error_code: int = 0
     """Error code of this user, 0 for none. (versions 0+)"""
     error_message: str | None = ""
@@ -382,21 +382,22 @@ _DescribeUserScramCredentialsResponseConstants._facts = (
     'ibleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"in'
     't32","versions":"0+","about":"How long the client should pause before its next request, in'
     ' milliseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","ty'
-    'pe":"int16","versions":"0+","about":"Error code of the whole request, 0 for none; each use'
-    'r has one of its own."},{"name":"error_message","json":"errorMessage","type":"string","ver'
-    'sions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there'
-    ' is none."},{"name":"results","json":"results","type":"[]DescribeUserScramCredentialsResul'
-    't","versions":"0+","about":"One entry per user."}],"structs":{"DescribeUserScramCredential'
-    'sResult":[{"name":"user","json":"user","type":"string","versions":"0+"},{"name":"error_cod'
-    'e","json":"errorCode","type":"int16","versions":"0+","about":"Error code of this user, 0 f'
-    'or none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","'
-    'nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},{'
-    '"name":"credential_infos","json":"credentialInfos","type":"[]CredentialInfo","versions":"0'
-    '+","about":"One entry per mechanism the user has credentials for."}],"CredentialInfo":[{"n'
-    'ame":"mechanism","json":"mechanism","type":"int8","versions":"0+","about":"1 for SCRAM-SHA'
-    '-256, 2 for SCRAM-SHA-512, 0 when unknown."},{"name":"iterations","json":"iterations","typ'
-    'e":"int32","versions":"0+","about":"How many hash rounds were used to derive the credentia'
-    'l."}]}}'
+    'pe":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole req'
+    'uest, 0 for none; each user has one of its own."},{"name":"error_message","json":"errorMes'
+    'sage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of '
+    'the error; null when there is none."},{"name":"results","json":"results","type":"[]Describ'
+    'eUserScramCredentialsResult","versions":"0+","about":"One entry per user."}],"structs":{"D'
+    'escribeUserScramCredentialsResult":[{"name":"user","json":"user","type":"string","versions'
+    '":"0+","about":"Name of the user."},{"name":"error_code","json":"errorCode","type":"int16"'
+    ',"versions":"0+","enumeration":"ErrorCode","about":"Error code of this user, 0 for none."}'
+    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVe'
+    'rsions":"0+","about":"Readable detail of the error; null when there is none."},{"name":"cr'
+    'edential_infos","json":"credentialInfos","type":"[]CredentialInfo","versions":"0+","about"'
+    ':"One entry per mechanism the user has credentials for."}],"CredentialInfo":[{"name":"mech'
+    'anism","json":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","ab'
+    'out":"1 for SCRAM-SHA-256, 2 for SCRAM-SHA-512, 0 when unknown."},{"name":"iterations","js'
+    'on":"iterations","type":"int32","versions":"0+","about":"How many hash rounds were used to'
+    ' derive the credential."}]}}'
 )
 _DescribeUserScramCredentialsResponseConstants._plan = (
     "1\n"

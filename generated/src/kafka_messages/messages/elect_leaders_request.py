@@ -50,7 +50,7 @@ class TopicPartitions(StructBase):
     """Topics and partitions to elect leaders for; null means every partition."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Partition indexes of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -405,15 +405,15 @@ _ElectLeadersRequestConstants._codecs = {
 _ElectLeadersRequestConstants._facts = (
     '{"name":"ElectLeadersRequest","type":"request","validVersions":"0-2","flexibleVersions":"2'
     '+","fields":[{"name":"election_type","json":"electionType","type":"int8","versions":"1+","'
-    'about":"0 moves leadership to the preferred replica, 1 allows an unclean election that may'
-    ' lose data."},{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartition'
-    's","versions":"0+","nullableVersions":"0+","about":"Topics and partitions to elect leaders'
-    ' for; null means every partition."},{"name":"timeout_ms","json":"timeoutMs","type":"int32"'
-    ',"versions":"0+","default":60000,"about":"Milliseconds to wait for the elections to finish'
-    ', 60000 unless set."}],"structs":{"TopicPartitions":[{"name":"topic","json":"topic","type"'
-    ':"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","js'
-    'on":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes of the topic.'
-    '"}]}}'
+    'enumeration":"ElectionType","about":"0 moves leadership to the preferred replica, 1 allows'
+    ' an unclean election that may lose data."},{"name":"topic_partitions","json":"topicPartiti'
+    'ons","type":"[]TopicPartitions","versions":"0+","nullableVersions":"0+","about":"Topics an'
+    'd partitions to elect leaders for; null means every partition."},{"name":"timeout_ms","jso'
+    'n":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wai'
+    't for the elections to finish, 60000 unless set."}],"structs":{"TopicPartitions":[{"name":'
+    '"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":t'
+    'rue,"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]int32'
+    '","versions":"0+","about":"Partition indexes of the topic."}]}}'
 )
 _ElectLeadersRequestConstants._plan = (
     "1\n"

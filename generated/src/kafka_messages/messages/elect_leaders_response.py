@@ -88,7 +88,7 @@ class ReplicaElectionResult(StructBase):
     """One entry per topic."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partition_result: list[PartitionResult] = field(default_factory=list)
     """One entry per partition of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -497,17 +497,18 @@ _ElectLeadersResponseConstants._facts = (
     '"2+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions'
     '":"0+","about":"How long the client should pause before its next request, in milliseconds;'
     ' 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"1+","about":"Error code of the whole request, 0 for none."},{"name":"replica_ele'
-    'ction_results","json":"replicaElectionResults","type":"[]ReplicaElectionResult","versions"'
-    ':"0+","about":"One entry per topic."}],"structs":{"ReplicaElectionResult":[{"name":"topic"'
-    ',"json":"topic","type":"string","versions":"0+","entityType":"topicName"},{"name":"partiti'
-    'on_result","json":"partitionResult","type":"[]PartitionResult","versions":"0+","about":"On'
-    'e entry per partition of the topic."}],"PartitionResult":[{"name":"partition_id","json":"p'
-    'artitionId","type":"int32","versions":"0+","about":"Partition index within the topic."},{"'
-    'name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code o'
-    'f this partition, 0 when its election succeeded."},{"name":"error_message","json":"errorMe'
-    'ssage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of'
-    ' the error; null when there is none."}]}}'
+    'ersions":"1+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for no'
+    'ne."},{"name":"replica_election_results","json":"replicaElectionResults","type":"[]Replica'
+    'ElectionResult","versions":"0+","about":"One entry per topic."}],"structs":{"ReplicaElecti'
+    'onResult":[{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"to'
+    'picName","about":"Name of the topic."},{"name":"partition_result","json":"partitionResult"'
+    ',"type":"[]PartitionResult","versions":"0+","about":"One entry per partition of the topic.'
+    '"}],"PartitionResult":[{"name":"partition_id","json":"partitionId","type":"int32","version'
+    's":"0+","about":"Partition index within the topic."},{"name":"error_code","json":"errorCod'
+    'e","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this pa'
+    'rtition, 0 when its election succeeded."},{"name":"error_message","json":"errorMessage","t'
+    'ype":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the erro'
+    'r; null when there is none."}]}}'
 )
 _ElectLeadersResponseConstants._plan = (
     "1\n"

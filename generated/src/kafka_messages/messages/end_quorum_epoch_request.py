@@ -90,7 +90,7 @@ class PartitionData(StructBase):
     """One entry per partition being resigned from."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     leader_id: int = 0
     """Node id of the leader that resigns. (versions 0+)"""
     leader_epoch: int = 0
@@ -143,7 +143,7 @@ class TopicData(StructBase):
     """Raft topics being resigned from, normally only the cluster metadata topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """One entry per partition being resigned from. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -179,9 +179,9 @@ class LeaderEndpoint(StructBase):
     name: str = ""
     """Name of the listener. (versions 1+)"""
     host: str = ""
-    """Versions 1+."""
+    """Host name or IP address at which the node can be reached. (versions 1+)"""
     port: int = 0
-    """Versions 1+."""
+    """TCP port at that host. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -717,23 +717,25 @@ _EndQuorumEpochRequestConstants._facts = (
     'r_endpoints","json":"leaderEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable'
     '":true,"about":"Endpoints of the resigning leader, one per listener."}],"structs":{"TopicD'
     'ata":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType"'
-    ':"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions"'
-    ':"0+","about":"One entry per partition being resigned from."}],"PartitionData":[{"name":"p'
-    'artition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"leader_id'
-    '","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node i'
-    'd of the leader that resigns."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32"'
-    ',"versions":"0+","about":"Epoch the leader resigns from."},{"name":"preferred_successors",'
-    '"json":"preferredSuccessors","type":"[]int32","versions":"0","ignorable":true,"about":"Nod'
-    'e ids of voters in the order in which they should stand for election, best first."},{"name'
-    '":"preferred_candidates","json":"preferredCandidates","type":"[]ReplicaInfo","versions":"1'
-    '+","ignorable":true,"about":"Voters in the order in which they should stand for election, '
-    'best first."}],"ReplicaInfo":[{"name":"candidate_id","json":"candidateId","type":"int32","'
-    'versions":"1+","entityType":"brokerId","about":"Node id of the voter."},{"name":"candidate'
-    '_directory_id","json":"candidateDirectoryId","type":"uuid","versions":"1+","about":"Id of '
-    'the log directory that voter uses."}],"LeaderEndpoint":[{"name":"name","json":"name","type'
-    '":"string","versions":"1+","mapKey":true,"about":"Name of the listener."},{"name":"host","'
-    'json":"host","type":"string","versions":"1+"},{"name":"port","json":"port","type":"uint16"'
-    ',"versions":"1+"}]}}'
+    ':"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type"'
+    ':"[]PartitionData","versions":"0+","about":"One entry per partition being resigned from."}'
+    '],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versi'
+    'ons":"0+","about":"Number of the partition within its topic, from 0."},{"name":"leader_id"'
+    ',"json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id'
+    ' of the leader that resigns."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32",'
+    '"versions":"0+","about":"Epoch the leader resigns from."},{"name":"preferred_successors","'
+    'json":"preferredSuccessors","type":"[]int32","versions":"0","ignorable":true,"about":"Node'
+    ' ids of voters in the order in which they should stand for election, best first."},{"name"'
+    ':"preferred_candidates","json":"preferredCandidates","type":"[]ReplicaInfo","versions":"1+'
+    '","ignorable":true,"about":"Voters in the order in which they should stand for election, b'
+    'est first."}],"ReplicaInfo":[{"name":"candidate_id","json":"candidateId","type":"int32","v'
+    'ersions":"1+","entityType":"brokerId","about":"Node id of the voter."},{"name":"candidate_'
+    'directory_id","json":"candidateDirectoryId","type":"uuid","versions":"1+","about":"Id of t'
+    'he log directory that voter uses."}],"LeaderEndpoint":[{"name":"name","json":"name","type"'
+    ':"string","versions":"1+","mapKey":true,"about":"Name of the listener."},{"name":"host","j'
+    'son":"host","type":"string","versions":"1+","about":"Host name or IP address at which the '
+    'node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"1+","about'
+    '":"TCP port at that host."}]}}'
 )
 _EndQuorumEpochRequestConstants._plan = (
     "1\n"

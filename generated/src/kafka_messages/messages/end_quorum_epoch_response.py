@@ -60,7 +60,7 @@ class PartitionData(StructBase):
     """One entry per partition of the topic."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     leader_id: int = 0
@@ -102,7 +102,7 @@ class TopicData(StructBase):
     """One entry per topic of the request."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """One entry per partition of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -138,9 +138,9 @@ class NodeEndpoint(StructBase):
     node_id: int = 0
     """Node id of the leader. (versions 1+)"""
     host: str = ""
-    """Versions 1+."""
+    """Host name or IP address at which the node can be reached. (versions 1+)"""
     port: int = 0
-    """Versions 1+."""
+    """TCP port at that host. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -592,23 +592,26 @@ _EndQuorumEpochResponseConstants._codecs = {
 }
 _EndQuorumEpochResponseConstants._facts = (
     '{"name":"EndQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersions'
-    '":"1+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","a'
-    'bout":"Error code of the whole request, 0 for none."},{"name":"topics","json":"topics","ty'
-    'pe":"[]TopicData","versions":"0+","about":"One entry per topic of the request."},{"name":"'
-    'node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"ta'
-    'ggedVersions":"1+","about":"Where to reach the leaders named in the answer."}],"structs":{'
-    '"TopicData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","enti'
-    'tyType":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","ve'
-    'rsions":"0+","about":"One entry per partition of the topic."}],"PartitionData":[{"name":"p'
-    'artition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_cod'
-    'e","json":"errorCode","type":"int16","versions":"0+","about":"Error code of this partition'
-    ', 0 for none."},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","enti'
-    'tyType":"brokerId","about":"Node id of the leader the voter knows of; -1 when it knows non'
-    'e."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"L'
-    'atest leader epoch the voter knows of."}],"NodeEndpoint":[{"name":"node_id","json":"nodeId'
-    '","type":"int32","versions":"1+","entityType":"brokerId","mapKey":true,"about":"Node id of'
-    ' the leader."},{"name":"host","json":"host","type":"string","versions":"1+"},{"name":"port'
-    '","json":"port","type":"uint16","versions":"1+"}]}}'
+    '":"1+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","e'
+    'numeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},{"name":"t'
+    'opics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic o'
+    'f the request."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","'
+    'versions":"1+","tag":0,"taggedVersions":"1+","about":"Where to reach the leaders named in '
+    'the answer."}],"structs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"str'
+    'ing","versions":"0+","entityType":"topicName","about":"Name of the topic."},{"name":"parti'
+    'tions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per'
+    ' partition of the topic."}],"PartitionData":[{"name":"partition_index","json":"partitionIn'
+    'dex","type":"int32","versions":"0+","about":"Number of the partition within its topic, fro'
+    'm 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration'
+    '":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"leader_id","js'
+    'on":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of '
+    'the leader the voter knows of; -1 when it knows none."},{"name":"leader_epoch","json":"lea'
+    'derEpoch","type":"int32","versions":"0+","about":"Latest leader epoch the voter knows of."'
+    '}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"1+","entit'
+    'yType":"brokerId","mapKey":true,"about":"Node id of the leader."},{"name":"host","json":"h'
+    'ost","type":"string","versions":"1+","about":"Host name or IP address at which the node ca'
+    'n be reached."},{"name":"port","json":"port","type":"uint16","versions":"1+","about":"TCP '
+    'port at that host."}]}}'
 )
 _EndQuorumEpochResponseConstants._plan = (
     "1\n"

@@ -52,7 +52,7 @@ class EndTxnRequest(_EndTxnRequestConstants):
     """
 
     transactional_id: str = ""
-    """Versions 0+."""
+    """Transactional id, which a producer keeps when it is started anew. (versions 0+)"""
     producer_id: int = 0
     """Producer id tied to the transactional id. (versions 0+)"""
     producer_epoch: int = 0
@@ -174,12 +174,13 @@ _EndTxnRequestConstants._codecs = {
 _EndTxnRequestConstants._facts = (
     '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fi'
     'elds":[{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+"'
-    ',"entityType":"transactionalId"},{"name":"producer_id","json":"producerId","type":"int64",'
-    '"versions":"0+","entityType":"producerId","about":"Producer id tied to the transactional i'
-    'd."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","about'
-    '":"Epoch of the producer; an outdated one is refused."},{"name":"committed","json":"commit'
-    'ted","type":"bool","versions":"0+","about":"True commits the transaction, false aborts it.'
-    '"}]}'
+    ',"entityType":"transactionalId","about":"Transactional id, which a producer keeps when it '
+    'is started anew."},{"name":"producer_id","json":"producerId","type":"int64","versions":"0+'
+    '","entityType":"producerId","enumeration":"ProducerId","about":"Producer id tied to the tr'
+    'ansactional id."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions'
+    '":"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer; an outdated one is re'
+    'fused."},{"name":"committed","json":"committed","type":"bool","versions":"0+","enumeration'
+    '":"TransactionResult","about":"True commits the transaction, false aborts it."}]}'
 )
 _EndTxnRequestConstants._plan = (
     "1\n"

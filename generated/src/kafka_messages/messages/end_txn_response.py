@@ -164,12 +164,13 @@ _EndTxnResponseConstants._facts = (
     'fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+"'
     ',"about":"How long the client should pause before its next request, in milliseconds; 0 whe'
     'n no quota was exceeded."},{"name":"error_code","json":"errorCode","type":"int16","version'
-    's":"0+","about":"Error code, 0 when the transaction is being ended as asked."},{"name":"pr'
-    'oducer_id","json":"producerId","type":"int64","versions":"5+","entityType":"producerId","i'
-    'gnorable":true,"default":-1,"about":"Producer id to use from now on, a new one when the ep'
-    'ochs ran out; -1 when not given."},{"name":"producer_epoch","json":"producerEpoch","type":'
-    '"int16","versions":"5+","ignorable":true,"default":-1,"about":"Producer epoch to use for t'
-    'he next transaction; -1 when not given."}]}'
+    's":"0+","enumeration":"ErrorCode","about":"Error code, 0 when the transaction is being end'
+    'ed as asked."},{"name":"producer_id","json":"producerId","type":"int64","versions":"5+","e'
+    'ntityType":"producerId","enumeration":"ProducerId","ignorable":true,"default":-1,"about":"'
+    'Producer id to use from now on, a new one when the epochs ran out; -1 when not given."},{"'
+    'name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"5+","enumeration"'
+    ':"ProducerEpoch","ignorable":true,"default":-1,"about":"Producer epoch to use for the next'
+    ' transaction; -1 when not given."}]}'
 )
 _EndTxnResponseConstants._plan = (
     "1\n"

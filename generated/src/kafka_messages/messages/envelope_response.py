@@ -119,7 +119,7 @@ _EnvelopeResponseConstants._facts = (
     'fields":[{"name":"response_data","json":"responseData","type":"bytes","versions":"0+","nul'
     'lableVersions":"0+","default":null,"about":"Serialized response for the client, starting w'
     'ith its header; null when the envelope was refused."},{"name":"error_code","json":"errorCo'
-    'de","type":"int16","versions":"0+","about":"Error code of the envelope alone, 0 for none; '
-    'the inner response carries its own errors."}]}'
+    'de","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the en'
+    'velope alone, 0 for none; the inner response carries its own errors."}]}'
 )
 _EnvelopeResponseConstants._plan = "1\n" ":EnvelopeResponse response_data/y?=~ error_code/h\n" "0 0cn 1 ;\n"

@@ -128,11 +128,11 @@ _ExpireDelegationTokenResponseConstants._codecs = {
 _ExpireDelegationTokenResponseConstants._facts = (
     '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"1-2","flexibleV'
     'ersions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","about":"Error code, 0 for none."},{"name":"expiry_timestamp_ms","json":"expiryTimest'
-    'ampMs","type":"int64","versions":"0+","about":"When the token now expires, in milliseconds'
-    ' since the Unix epoch."},{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32"'
-    ',"versions":"0+","about":"How long the client should pause before its next request, in mil'
-    'liseconds; 0 when no quota was exceeded."}]}'
+    '"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},{"name":"expiry_timestam'
+    'p_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token no'
+    'w expires, in milliseconds since the Unix epoch."},{"name":"throttle_time_ms","json":"thro'
+    'ttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause befor'
+    'e its next request, in milliseconds; 0 when no quota was exceeded."}]}'
 )
 _ExpireDelegationTokenResponseConstants._plan = (
     "1\n"

@@ -230,7 +230,7 @@ class PartitionData(_PartitionDataDefaults):
     """One entry per partition of the topic that has something to report."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     high_watermark: int = 0
@@ -319,7 +319,7 @@ class FetchableTopicResponse(StructBase):
     """One entry per topic; within a session only topics with something new."""
 
     topic: str = ""
-    """Versions 4-12."""
+    """Name of the topic. (versions 4-12)"""
     topic_id: UUID = ZERO_UUID
     """Unique id of the topic, used in place of its name. (versions 13+)"""
     partitions: list[PartitionData] = field(default_factory=list)
@@ -360,9 +360,9 @@ class NodeEndpoint(StructBase):
     node_id: int = 0
     """Node id of the leader. (versions 16+)"""
     host: str = ""
-    """Versions 16+."""
+    """Host name or IP address at which the node can be reached. (versions 16+)"""
     port: int = 0
-    """Versions 16+."""
+    """TCP port at that host. (versions 16+)"""
     rack: str | None = None
     """Rack the node is in; null when none is configured. (versions 16+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -1869,62 +1869,66 @@ _FetchResponseConstants._facts = (
     '"fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+'
     '","ignorable":true,"about":"How long the client should pause before its next request, in m'
     'illiseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode","type'
-    '":"int16","versions":"7+","ignorable":true,"about":"Error code of the whole request, for i'
-    'nstance a lost fetch session; 0 for none."},{"name":"session_id","json":"sessionId","type"'
-    ':"int32","versions":"7+","about":"Fetch session to use in the next request; 0 when there i'
-    's none."},{"name":"responses","json":"responses","type":"[]FetchableTopicResponse","versio'
-    'ns":"0+","about":"One entry per topic; within a session only topics with something new."},'
-    '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"16+","'
-    'tag":0,"taggedVersions":"16+","about":"Where to reach the leaders named in the answer."}],'
-    '"structs":{"FetchableTopicResponse":[{"name":"topic","json":"topic","type":"string","versi'
-    'ons":"0-12","entityType":"topicName","ignorable":true},{"name":"topic_id","json":"topicId"'
-    ',"type":"uuid","versions":"13+","ignorable":true,"about":"Unique id of the topic, used in '
-    'place of its name."},{"name":"partitions","json":"partitions","type":"[]PartitionData","ve'
-    'rsions":"0+","about":"One entry per partition of the topic that has something to report."}'
-    '],"PartitionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versi'
-    'ons":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":'
-    '"Error code of this partition, 0 for none."},{"name":"high_watermark","json":"highWatermar'
-    'k","type":"int64","versions":"0+","about":"Offset up to which records are fully replicated'
-    '; -1 on error."},{"name":"last_stable_offset","json":"lastStableOffset","type":"int64","ve'
-    'rsions":"4+","ignorable":true,"default":-1,"about":"Offset below which every transaction i'
-    's committed or aborted; -1 when not given."},{"name":"log_start_offset","json":"logStartOf'
-    'fset","type":"int64","versions":"5+","ignorable":true,"default":-1,"about":"First offset s'
-    'till in the partition\'s log; -1 when not given."},{"name":"diverging_epoch","json":"diverg'
-    'ingEpoch","type":"EpochEndOffset","versions":"12+","tag":0,"taggedVersions":"12+","about":'
-    '"Set when the sender\'s log differs from the leader\'s: the point to truncate to."},{"name":'
-    '"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versions":"12+","tag":1'
-    ',"taggedVersions":"12+","about":"Newer leader of the partition, set when the sender asked '
-    'the wrong one."},{"name":"snapshot_id","json":"snapshotId","type":"SnapshotId","versions":'
-    '"12+","tag":2,"taggedVersions":"12+","about":"Set by a Raft leader when the wanted offset '
-    'is gone and this snapshot has to be fetched first."},{"name":"aborted_transactions","json"'
-    ':"abortedTransactions","type":"[]AbortedTransaction","versions":"4+","nullableVersions":"4'
-    '+","ignorable":true,"about":"Aborted transactions whose records a read-committed consumer '
-    'has to skip; null when not reading committed only."},{"name":"preferred_read_replica","jso'
-    'n":"preferredReadReplica","type":"int32","versions":"11+","entityType":"brokerId","default'
-    '":-1,"about":"Broker the consumer should fetch this partition from instead; -1 to stay her'
-    'e."},{"name":"records","json":"records","type":"records","versions":"0+","nullableVersions'
-    '":"0+","default":null,"about":"Record batches, the last one possibly cut off; null when th'
-    'ere are none."}],"EpochEndOffset":[{"name":"epoch","json":"epoch","type":"int32","versions'
-    '":"12+","default":-1,"about":"Largest epoch of the leader not above the one the sender nam'
-    'ed; -1 when the logs agree."},{"name":"end_offset","json":"endOffset","type":"int64","vers'
-    'ions":"12+","default":-1,"about":"Offset at which that epoch ends in the leader\'s log; -1 '
-    'when the logs agree."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"'
-    'int32","versions":"12+","entityType":"brokerId","default":-1,"about":"Node id of the leade'
-    'r; -1 when it is not known."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","'
-    'versions":"12+","default":-1,"about":"Latest leader epoch known to the answering node; -1 '
-    'when it is not known."}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int'
-    '64","versions":"0+","default":-1,"about":"Offset after the last record the snapshot covers'
-    '; -1 when no snapshot is named."},{"name":"epoch","json":"epoch","type":"int32","versions"'
-    ':"0+","default":-1,"about":"Leader epoch of the last record the snapshot covers; -1 when n'
-    'o snapshot is named."}],"AbortedTransaction":[{"name":"producer_id","json":"producerId","t'
-    'ype":"int64","versions":"4+","entityType":"producerId","about":"Producer whose transaction'
-    ' was aborted."},{"name":"first_offset","json":"firstOffset","type":"int64","versions":"4+"'
-    ',"about":"Offset of the first record of that transaction."}],"NodeEndpoint":[{"name":"node'
-    '_id","json":"nodeId","type":"int32","versions":"16+","entityType":"brokerId","mapKey":true'
-    ',"about":"Node id of the leader."},{"name":"host","json":"host","type":"string","versions"'
-    ':"16+"},{"name":"port","json":"port","type":"int32","versions":"16+"},{"name":"rack","json'
-    '":"rack","type":"string","versions":"16+","nullableVersions":"16+","default":null,"about":'
-    '"Rack the node is in; null when none is configured."}]}}'
+    '":"int16","versions":"7+","enumeration":"ErrorCode","ignorable":true,"about":"Error code o'
+    'f the whole request, for instance a lost fetch session; 0 for none."},{"name":"session_id"'
+    ',"json":"sessionId","type":"int32","versions":"7+","about":"Fetch session to use in the ne'
+    'xt request; 0 when there is none."},{"name":"responses","json":"responses","type":"[]Fetch'
+    'ableTopicResponse","versions":"0+","about":"One entry per topic; within a session only top'
+    'ics with something new."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEn'
+    'dpoint","versions":"16+","tag":0,"taggedVersions":"16+","about":"Where to reach the leader'
+    's named in the answer."}],"structs":{"FetchableTopicResponse":[{"name":"topic","json":"top'
+    'ic","type":"string","versions":"0-12","entityType":"topicName","ignorable":true,"about":"N'
+    'ame of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"13+","ig'
+    'norable":true,"about":"Unique id of the topic, used in place of its name."},{"name":"parti'
+    'tions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per'
+    ' partition of the topic that has something to report."}],"PartitionData":[{"name":"partiti'
+    'on_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the pa'
+    'rtition within its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16"'
+    ',"versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for no'
+    'ne."},{"name":"high_watermark","json":"highWatermark","type":"int64","versions":"0+","abou'
+    't":"Offset up to which records are fully replicated; -1 on error."},{"name":"last_stable_o'
+    'ffset","json":"lastStableOffset","type":"int64","versions":"4+","ignorable":true,"default"'
+    ':-1,"about":"Offset below which every transaction is committed or aborted; -1 when not giv'
+    'en."},{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","i'
+    'gnorable":true,"default":-1,"about":"First offset still in the partition\'s log; -1 when no'
+    't given."},{"name":"diverging_epoch","json":"divergingEpoch","type":"EpochEndOffset","vers'
+    'ions":"12+","tag":0,"taggedVersions":"12+","about":"Set when the sender\'s log differs from'
+    ' the leader\'s: the point to truncate to."},{"name":"current_leader","json":"currentLeader"'
+    ',"type":"LeaderIdAndEpoch","versions":"12+","tag":1,"taggedVersions":"12+","about":"Newer '
+    'leader of the partition, set when the sender asked the wrong one."},{"name":"snapshot_id",'
+    '"json":"snapshotId","type":"SnapshotId","versions":"12+","tag":2,"taggedVersions":"12+","a'
+    'bout":"Set by a Raft leader when the wanted offset is gone and this snapshot has to be fet'
+    'ched first."},{"name":"aborted_transactions","json":"abortedTransactions","type":"[]Aborte'
+    'dTransaction","versions":"4+","nullableVersions":"4+","ignorable":true,"about":"Aborted tr'
+    "ansactions whose records a read-committed consumer has to skip; null when not reading comm"
+    'itted only."},{"name":"preferred_read_replica","json":"preferredReadReplica","type":"int32'
+    '","versions":"11+","entityType":"brokerId","enumeration":"PreferredReadReplica","default":'
+    '-1,"about":"Broker the consumer should fetch this partition from instead; -1 to stay here.'
+    '"},{"name":"records","json":"records","type":"records","versions":"0+","nullableVersions":'
+    '"0+","default":null,"about":"Record batches, the last one possibly cut off; null when ther'
+    'e are none."}],"EpochEndOffset":[{"name":"epoch","json":"epoch","type":"int32","versions":'
+    '"12+","default":-1,"about":"Largest epoch of the leader not above the one the sender named'
+    '; -1 when the logs agree."},{"name":"end_offset","json":"endOffset","type":"int64","versio'
+    'ns":"12+","default":-1,"about":"Offset at which that epoch ends in the leader\'s log; -1 wh'
+    'en the logs agree."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"in'
+    't32","versions":"12+","entityType":"brokerId","enumeration":"LeaderId","default":-1,"about'
+    '":"Node id of the leader; -1 when it is not known."},{"name":"leader_epoch","json":"leader'
+    'Epoch","type":"int32","versions":"12+","enumeration":"LeaderEpoch","default":-1,"about":"L'
+    'atest leader epoch known to the answering node; -1 when it is not known."}],"SnapshotId":['
+    '{"name":"end_offset","json":"endOffset","type":"int64","versions":"0+","default":-1,"about'
+    '":"Offset after the last record the snapshot covers; -1 when no snapshot is named."},{"nam'
+    'e":"epoch","json":"epoch","type":"int32","versions":"0+","default":-1,"about":"Leader epoc'
+    'h of the last record the snapshot covers; -1 when no snapshot is named."}],"AbortedTransac'
+    'tion":[{"name":"producer_id","json":"producerId","type":"int64","versions":"4+","entityTyp'
+    'e":"producerId","enumeration":"ProducerId","about":"Producer whose transaction was aborted'
+    '."},{"name":"first_offset","json":"firstOffset","type":"int64","versions":"4+","about":"Of'
+    'fset of the first record of that transaction."}],"NodeEndpoint":[{"name":"node_id","json":'
+    '"nodeId","type":"int32","versions":"16+","entityType":"brokerId","mapKey":true,"about":"No'
+    'de id of the leader."},{"name":"host","json":"host","type":"string","versions":"16+","abou'
+    't":"Host name or IP address at which the node can be reached."},{"name":"port","json":"por'
+    't","type":"int32","versions":"16+","about":"TCP port at that host."},{"name":"rack","json"'
+    ':"rack","type":"string","versions":"16+","nullableVersions":"16+","default":null,"about":"'
+    'Rack the node is in; null when none is configured."}]}}'
 )
 _FetchResponseConstants._plan = (
     "1\n"

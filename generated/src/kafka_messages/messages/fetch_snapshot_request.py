@@ -137,7 +137,7 @@ class TopicSnapshot(StructBase):
     """Topics whose snapshots are wanted, normally only the cluster metadata topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionSnapshot] = field(default_factory=list)
     """One entry per partition whose snapshot is wanted. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -707,27 +707,28 @@ _FetchSnapshotRequestConstants._facts = (
     '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
     'lableVersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Cluster the send'
     'er belongs to; null skips the check."},{"name":"replica_id","json":"replicaId","type":"int'
-    '32","versions":"0+","entityType":"brokerId","default":-1,"about":"Node id of the replica t'
-    'hat downloads; -1 when it is no replica."},{"name":"max_bytes","json":"maxBytes","type":"i'
-    'nt32","versions":"0+","default":2147483647,"about":"Snapshot bytes to return at most over '
-    'all partitions; unlimited by default."},{"name":"topics","json":"topics","type":"[]TopicSn'
-    'apshot","versions":"0+","about":"Topics whose snapshots are wanted, normally only the clus'
-    'ter metadata topic."}],"structs":{"TopicSnapshot":[{"name":"name","json":"name","type":"st'
-    'ring","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","'
-    'type":"[]PartitionSnapshot","versions":"0+","about":"One entry per partition whose snapsho'
-    't is wanted."}],"PartitionSnapshot":[{"name":"partition","json":"partition","type":"int32"'
-    ',"versions":"0+","about":"Partition index within the topic."},{"name":"current_leader_epoc'
-    'h","json":"currentLeaderEpoch","type":"int32","versions":"0+","about":"Leader epoch the se'
-    'nder believes in, so that a stale side is noticed."},{"name":"snapshot_id","json":"snapsho'
-    'tId","type":"SnapshotId","versions":"0+","about":"Snapshot to download, as named in an ear'
-    'lier fetch response."},{"name":"position","json":"position","type":"int64","versions":"0+"'
-    ',"about":"Byte position in the snapshot from which to go on."},{"name":"replica_directory_'
-    'id","json":"replicaDirectoryId","type":"uuid","versions":"1+","tag":0,"taggedVersions":"1+'
-    '","ignorable":true,"about":"Id of the log directory of the downloading replica; all zero w'
-    'hen not given."}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int64","ve'
-    'rsions":"0+","about":"Offset after the last record the snapshot covers."},{"name":"epoch",'
-    '"json":"epoch","type":"int32","versions":"0+","about":"Leader epoch of the last record the'
-    ' snapshot covers."}]}}'
+    '32","versions":"0+","entityType":"brokerId","enumeration":"ReplicaId","default":-1,"about"'
+    ':"Node id of the replica that downloads; -1 when it is no replica."},{"name":"max_bytes","'
+    'json":"maxBytes","type":"int32","versions":"0+","default":2147483647,"about":"Snapshot byt'
+    'es to return at most over all partitions; unlimited by default."},{"name":"topics","json":'
+    '"topics","type":"[]TopicSnapshot","versions":"0+","about":"Topics whose snapshots are want'
+    'ed, normally only the cluster metadata topic."}],"structs":{"TopicSnapshot":[{"name":"name'
+    '","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of '
+    'the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionSnapshot","versio'
+    'ns":"0+","about":"One entry per partition whose snapshot is wanted."}],"PartitionSnapshot"'
+    ':[{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Partition'
+    ' index within the topic."},{"name":"current_leader_epoch","json":"currentLeaderEpoch","typ'
+    'e":"int32","versions":"0+","enumeration":"LeaderEpoch","about":"Leader epoch the sender be'
+    'lieves in, so that a stale side is noticed."},{"name":"snapshot_id","json":"snapshotId","t'
+    'ype":"SnapshotId","versions":"0+","about":"Snapshot to download, as named in an earlier fe'
+    'tch response."},{"name":"position","json":"position","type":"int64","versions":"0+","about'
+    '":"Byte position in the snapshot from which to go on."},{"name":"replica_directory_id","js'
+    'on":"replicaDirectoryId","type":"uuid","versions":"1+","tag":0,"taggedVersions":"1+","igno'
+    'rable":true,"about":"Id of the log directory of the downloading replica; all zero when not'
+    ' given."}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int64","versions"'
+    ':"0+","about":"Offset after the last record the snapshot covers."},{"name":"epoch","json":'
+    '"epoch","type":"int32","versions":"0+","about":"Leader epoch of the last record the snapsh'
+    'ot covers."}]}}'
 )
 _FetchSnapshotRequestConstants._plan = (
     "1\n"

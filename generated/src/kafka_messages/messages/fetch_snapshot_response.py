@@ -192,7 +192,7 @@ class TopicSnapshot(StructBase):
     """One entry per topic of the request."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionSnapshot] = field(default_factory=list)
     """One entry per partition of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -230,9 +230,9 @@ class NodeEndpoint(StructBase):
     node_id: int = 0
     """Node id of the leader. (versions 1+)"""
     host: str = ""
-    """Versions 1+."""
+    """Host name or IP address at which the node can be reached. (versions 1+)"""
     port: int = 0
-    """Versions 1+."""
+    """TCP port at that host. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -803,34 +803,36 @@ _FetchSnapshotResponseConstants._facts = (
     ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"0+","ignorable":true,"about":"How long the client should pause before its next request'
     ', in milliseconds; 0 when no quota was exceeded."},{"name":"error_code","json":"errorCode"'
-    ',"type":"int16","versions":"0+","about":"Error code of the whole request, 0 for none."},{"'
-    'name":"topics","json":"topics","type":"[]TopicSnapshot","versions":"0+","about":"One entry'
-    ' per topic of the request."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]Nod'
-    'eEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about":"Where to reach the leade'
-    'rs named in the answer."}],"structs":{"TopicSnapshot":[{"name":"name","json":"name","type"'
-    ':"string","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partition'
-    's","type":"[]PartitionSnapshot","versions":"0+","about":"One entry per partition of the to'
-    'pic."}],"PartitionSnapshot":[{"name":"index","json":"index","type":"int32","versions":"0+"'
-    ',"about":"Partition index within the topic."},{"name":"error_code","json":"errorCode","typ'
-    'e":"int16","versions":"0+","about":"Error code of this partition, 0 for none."},{"name":"s'
-    'napshot_id","json":"snapshotId","type":"SnapshotId","versions":"0+","about":"Snapshot the '
-    'bytes belong to."},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoc'
-    'h","versions":"0+","tag":0,"taggedVersions":"0+","about":"Leader known to the answering no'
-    'de, set when the sender has it wrong."},{"name":"size","json":"size","type":"int64","versi'
-    'ons":"0+","about":"Length of the whole snapshot in bytes."},{"name":"position","json":"pos'
-    'ition","type":"int64","versions":"0+","about":"Byte position in the snapshot of the first '
-    'byte returned here."},{"name":"unaligned_records","json":"unalignedRecords","type":"record'
-    's","versions":"0+","about":"Raw snapshot bytes, which may begin or end in the middle of a '
-    'record batch."}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int64","ver'
-    'sions":"0+","about":"Offset after the last record the snapshot covers."},{"name":"epoch","'
-    'json":"epoch","type":"int32","versions":"0+","about":"Leader epoch of the last record the '
-    'snapshot covers."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"int3'
-    '2","versions":"0+","entityType":"brokerId","about":"Node id of the leader; -1 when it is n'
-    'ot known."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","ab'
-    'out":"Latest leader epoch known to the answering node."}],"NodeEndpoint":[{"name":"node_id'
-    '","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapKey":true,"ab'
-    'out":"Node id of the leader."},{"name":"host","json":"host","type":"string","versions":"1+'
-    '"},{"name":"port","json":"port","type":"uint16","versions":"1+"}]}}'
+    ',"type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole'
+    ' request, 0 for none."},{"name":"topics","json":"topics","type":"[]TopicSnapshot","version'
+    's":"0+","about":"One entry per topic of the request."},{"name":"node_endpoints","json":"no'
+    'deEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about"'
+    ':"Where to reach the leaders named in the answer."}],"structs":{"TopicSnapshot":[{"name":"'
+    'name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name'
+    ' of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionSnapshot","ve'
+    'rsions":"0+","about":"One entry per partition of the topic."}],"PartitionSnapshot":[{"name'
+    '":"index","json":"index","type":"int32","versions":"0+","about":"Partition index within th'
+    'e topic."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumera'
+    'tion":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"snapshot_i'
+    'd","json":"snapshotId","type":"SnapshotId","versions":"0+","about":"Snapshot the bytes bel'
+    'ong to."},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoch","versi'
+    'ons":"0+","tag":0,"taggedVersions":"0+","about":"Leader known to the answering node, set w'
+    'hen the sender has it wrong."},{"name":"size","json":"size","type":"int64","versions":"0+"'
+    ',"about":"Length of the whole snapshot in bytes."},{"name":"position","json":"position","t'
+    'ype":"int64","versions":"0+","about":"Byte position in the snapshot of the first byte retu'
+    'rned here."},{"name":"unaligned_records","json":"unalignedRecords","type":"records","versi'
+    'ons":"0+","about":"Raw snapshot bytes, which may begin or end in the middle of a record ba'
+    'tch."}],"SnapshotId":[{"name":"end_offset","json":"endOffset","type":"int64","versions":"0'
+    '+","about":"Offset after the last record the snapshot covers."},{"name":"epoch","json":"ep'
+    'och","type":"int32","versions":"0+","about":"Leader epoch of the last record the snapshot '
+    'covers."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"int32","versi'
+    'ons":"0+","entityType":"brokerId","about":"Node id of the leader; -1 when it is not known.'
+    '"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Lat'
+    'est leader epoch known to the answering node."}],"NodeEndpoint":[{"name":"node_id","json":'
+    '"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapKey":true,"about":"Nod'
+    'e id of the leader."},{"name":"host","json":"host","type":"string","versions":"1+","about"'
+    ':"Host name or IP address at which the node can be reached."},{"name":"port","json":"port"'
+    ',"type":"uint16","versions":"1+","about":"TCP port at that host."}]}}'
 )
 _FetchSnapshotResponseConstants._plan = (
     "1\n"

@@ -268,9 +268,10 @@ _FindCoordinatorRequestConstants._facts = (
     '{"name":"FindCoordinatorRequest","type":"request","validVersions":"0-6","flexibleVersions"'
     ':"3+","fields":[{"name":"key","json":"key","type":"string","versions":"0-3","about":"The o'
     'ne group id or transactional id to look up."},{"name":"key_type","json":"keyType","type":"'
-    'int8","versions":"1+","about":"What the keys are: 0 group ids, 1 transactional ids, 2 shar'
-    'e-partition keys."},{"name":"coordinator_keys","json":"coordinatorKeys","type":"[]string",'
-    '"versions":"4+","about":"The keys to look up, all of the kind given by KeyType."}]}'
+    'int8","versions":"1+","enumeration":"CoordinatorType","about":"What the keys are: 0 group '
+    'ids, 1 transactional ids, 2 share-partition keys."},{"name":"coordinator_keys","json":"coo'
+    'rdinatorKeys","type":"[]string","versions":"4+","about":"The keys to look up, all of the k'
+    'ind given by KeyType."}]}'
 )
 _FindCoordinatorRequestConstants._plan = (
     "1\n"

@@ -54,9 +54,9 @@ class Coordinator(StructBase):
     node_id: int = 0
     """Broker id of the coordinator, -1 if the lookup of this key failed. (versions 4+)"""
     host: str = ""
-    """Versions 4+."""
+    """Host name or IP address at which the coordinator can be reached. (versions 4+)"""
     port: int = 0
-    """Versions 4+."""
+    """TCP port at that host. (versions 4+)"""
     error_code: int = 0
     """Error code of this key, 0 for none. (versions 4+)"""
     error_message: str | None = ""
@@ -496,23 +496,25 @@ _FindCoordinatorResponseConstants._facts = (
     's":"3+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versi'
     'ons":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds'
     '; 0 means it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","'
-    'versions":"0-3","about":"Error code of the lookup, 0 for none."},{"name":"error_message","'
-    'json":"errorMessage","type":"string","versions":"1-3","nullableVersions":"1-3","ignorable"'
-    ':true,"about":"Text explaining the error, null if there is none to tell."},{"name":"node_i'
-    'd","json":"nodeId","type":"int32","versions":"0-3","entityType":"brokerId","about":"Broker'
-    ' id of the coordinator, -1 if the lookup failed."},{"name":"host","json":"host","type":"st'
-    'ring","versions":"0-3","about":"Host name at which the coordinator can be reached."},{"nam'
-    'e":"port","json":"port","type":"int32","versions":"0-3","about":"Port at which the coordin'
-    'ator can be reached."},{"name":"coordinators","json":"coordinators","type":"[]Coordinator"'
-    ',"versions":"4+","about":"One lookup result per requested key."}],"structs":{"Coordinator"'
-    ':[{"name":"key","json":"key","type":"string","versions":"4+","about":"The key this result '
-    'answers."},{"name":"node_id","json":"nodeId","type":"int32","versions":"4+","entityType":"'
-    'brokerId","about":"Broker id of the coordinator, -1 if the lookup of this key failed."},{"'
-    'name":"host","json":"host","type":"string","versions":"4+"},{"name":"port","json":"port","'
-    'type":"int32","versions":"4+"},{"name":"error_code","json":"errorCode","type":"int16","ver'
-    'sions":"4+","about":"Error code of this key, 0 for none."},{"name":"error_message","json":'
-    '"errorMessage","type":"string","versions":"4+","nullableVersions":"4+","ignorable":true,"a'
-    'bout":"Text explaining the error of this key, null if there is none to tell."}]}}'
+    'versions":"0-3","enumeration":"ErrorCode","about":"Error code of the lookup, 0 for none."}'
+    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"1-3","nullableV'
+    'ersions":"1-3","ignorable":true,"about":"Text explaining the error, null if there is none '
+    'to tell."},{"name":"node_id","json":"nodeId","type":"int32","versions":"0-3","entityType":'
+    '"brokerId","about":"Broker id of the coordinator, -1 if the lookup failed."},{"name":"host'
+    '","json":"host","type":"string","versions":"0-3","about":"Host name at which the coordinat'
+    'or can be reached."},{"name":"port","json":"port","type":"int32","versions":"0-3","about":'
+    '"Port at which the coordinator can be reached."},{"name":"coordinators","json":"coordinato'
+    'rs","type":"[]Coordinator","versions":"4+","about":"One lookup result per requested key."}'
+    '],"structs":{"Coordinator":[{"name":"key","json":"key","type":"string","versions":"4+","ab'
+    'out":"The key this result answers."},{"name":"node_id","json":"nodeId","type":"int32","ver'
+    'sions":"4+","entityType":"brokerId","about":"Broker id of the coordinator, -1 if the looku'
+    'p of this key failed."},{"name":"host","json":"host","type":"string","versions":"4+","abou'
+    't":"Host name or IP address at which the coordinator can be reached."},{"name":"port","jso'
+    'n":"port","type":"int32","versions":"4+","about":"TCP port at that host."},{"name":"error_'
+    'code","json":"errorCode","type":"int16","versions":"4+","enumeration":"ErrorCode","about":'
+    '"Error code of this key, 0 for none."},{"name":"error_message","json":"errorMessage","type'
+    '":"string","versions":"4+","nullableVersions":"4+","ignorable":true,"about":"Text explaini'
+    'ng the error of this key, null if there is none to tell."}]}}'
 )
 _FindCoordinatorResponseConstants._plan = (
     "1\n"

@@ -288,11 +288,12 @@ _HeartbeatRequestConstants._facts = (
     '{"name":"HeartbeatRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+",'
     '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
     ':"groupId","about":"Group the member belongs to."},{"name":"generation_id","json":"generat'
-    'ionId","type":"int32","versions":"0+","about":"Generation of the group that the member joi'
-    'ned."},{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id t'
-    'he group coordinator gave to this member."},{"name":"group_instance_id","json":"groupInsta'
-    'nceId","type":"string","versions":"3+","nullableVersions":"3+","default":null,"about":"Con'
-    'figured static id of the member, null for a dynamic member."}]}'
+    'ionId","type":"int32","versions":"0+","enumeration":"GenerationId","about":"Generation of '
+    'the group that the member joined."},{"name":"member_id","json":"memberId","type":"string",'
+    '"versions":"0+","about":"Id the group coordinator gave to this member."},{"name":"group_in'
+    'stance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableVersions":"3+'
+    '","default":null,"about":"Configured static id of the member, null for a dynamic member."}'
+    "]}"
 )
 _HeartbeatRequestConstants._plan = (
     "1\n"

@@ -142,8 +142,8 @@ _HeartbeatResponseConstants._facts = (
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
     '1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'
     'ans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versio'
-    'ns":"0+","about":"Error code of the heartbeat, 0 for none; one of the codes announces a re'
-    'balance in progress."}]}'
+    'ns":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none; one o'
+    'f the codes announces a rebalance in progress."}]}'
 )
 _HeartbeatResponseConstants._plan = (
     "1\n" ":HeartbeatResponse throttle_time_ms/i error_code/h\n" "0 1 -0\n" "1-3 0 1\n" "4 0 1 ;\n"

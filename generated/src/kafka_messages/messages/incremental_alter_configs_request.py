@@ -55,7 +55,7 @@ class AlterableConfig(StructBase):
     """One change of one configuration entry."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the setting. (versions 0+)"""
     config_operation: int = 0
     """What to do: 0 set, 1 delete (back to the default), 2 append to a list, 3 subtract from a list. (versions
     0+)
@@ -548,18 +548,19 @@ _IncrementalAlterConfigsRequestConstants._facts = (
     'rce","versions":"0+","about":"One resource with the changes to make to it."},{"name":"vali'
     'date_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to only check'
     ' the changes without applying them."}],"structs":{"AlterConfigsResource":[{"name":"resourc'
-    'e_type","json":"resourceType","type":"int8","versions":"0+","mapKey":true,"about":"Kind of'
-    ' the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group."},{"name":'
-    '"resource_name","json":"resourceName","type":"string","versions":"0+","mapKey":true,"about'
-    '":"Name of the topic, group or subscription, or the broker id as text; an empty name with '
-    'type broker means the default of all brokers."},{"name":"configs","json":"configs","type":'
-    '"[]AlterableConfig","versions":"0+","about":"One change of one configuration entry."}],"Al'
-    'terableConfig":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true'
-    '},{"name":"config_operation","json":"configOperation","type":"int8","versions":"0+","mapKe'
-    'y":true,"about":"What to do: 0 set, 1 delete (back to the default), 2 append to a list, 3 '
-    'subtract from a list."},{"name":"value","json":"value","type":"string","versions":"0+","nu'
-    'llableVersions":"0+","about":"New value, or the list elements to append or subtract; null '
-    'is meant for deletions."}]}}'
+    'e_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ConfigResourceT'
+    'ype","mapKey":true,"about":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 c'
+    'lient metrics, 32 group."},{"name":"resource_name","json":"resourceName","type":"string","'
+    'versions":"0+","mapKey":true,"about":"Name of the topic, group or subscription, or the bro'
+    'ker id as text; an empty name with type broker means the default of all brokers."},{"name"'
+    ':"configs","json":"configs","type":"[]AlterableConfig","versions":"0+","about":"One change'
+    ' of one configuration entry."}],"AlterableConfig":[{"name":"name","json":"name","type":"st'
+    'ring","versions":"0+","mapKey":true,"about":"Name of the setting."},{"name":"config_operat'
+    'ion","json":"configOperation","type":"int8","versions":"0+","enumeration":"AlterConfigOper'
+    'ation","mapKey":true,"about":"What to do: 0 set, 1 delete (back to the default), 2 append '
+    'to a list, 3 subtract from a list."},{"name":"value","json":"value","type":"string","versi'
+    'ons":"0+","nullableVersions":"0+","about":"New value, or the list elements to append or su'
+    'btract; null is meant for deletions."}]}}'
 )
 _IncrementalAlterConfigsRequestConstants._plan = (
     "1\n"

@@ -59,7 +59,7 @@ class AlterConfigsResourceResponse(StructBase):
     resource_type: int = 0
     """Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group. (versions 0+)"""
     resource_name: str = ""
-    """Versions 0+."""
+    """Name of what has the settings, such as a topic, or the id of a broker. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -368,12 +368,14 @@ _IncrementalAlterConfigsResponseConstants._facts = (
     ' it was not throttled."},{"name":"responses","json":"responses","type":"[]AlterConfigsReso'
     'urceResponse","versions":"0+","about":"The outcome for one resource."}],"structs":{"AlterC'
     'onfigsResourceResponse":[{"name":"error_code","json":"errorCode","type":"int16","versions"'
-    ':"0+","about":"Error code of this resource, 0 for none."},{"name":"error_message","json":"'
-    'errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explai'
-    'ning the error of this resource, null if there is none to tell."},{"name":"resource_type",'
-    '"json":"resourceType","type":"int8","versions":"0+","about":"Kind of the resource: 2 topic'
-    ', 4 broker, 8 broker logger, 16 client metrics, 32 group."},{"name":"resource_name","json"'
-    ':"resourceName","type":"string","versions":"0+"}]}}'
+    ':"0+","enumeration":"ErrorCode","about":"Error code of this resource, 0 for none."},{"name'
+    '":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions"'
+    ':"0+","about":"Text explaining the error of this resource, null if there is none to tell."'
+    '},{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration'
+    '":"ConfigResourceType","about":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, '
+    '16 client metrics, 32 group."},{"name":"resource_name","json":"resourceName","type":"strin'
+    'g","versions":"0+","about":"Name of what has the settings, such as a topic, or the id of a'
+    ' broker."}]}}'
 )
 _IncrementalAlterConfigsResponseConstants._plan = (
     "1\n"

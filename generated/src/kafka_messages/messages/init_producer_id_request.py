@@ -353,14 +353,14 @@ _InitProducerIdRequestConstants._facts = (
     'ut_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds '
     "a transaction may stay open before the coordinator aborts it; of no use without a transact"
     'ional id."},{"name":"producer_id","json":"producerId","type":"int64","versions":"3+","enti'
-    'tyType":"producerId","default":-1,"about":"Producer id already held when the producer want'
-    's its epoch raised, -1 to get a fresh one."},{"name":"producer_epoch","json":"producerEpoc'
-    'h","type":"int16","versions":"3+","default":-1,"about":"Epoch already held together with t'
-    'he producer id, -1 if there is none."},{"name":"enable2_pc","json":"enable2Pc","type":"boo'
-    'l","versions":"6+","about":"True if an outside coordinator decides the transactions in a t'
-    'wo-phase commit."},{"name":"keep_prepared_txn","json":"keepPreparedTxn","type":"bool","ver'
-    'sions":"6+","about":"True to keep a transaction left open by an earlier instance instead o'
-    'f aborting it."}]}'
+    'tyType":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id already '
+    'held when the producer wants its epoch raised, -1 to get a fresh one."},{"name":"producer_'
+    'epoch","json":"producerEpoch","type":"int16","versions":"3+","enumeration":"ProducerEpoch"'
+    ',"default":-1,"about":"Epoch already held together with the producer id, -1 if there is no'
+    'ne."},{"name":"enable2_pc","json":"enable2Pc","type":"bool","versions":"6+","about":"True '
+    'if an outside coordinator decides the transactions in a two-phase commit."},{"name":"keep_'
+    'prepared_txn","json":"keepPreparedTxn","type":"bool","versions":"6+","about":"True to keep'
+    ' a transaction left open by an earlier instance instead of aborting it."}]}'
 )
 _InitProducerIdRequestConstants._plan = (
     "1\n"

@@ -47,7 +47,7 @@ class PartitionData(StructBase):
     """One partition whose state is to be set up."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     state_epoch: int = 0
     """Epoch of the share-partition state, raised each time the state is initialized anew. (versions 0+)"""
     start_offset: int = 0
@@ -312,11 +312,12 @@ _InitializeShareGroupStateRequestConstants._facts = (
     'structs":{"InitializeStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versio'
     'ns":"0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type'
     '":"[]PartitionData","versions":"0+","about":"One partition whose state is to be set up."}]'
-    ',"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+"},{'
-    '"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch of '
-    'the share-partition state, raised each time the state is initialized anew."},{"name":"star'
-    't_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset from which t'
-    'he group is to consume, -1 to leave it undecided for now."}]}}'
+    ',"PartitionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+","a'
+    'bout":"Number of the partition within its topic, from 0."},{"name":"state_epoch","json":"s'
+    'tateEpoch","type":"int32","versions":"0+","about":"Epoch of the share-partition state, rai'
+    'sed each time the state is initialized anew."},{"name":"start_offset","json":"startOffset"'
+    ',"type":"int64","versions":"0+","about":"Offset from which the group is to consume, -1 to '
+    'leave it undecided for now."}]}}'
 )
 _InitializeShareGroupStateRequestConstants._plan = (
     "1\n"

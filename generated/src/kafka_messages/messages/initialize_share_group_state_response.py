@@ -44,7 +44,7 @@ class PartitionResult(StructBase):
     """The outcome for one partition."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -315,11 +315,12 @@ _InitializeShareGroupStateResponseConstants._facts = (
     'ult":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id'
     ' of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","vers'
     'ions":"0+","about":"The outcome for one partition."}],"PartitionResult":[{"name":"partitio'
-    'n","json":"partition","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCo'
-    'de","type":"int16","versions":"0+","about":"Error code of this partition, 0 for none."},{"'
-    'name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersi'
-    'ons":"0+","default":null,"about":"Text explaining the error of this partition, null if the'
-    're is none to tell."}]}}'
+    'n","json":"partition","type":"int32","versions":"0+","about":"Number of the partition with'
+    'in its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":'
+    '"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name'
+    '":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions"'
+    ':"0+","default":null,"about":"Text explaining the error of this partition, null if there i'
+    's none to tell."}]}}'
 )
 _InitializeShareGroupStateResponseConstants._plan = (
     "1\n"

@@ -788,17 +788,17 @@ _JoinGroupRequestConstants._facts = (
     '"Id given by the coordinator, empty on the first attempt to join."},{"name":"group_instanc'
     'e_id","json":"groupInstanceId","type":"string","versions":"5+","nullableVersions":"5+","de'
     'fault":null,"about":"Configured static id of the member, null for a dynamic member."},{"na'
-    'me":"protocol_type","json":"protocolType","type":"string","versions":"0+","about":"Class o'
-    'f protocols in use, such as consumer or connect; all members must agree on it."},{"name":"'
-    'protocols","json":"protocols","type":"[]JoinGroupRequestProtocol","versions":"0+","about":'
-    '"One assignment protocol the member supports, in order of preference."},{"name":"reason","'
-    'json":"reason","type":"string","versions":"8+","nullableVersions":"8+","ignorable":true,"d'
-    'efault":null,"about":"Why the member (re)joins, for the broker\'s log; null if not told."}]'
-    ',"structs":{"JoinGroupRequestProtocol":[{"name":"name","json":"name","type":"string","vers'
-    'ions":"0+","mapKey":true,"about":"Name of the protocol, for consumers that of an assignmen'
-    't strategy."},{"name":"metadata","json":"metadata","type":"bytes","versions":"0+","about":'
-    '"Data for the group leader in the format of the protocol, for consumers the subscription."'
-    "}]}}"
+    'me":"protocol_type","json":"protocolType","type":"string","versions":"0+","enumeration":"G'
+    'roupProtocolType","about":"Class of protocols in use, such as consumer or connect; all mem'
+    'bers must agree on it."},{"name":"protocols","json":"protocols","type":"[]JoinGroupRequest'
+    'Protocol","versions":"0+","about":"One assignment protocol the member supports, in order o'
+    'f preference."},{"name":"reason","json":"reason","type":"string","versions":"8+","nullable'
+    'Versions":"8+","ignorable":true,"default":null,"about":"Why the member (re)joins, for the '
+    'broker\'s log; null if not told."}],"structs":{"JoinGroupRequestProtocol":[{"name":"name","'
+    'json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the protocol, '
+    'for consumers that of an assignment strategy."},{"name":"metadata","json":"metadata","type'
+    '":"bytes","versions":"0+","about":"Data for the group leader in the format of the protocol'
+    ', for consumers the subscription."}]}}'
 )
 _JoinGroupRequestConstants._plan = (
     "1\n"

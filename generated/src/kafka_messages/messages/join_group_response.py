@@ -54,7 +54,7 @@ class JoinGroupResponseMember(StructBase):
     """One member of the group; the list is filled only for the group leader."""
 
     member_id: str = ""
-    """Versions 0+."""
+    """Id of the member within its group. (versions 0+)"""
     group_instance_id: str | None = None
     """Configured static id of the member, null for a dynamic member. (versions 5+)"""
     metadata: bytes = b""
@@ -953,25 +953,27 @@ _JoinGroupResponseConstants._facts = (
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
     '2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 me'
     'ans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versio'
-    'ns":"0+","about":"Error code of the join, 0 for none."},{"name":"generation_id","json":"ge'
-    'nerationId","type":"int32","versions":"0+","default":-1,"about":"Number of the generation '
-    'that the rebalance started, -1 if the join failed."},{"name":"protocol_type","json":"proto'
-    'colType","type":"string","versions":"7+","nullableVersions":"7+","ignorable":true,"default'
-    '":null,"about":"Protocol class of the group, null if not known, as after an error."},{"nam'
-    'e":"protocol_name","json":"protocolName","type":"string","versions":"0+","nullableVersions'
-    '":"7+","about":"Assignment protocol chosen for the group, null if none was chosen, as afte'
-    'r an error."},{"name":"leader","json":"leader","type":"string","versions":"0+","about":"Me'
-    'mber id of the group leader."},{"name":"skip_assignment","json":"skipAssignment","type":"b'
-    'ool","versions":"9+","about":"True if the leader must not compute a new assignment because'
-    ' the present one stays."},{"name":"member_id","json":"memberId","type":"string","versions"'
-    ':"0+","about":"Member id the client is to use from now on."},{"name":"members","json":"mem'
-    'bers","type":"[]JoinGroupResponseMember","versions":"0+","about":"One member of the group;'
-    ' the list is filled only for the group leader."}],"structs":{"JoinGroupResponseMember":[{"'
-    'name":"member_id","json":"memberId","type":"string","versions":"0+"},{"name":"group_instan'
-    'ce_id","json":"groupInstanceId","type":"string","versions":"5+","nullableVersions":"5+","i'
-    'gnorable":true,"default":null,"about":"Configured static id of the member, null for a dyna'
-    'mic member."},{"name":"metadata","json":"metadata","type":"bytes","versions":"0+","about":'
-    '"What this member sent for the chosen protocol, for consumers its subscription."}]}}'
+    'ns":"0+","enumeration":"ErrorCode","about":"Error code of the join, 0 for none."},{"name":'
+    '"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"Genera'
+    'tionId","default":-1,"about":"Number of the generation that the rebalance started, -1 if t'
+    'he join failed."},{"name":"protocol_type","json":"protocolType","type":"string","versions"'
+    ':"7+","nullableVersions":"7+","enumeration":"GroupProtocolType","ignorable":true,"default"'
+    ':null,"about":"Protocol class of the group, null if not known, as after an error."},{"name'
+    '":"protocol_name","json":"protocolName","type":"string","versions":"0+","nullableVersions"'
+    ':"7+","about":"Assignment protocol chosen for the group, null if none was chosen, as after'
+    ' an error."},{"name":"leader","json":"leader","type":"string","versions":"0+","about":"Mem'
+    'ber id of the group leader."},{"name":"skip_assignment","json":"skipAssignment","type":"bo'
+    'ol","versions":"9+","about":"True if the leader must not compute a new assignment because '
+    'the present one stays."},{"name":"member_id","json":"memberId","type":"string","versions":'
+    '"0+","about":"Member id the client is to use from now on."},{"name":"members","json":"memb'
+    'ers","type":"[]JoinGroupResponseMember","versions":"0+","about":"One member of the group; '
+    'the list is filled only for the group leader."}],"structs":{"JoinGroupResponseMember":[{"n'
+    'ame":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the memb'
+    'er within its group."},{"name":"group_instance_id","json":"groupInstanceId","type":"string'
+    '","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Configu'
+    'red static id of the member, null for a dynamic member."},{"name":"metadata","json":"metad'
+    'ata","type":"bytes","versions":"0+","about":"What this member sent for the chosen protocol'
+    ', for consumers its subscription."}]}}'
 )
 _JoinGroupResponseConstants._plan = (
     "1\n"

@@ -48,7 +48,7 @@ class MemberResponse(StructBase):
     """The outcome for one member."""
 
     member_id: str = ""
-    """Versions 3+."""
+    """Id of the member within its group. (versions 3+)"""
     group_instance_id: str | None = ""
     """Configured static id of the member, null for a dynamic member. (versions 3+)"""
     error_code: int = 0
@@ -390,13 +390,14 @@ _LeaveGroupResponseConstants._facts = (
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'
     'eans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+","about":"Error code for the whole request, 0 for none."},{"name":"members","json'
-    '":"members","type":"[]MemberResponse","versions":"3+","about":"The outcome for one member.'
-    '"}],"structs":{"MemberResponse":[{"name":"member_id","json":"memberId","type":"string","ve'
-    'rsions":"3+"},{"name":"group_instance_id","json":"groupInstanceId","type":"string","versio'
-    'ns":"3+","nullableVersions":"3+","about":"Configured static id of the member, null for a d'
-    'ynamic member."},{"name":"error_code","json":"errorCode","type":"int16","versions":"3+","a'
-    'bout":"Error code of this member, 0 for none."}]}}'
+    'ons":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none.'
+    '"},{"name":"members","json":"members","type":"[]MemberResponse","versions":"3+","about":"T'
+    'he outcome for one member."}],"structs":{"MemberResponse":[{"name":"member_id","json":"mem'
+    'berId","type":"string","versions":"3+","about":"Id of the member within its group."},{"nam'
+    'e":"group_instance_id","json":"groupInstanceId","type":"string","versions":"3+","nullableV'
+    'ersions":"3+","about":"Configured static id of the member, null for a dynamic member."},{"'
+    'name":"error_code","json":"errorCode","type":"int16","versions":"3+","enumeration":"ErrorC'
+    'ode","about":"Error code of this member, 0 for none."}]}}'
 )
 _LeaveGroupResponseConstants._plan = (
     "1\n"

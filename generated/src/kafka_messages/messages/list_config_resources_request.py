@@ -144,8 +144,8 @@ _ListConfigResourcesRequestConstants._codecs = {
 _ListConfigResourcesRequestConstants._facts = (
     '{"name":"ListConfigResourcesRequest","type":"request","validVersions":"0-1","flexibleVersi'
     'ons":"0+","fields":[{"name":"resource_types","json":"resourceTypes","type":"[]int8","versi'
-    'ons":"1+","about":"Kinds to list: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 3'
-    '2 group; an empty list asks for all."}]}'
+    'ons":"1+","enumeration":"ConfigResourceType","about":"Kinds to list: 2 topic, 4 broker, 8 '
+    'broker logger, 16 client metrics, 32 group; an empty list asks for all."}]}'
 )
 _ListConfigResourcesRequestConstants._plan = (
     "1\n" ":ListConfigResourcesRequest resource_types/[b\n" "0 -0! ;\n" "1 0c ;\n"

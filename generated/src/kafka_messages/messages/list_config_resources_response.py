@@ -41,7 +41,7 @@ class ConfigResource(StructBase):
     """One resource."""
 
     resource_name: str = ""
-    """Versions 0+."""
+    """Name of what has the settings, such as a topic, or the id of a broker. (versions 0+)"""
     resource_type: int = 16
     """Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group. Version 0 knows
     only 16, hence the default. (versions 1+)
@@ -321,12 +321,14 @@ _ListConfigResourcesResponseConstants._facts = (
     'sions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","v'
     'ersions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it '
     'was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
-    '","about":"Error code for the whole request, 0 for none."},{"name":"config_resources","jso'
-    'n":"configResources","type":"[]ConfigResource","versions":"0+","about":"One resource."}],"'
-    'structs":{"ConfigResource":[{"name":"resource_name","json":"resourceName","type":"string",'
-    '"versions":"0+"},{"name":"resource_type","json":"resourceType","type":"int8","versions":"1'
-    '+","ignorable":true,"default":16,"about":"Kind of the resource: 2 topic, 4 broker, 8 broke'
-    'r logger, 16 client metrics, 32 group. Version 0 knows only 16, hence the default."}]}}'
+    '","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"nam'
+    'e":"config_resources","json":"configResources","type":"[]ConfigResource","versions":"0+","'
+    'about":"One resource."}],"structs":{"ConfigResource":[{"name":"resource_name","json":"reso'
+    'urceName","type":"string","versions":"0+","about":"Name of what has the settings, such as '
+    'a topic, or the id of a broker."},{"name":"resource_type","json":"resourceType","type":"in'
+    't8","versions":"1+","enumeration":"ConfigResourceType","ignorable":true,"default":16,"abou'
+    't":"Kind of the resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group.'
+    ' Version 0 knows only 16, hence the default."}]}}'
 )
 _ListConfigResourcesResponseConstants._plan = (
     "1\n"

@@ -232,10 +232,10 @@ _ListGroupsRequestConstants._codecs = {
 _ListGroupsRequestConstants._facts = (
     '{"name":"ListGroupsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+"'
     ',"fields":[{"name":"states_filter","json":"statesFilter","type":"[]string","versions":"4+"'
-    ',"about":"Names of group states to list, such as Stable or Empty; an empty list takes ever'
-    'y state."},{"name":"types_filter","json":"typesFilter","type":"[]string","versions":"5+","'
-    'about":"Names of group types to list, such as classic, consumer or share; an empty list ta'
-    'kes every type."}]}'
+    ',"enumeration":"GroupState","about":"Names of group states to list, such as Stable or Empt'
+    'y; an empty list takes every state."},{"name":"types_filter","json":"typesFilter","type":"'
+    '[]string","versions":"5+","enumeration":"GroupType","about":"Names of group types to list,'
+    ' such as classic, consumer or share; an empty list takes every type."}]}'
 )
 _ListGroupsRequestConstants._plan = (
     "1\n"

@@ -46,7 +46,7 @@ class ListedGroup(StructBase):
     """One group."""
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of a group that this broker coordinates. (versions 0+)"""
     protocol_type: str = ""
     """Class of protocols the members use, such as consumer; empty for a group that only stores offsets.
     (versions 0+)
@@ -613,15 +613,17 @@ _ListGroupsResponseConstants._facts = (
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 m'
     'eans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+","about":"Error code for the whole request, 0 for none."},{"name":"groups","json"'
-    ':"groups","type":"[]ListedGroup","versions":"0+","about":"One group."}],"structs":{"Listed'
-    'Group":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"'
-    'groupId"},{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","a'
-    'bout":"Class of protocols the members use, such as consumer; empty for a group that only s'
-    'tores offsets."},{"name":"group_state","json":"groupState","type":"string","versions":"4+"'
-    ',"ignorable":true,"about":"Name of the state the group is in, such as Stable."},{"name":"g'
-    'roup_type","json":"groupType","type":"string","versions":"5+","ignorable":true,"about":"Na'
-    'me of the group type, such as classic, consumer or share."}]}}'
+    'ons":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none.'
+    '"},{"name":"groups","json":"groups","type":"[]ListedGroup","versions":"0+","about":"One gr'
+    'oup."}],"structs":{"ListedGroup":[{"name":"group_id","json":"groupId","type":"string","ver'
+    'sions":"0+","entityType":"groupId","about":"Id of a group that this broker coordinates."},'
+    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","enumeration'
+    '":"GroupProtocolType","about":"Class of protocols the members use, such as consumer; empty'
+    ' for a group that only stores offsets."},{"name":"group_state","json":"groupState","type":'
+    '"string","versions":"4+","enumeration":"GroupState","ignorable":true,"about":"Name of the '
+    'state the group is in, such as Stable."},{"name":"group_type","json":"groupType","type":"s'
+    'tring","versions":"5+","enumeration":"GroupType","ignorable":true,"about":"Name of the gro'
+    'up type, such as classic, consumer or share."}]}}'
 )
 _ListGroupsResponseConstants._plan = (
     "1\n"

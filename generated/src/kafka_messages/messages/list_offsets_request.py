@@ -57,7 +57,7 @@ class ListOffsetsPartition(StructBase):
     """One partition with the time to look for."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     current_leader_epoch: int = -1
     """Leader epoch the sender knows for this partition, used to detect stale senders and brokers; -1 skips the
     check. (versions 4+)
@@ -98,7 +98,7 @@ class ListOffsetsTopic(StructBase):
     """One topic with the partitions to look at."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[ListOffsetsPartition] = field(default_factory=list)
     """One partition with the time to look for. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -628,23 +628,25 @@ _ListOffsetsRequestConstants._codecs = {
 _ListOffsetsRequestConstants._facts = (
     '{"name":"ListOffsetsRequest","type":"request","validVersions":"1-11","flexibleVersions":"6'
     '+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entit'
-    'yType":"brokerId","about":"Broker id of the asking follower, -1 for an ordinary client."},'
-    '{"name":"isolation_level","json":"isolationLevel","type":"int8","versions":"2+","about":"0'
-    " to count all records, 1 to see only up to the last stable offset, so no open transactions"
-    '."},{"name":"topics","json":"topics","type":"[]ListOffsetsTopic","versions":"0+","about":"'
-    'One topic with the partitions to look at."},{"name":"timeout_ms","json":"timeoutMs","type"'
-    ':"int32","versions":"10+","ignorable":true,"about":"Milliseconds the broker may spend on l'
-    'ookups that have to read tiered storage."}],"structs":{"ListOffsetsTopic":[{"name":"name",'
-    '"json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partition'
-    's","json":"partitions","type":"[]ListOffsetsPartition","versions":"0+","about":"One partit'
-    'ion with the time to look for."}],"ListOffsetsPartition":[{"name":"partition_index","json"'
-    ':"partitionIndex","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json":"c'
-    'urrentLeaderEpoch","type":"int32","versions":"4+","ignorable":true,"default":-1,"about":"L'
-    "eader epoch the sender knows for this partition, used to detect stale senders and brokers;"
-    ' -1 skips the check."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"0'
-    '+","about":"Milliseconds since 1970, or -1 log end, -2 log start, -3 record with the highe'
-    "st time, -4 local log start, -5 last offset in tiered storage, -6 first offset not yet tie"
-    'red."}]}}'
+    'yType":"brokerId","enumeration":"ReplicaId","about":"Broker id of the asking follower, -1 '
+    'for an ordinary client."},{"name":"isolation_level","json":"isolationLevel","type":"int8",'
+    '"versions":"2+","enumeration":"IsolationLevel","about":"0 to count all records, 1 to see o'
+    'nly up to the last stable offset, so no open transactions."},{"name":"topics","json":"topi'
+    'cs","type":"[]ListOffsetsTopic","versions":"0+","about":"One topic with the partitions to '
+    'look at."},{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"10+","ignora'
+    'ble":true,"about":"Milliseconds the broker may spend on lookups that have to read tiered s'
+    'torage."}],"structs":{"ListOffsetsTopic":[{"name":"name","json":"name","type":"string","ve'
+    'rsions":"0+","entityType":"topicName","about":"Name of the topic."},{"name":"partitions","'
+    'json":"partitions","type":"[]ListOffsetsPartition","versions":"0+","about":"One partition '
+    'with the time to look for."}],"ListOffsetsPartition":[{"name":"partition_index","json":"pa'
+    'rtitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its t'
+    'opic, from 0."},{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32",'
+    '"versions":"4+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader '
+    "epoch the sender knows for this partition, used to detect stale senders and brokers; -1 sk"
+    'ips the check."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+","en'
+    'umeration":"ListOffsetsTimestamp","about":"Milliseconds since 1970, or -1 log end, -2 log '
+    "start, -3 record with the highest time, -4 local log start, -5 last offset in tiered stora"
+    'ge, -6 first offset not yet tiered."}]}}'
 )
 _ListOffsetsRequestConstants._plan = (
     "1\n"

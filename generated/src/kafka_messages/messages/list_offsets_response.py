@@ -51,7 +51,7 @@ class ListOffsetsPartitionResponse(StructBase):
     """The result for one partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     timestamp: int = -1
@@ -100,7 +100,7 @@ class ListOffsetsTopicResponse(StructBase):
     """The results for one topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[ListOffsetsPartitionResponse] = field(default_factory=list)
     """The result for one partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -594,16 +594,18 @@ _ListOffsetsResponseConstants._facts = (
     ' means it was not throttled."},{"name":"topics","json":"topics","type":"[]ListOffsetsTopic'
     'Response","versions":"0+","about":"The results for one topic."}],"structs":{"ListOffsetsTo'
     'picResponse":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"t'
-    'opicName"},{"name":"partitions","json":"partitions","type":"[]ListOffsetsPartitionResponse'
-    '","versions":"0+","about":"The result for one partition."}],"ListOffsetsPartitionResponse"'
-    ':[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name'
-    '":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of th'
-    'is partition, 0 for none."},{"name":"timestamp","json":"timestamp","type":"int64","version'
-    's":"1+","default":-1,"about":"Time of the record found in milliseconds since 1970, -1 if t'
-    'here is none or the query was not for a record."},{"name":"offset","json":"offset","type":'
-    '"int64","versions":"1+","default":-1,"about":"The offset found, -1 if nothing matched."},{'
-    '"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"4+","default":-1,"ab'
-    'out":"Leader epoch in which the record at this offset was written, -1 if unknown."}]}}'
+    'opicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"['
+    ']ListOffsetsPartitionResponse","versions":"0+","about":"The result for one partition."}],"'
+    'ListOffsetsPartitionResponse":[{"name":"partition_index","json":"partitionIndex","type":"i'
+    'nt32","versions":"0+","about":"Number of the partition within its topic, from 0."},{"name"'
+    ':"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode",'
+    '"about":"Error code of this partition, 0 for none."},{"name":"timestamp","json":"timestamp'
+    '","type":"int64","versions":"1+","default":-1,"about":"Time of the record found in millise'
+    'conds since 1970, -1 if there is none or the query was not for a record."},{"name":"offset'
+    '","json":"offset","type":"int64","versions":"1+","default":-1,"about":"The offset found, -'
+    '1 if nothing matched."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versio'
+    'ns":"4+","enumeration":"LeaderEpoch","default":-1,"about":"Leader epoch in which the recor'
+    'd at this offset was written, -1 if unknown."}]}}'
 )
 _ListOffsetsResponseConstants._plan = (
     "1\n"

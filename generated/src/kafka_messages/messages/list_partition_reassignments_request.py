@@ -41,7 +41,7 @@ class ListPartitionReassignmentsTopics(StructBase):
     """One topic to report on; null asks for every reassignment under way."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partition_indexes: list[int] = field(default_factory=list)
     """Partitions of the topic to report on. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -259,9 +259,9 @@ _ListPartitionReassignmentsRequestConstants._facts = (
     't."},{"name":"topics","json":"topics","type":"[]ListPartitionReassignmentsTopics","version'
     's":"0+","nullableVersions":"0+","default":null,"about":"One topic to report on; null asks '
     'for every reassignment under way."}],"structs":{"ListPartitionReassignmentsTopics":[{"name'
-    '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"'
-    'partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+","about":"Par'
-    'titions of the topic to report on."}]}}'
+    '":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","about":"N'
+    'ame of the topic."},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32"'
+    ',"versions":"0+","about":"Partitions of the topic to report on."}]}}'
 )
 _ListPartitionReassignmentsRequestConstants._plan = (
     "1\n"

@@ -42,7 +42,7 @@ class OngoingPartitionReassignment(StructBase):
     """One partition being moved."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     replicas: list[int] = field(default_factory=list)
     """Broker ids that hold the partition at present, including those coming and going. (versions 0+)"""
     adding_replicas: list[int] = field(default_factory=list)
@@ -84,7 +84,7 @@ class OngoingTopicReassignment(StructBase):
     """One topic with partitions being moved."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[OngoingPartitionReassignment] = field(default_factory=list)
     """One partition being moved. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -419,21 +419,22 @@ _ListPartitionReassignmentsResponseConstants._facts = (
     'leVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int3'
     '2","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 mean'
     's it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","about":"Error code for the whole request, 0 for none."},{"name":"error_message","j'
-    'son":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text '
-    'explaining the error, null if there is none to tell."},{"name":"topics","json":"topics","t'
-    'ype":"[]OngoingTopicReassignment","versions":"0+","about":"One topic with partitions being'
-    ' moved."}],"structs":{"OngoingTopicReassignment":[{"name":"name","json":"name","type":"str'
-    'ing","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","t'
-    'ype":"[]OngoingPartitionReassignment","versions":"0+","about":"One partition being moved."'
-    '}],"OngoingPartitionReassignment":[{"name":"partition_index","json":"partitionIndex","type'
-    '":"int32","versions":"0+"},{"name":"replicas","json":"replicas","type":"[]int32","versions'
-    '":"0+","entityType":"brokerId","about":"Broker ids that hold the partition at present, inc'
-    'luding those coming and going."},{"name":"adding_replicas","json":"addingReplicas","type":'
-    '"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that are joining the'
-    ' replica set."},{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","ve'
-    'rsions":"0+","entityType":"brokerId","about":"Broker ids that will leave the replica set a'
-    't the end."}]}}'
+    '":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
+    'sions":"0+","about":"Text explaining the error, null if there is none to tell."},{"name":"'
+    'topics","json":"topics","type":"[]OngoingTopicReassignment","versions":"0+","about":"One t'
+    'opic with partitions being moved."}],"structs":{"OngoingTopicReassignment":[{"name":"name"'
+    ',"json":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of t'
+    'he topic."},{"name":"partitions","json":"partitions","type":"[]OngoingPartitionReassignmen'
+    't","versions":"0+","about":"One partition being moved."}],"OngoingPartitionReassignment":['
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"'
+    'Number of the partition within its topic, from 0."},{"name":"replicas","json":"replicas","'
+    'type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that hold the '
+    'partition at present, including those coming and going."},{"name":"adding_replicas","json"'
+    ':"addingReplicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker'
+    ' ids that are joining the replica set."},{"name":"removing_replicas","json":"removingRepli'
+    'cas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids that wil'
+    'l leave the replica set at the end."}]}}'
 )
 _ListPartitionReassignmentsResponseConstants._plan = (
     "1\n"

@@ -332,14 +332,15 @@ _ListTransactionsRequestConstants._codecs = {
 _ListTransactionsRequestConstants._facts = (
     '{"name":"ListTransactionsRequest","type":"request","validVersions":"0-2","flexibleVersions'
     '":"0+","fields":[{"name":"state_filters","json":"stateFilters","type":"[]string","versions'
-    '":"0+","about":"Names of transaction states to list; an empty list takes every state."},{"'
-    'name":"producer_id_filters","json":"producerIdFilters","type":"[]int64","versions":"0+","e'
-    'ntityType":"producerId","about":"Producer ids to list; an empty list takes every producer.'
-    '"},{"name":"duration_filter","json":"durationFilter","type":"int64","versions":"1+","defau'
-    'lt":-1,"about":"Only transactions that have run longer than this many milliseconds; -1 tak'
-    'es all."},{"name":"transactional_id_pattern","json":"transactionalIdPattern","type":"strin'
-    'g","versions":"2+","nullableVersions":"2+","default":null,"about":"Regular expression the '
-    'transactional id must match; null takes every id."}]}'
+    '":"0+","enumeration":"TransactionState","about":"Names of transaction states to list; an e'
+    'mpty list takes every state."},{"name":"producer_id_filters","json":"producerIdFilters","t'
+    'ype":"[]int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about'
+    '":"Producer ids to list; an empty list takes every producer."},{"name":"duration_filter","'
+    'json":"durationFilter","type":"int64","versions":"1+","default":-1,"about":"Only transacti'
+    'ons that have run longer than this many milliseconds; -1 takes all."},{"name":"transaction'
+    'al_id_pattern","json":"transactionalIdPattern","type":"string","versions":"2+","nullableVe'
+    'rsions":"2+","default":null,"about":"Regular expression the transactional id must match; n'
+    'ull takes every id."}]}'
 )
 _ListTransactionsRequestConstants._plan = (
     "1\n"

@@ -41,7 +41,7 @@ class TransactionState(StructBase):
     """One transactional id with its current state."""
 
     transactional_id: str = ""
-    """Versions 0+."""
+    """Transactional id, which a producer keeps when it is started anew. (versions 0+)"""
     producer_id: int = 0
     """Producer id now tied to the transactional id. (versions 0+)"""
     transaction_state: str = ""
@@ -268,16 +268,18 @@ _ListTransactionsResponseConstants._facts = (
     'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was'
     ' not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
-    'about":"Error code for the whole request, 0 for none."},{"name":"unknown_state_filters","j'
-    'son":"unknownStateFilters","type":"[]string","versions":"0+","about":"State names from the'
-    ' request that the broker does not know."},{"name":"transaction_states","json":"transaction'
-    'States","type":"[]TransactionState","versions":"0+","about":"One transactional id with its'
-    ' current state."}],"structs":{"TransactionState":[{"name":"transactional_id","json":"trans'
-    'actionalId","type":"string","versions":"0+","entityType":"transactionalId"},{"name":"produ'
-    'cer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","abou'
-    't":"Producer id now tied to the transactional id."},{"name":"transaction_state","json":"tr'
-    'ansactionState","type":"string","versions":"0+","about":"Name of the state, such as Ongoin'
-    'g or CompleteCommit."}]}}'
+    'enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":'
+    '"unknown_state_filters","json":"unknownStateFilters","type":"[]string","versions":"0+","ab'
+    'out":"State names from the request that the broker does not know."},{"name":"transaction_s'
+    'tates","json":"transactionStates","type":"[]TransactionState","versions":"0+","about":"One'
+    ' transactional id with its current state."}],"structs":{"TransactionState":[{"name":"trans'
+    'actional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transa'
+    'ctionalId","about":"Transactional id, which a producer keeps when it is started anew."},{"'
+    'name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"produ'
+    'cerId","enumeration":"ProducerId","about":"Producer id now tied to the transactional id."}'
+    ',{"name":"transaction_state","json":"transactionState","type":"string","versions":"0+","en'
+    'umeration":"TransactionState","about":"Name of the state, such as Ongoing or CompleteCommi'
+    't."}]}}'
 )
 _ListTransactionsResponseConstants._plan = (
     "1\n"

@@ -73,9 +73,9 @@ class MetadataResponseBroker(StructBase):
     node_id: int = 0
     """Broker id. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     rack: str | None = None
     """Rack this broker runs in, null if none is configured. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -132,7 +132,7 @@ class MetadataResponsePartition(StructBase):
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     leader_id: int = 0
     """Broker id of the leader, -1 if there is none at the moment. (versions 0+)"""
     leader_epoch: int = -1
@@ -2240,44 +2240,48 @@ _MetadataResponseConstants._facts = (
     'ster_id","json":"clusterId","type":"string","versions":"2+","nullableVersions":"2+","ignor'
     'able":true,"default":null,"about":"Id of the cluster, null if the broker does not know it.'
     '"},{"name":"controller_id","json":"controllerId","type":"int32","versions":"1+","entityTyp'
-    'e":"brokerId","ignorable":true,"default":-1,"about":"Broker to send controller requests to'
-    ', -1 if unknown; with KRaft any live broker that will forward them."},{"name":"topics","js'
-    'on":"topics","type":"[]MetadataResponseTopic","versions":"0+","about":"One topic."},{"name'
-    '":"cluster_authorized_operations","json":"clusterAuthorizedOperations","type":"int32","ver'
-    'sions":"8-10","default":-2147483648,"about":"Bit field of permitted operations, bit n stan'
-    'ding for the ACL operation with code n; -2147483648 means it was not asked for."},{"name":'
-    '"error_code","json":"errorCode","type":"int16","versions":"13+","ignorable":true,"about":"'
-    "Error code for the whole request, 0 for none; lets a broker make the client bootstrap agai"
-    'n."}],"structs":{"MetadataResponseBroker":[{"name":"node_id","json":"nodeId","type":"int32'
-    '","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Broker id."},{"name":"hos'
-    't","json":"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"int'
-    '32","versions":"0+"},{"name":"rack","json":"rack","type":"string","versions":"1+","nullabl'
-    'eVersions":"1+","ignorable":true,"default":null,"about":"Rack this broker runs in, null if'
-    ' none is configured."}],"MetadataResponseTopic":[{"name":"error_code","json":"errorCode","'
-    'type":"int16","versions":"0+","about":"Error code of this topic, 0 for none."},{"name":"na'
-    'me","json":"name","type":"string","versions":"0+","nullableVersions":"12+","entityType":"t'
-    'opicName","mapKey":true,"about":"Name of the topic, null if a lookup by id did not find on'
-    'e."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"'
-    'about":"Id of the topic, all zero if it has none or is unknown."},{"name":"is_internal","j'
-    'son":"isInternal","type":"bool","versions":"1+","ignorable":true,"about":"True for topics '
-    'Kafka keeps for itself, such as the one for committed offsets."},{"name":"partitions","jso'
-    'n":"partitions","type":"[]MetadataResponsePartition","versions":"0+","about":"One partitio'
-    'n of the topic."},{"name":"topic_authorized_operations","json":"topicAuthorizedOperations"'
-    ',"type":"int32","versions":"8+","default":-2147483648,"about":"Bit field of permitted oper'
-    "ations, bit n standing for the ACL operation with code n; -2147483648 means it was not ask"
-    'ed for."}],"MetadataResponsePartition":[{"name":"error_code","json":"errorCode","type":"in'
-    't16","versions":"0+","about":"Error code of this partition, 0 for none."},{"name":"partiti'
-    'on_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"leader_id","jso'
-    'n":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker id of'
-    ' the leader, -1 if there is none at the moment."},{"name":"leader_epoch","json":"leaderEpo'
-    'ch","type":"int32","versions":"7+","ignorable":true,"default":-1,"about":"Number raised wi'
-    'th each new leader, -1 if unknown."},{"name":"replica_nodes","json":"replicaNodes","type":'
-    '"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas, the'
-    ' preferred leader first."},{"name":"isr_nodes","json":"isrNodes","type":"[]int32","version'
-    's":"0+","entityType":"brokerId","about":"Broker ids of the replicas that are in sync with '
-    'the leader."},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versio'
-    'ns":"5+","entityType":"brokerId","ignorable":true,"about":"Broker ids of the replicas that'
-    ' are not available."}]}}'
+    'e":"brokerId","enumeration":"ControllerId","ignorable":true,"default":-1,"about":"Broker t'
+    "o send controller requests to, -1 if unknown; with KRaft any live broker that will forward"
+    ' them."},{"name":"topics","json":"topics","type":"[]MetadataResponseTopic","versions":"0+"'
+    ',"about":"One topic."},{"name":"cluster_authorized_operations","json":"clusterAuthorizedOp'
+    'erations","type":"int32","versions":"8-10","enumeration":"AuthorizedOperations","default":'
+    '-2147483648,"about":"Bit field of permitted operations, bit n standing for the ACL operati'
+    'on with code n; -2147483648 means it was not asked for."},{"name":"error_code","json":"err'
+    'orCode","type":"int16","versions":"13+","enumeration":"ErrorCode","ignorable":true,"about"'
+    ':"Error code for the whole request, 0 for none; lets a broker make the client bootstrap ag'
+    'ain."}],"structs":{"MetadataResponseBroker":[{"name":"node_id","json":"nodeId","type":"int'
+    '32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Broker id."},{"name":"h'
+    'ost","json":"host","type":"string","versions":"0+","about":"Host name or IP address at whi'
+    'ch the node can be reached."},{"name":"port","json":"port","type":"int32","versions":"0+",'
+    '"about":"TCP port at that host."},{"name":"rack","json":"rack","type":"string","versions":'
+    '"1+","nullableVersions":"1+","ignorable":true,"default":null,"about":"Rack this broker run'
+    's in, null if none is configured."}],"MetadataResponseTopic":[{"name":"error_code","json":'
+    '"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code o'
+    'f this topic, 0 for none."},{"name":"name","json":"name","type":"string","versions":"0+","'
+    'nullableVersions":"12+","entityType":"topicName","mapKey":true,"about":"Name of the topic,'
+    ' null if a lookup by id did not find one."},{"name":"topic_id","json":"topicId","type":"uu'
+    'id","versions":"10+","ignorable":true,"about":"Id of the topic, all zero if it has none or'
+    ' is unknown."},{"name":"is_internal","json":"isInternal","type":"bool","versions":"1+","ig'
+    'norable":true,"about":"True for topics Kafka keeps for itself, such as the one for committ'
+    'ed offsets."},{"name":"partitions","json":"partitions","type":"[]MetadataResponsePartition'
+    '","versions":"0+","about":"One partition of the topic."},{"name":"topic_authorized_operati'
+    'ons","json":"topicAuthorizedOperations","type":"int32","versions":"8+","enumeration":"Auth'
+    'orizedOperations","default":-2147483648,"about":"Bit field of permitted operations, bit n '
+    'standing for the ACL operation with code n; -2147483648 means it was not asked for."}],"Me'
+    'tadataResponsePartition":[{"name":"error_code","json":"errorCode","type":"int16","versions'
+    '":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"na'
+    'me":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Numb'
+    'er of the partition within its topic, from 0."},{"name":"leader_id","json":"leaderId","typ'
+    'e":"int32","versions":"0+","entityType":"brokerId","enumeration":"LeaderId","about":"Broke'
+    'r id of the leader, -1 if there is none at the moment."},{"name":"leader_epoch","json":"le'
+    'aderEpoch","type":"int32","versions":"7+","enumeration":"LeaderEpoch","ignorable":true,"de'
+    'fault":-1,"about":"Number raised with each new leader, -1 if unknown."},{"name":"replica_n'
+    'odes","json":"replicaNodes","type":"[]int32","versions":"0+","entityType":"brokerId","abou'
+    't":"Broker ids of all replicas, the preferred leader first."},{"name":"isr_nodes","json":"'
+    'isrNodes","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of '
+    'the replicas that are in sync with the leader."},{"name":"offline_replicas","json":"offlin'
+    'eReplicas","type":"[]int32","versions":"5+","entityType":"brokerId","ignorable":true,"abou'
+    't":"Broker ids of the replicas that are not available."}]}}'
 )
 _MetadataResponseConstants._plan = (
     "1\n"

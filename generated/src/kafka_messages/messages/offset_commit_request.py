@@ -62,7 +62,7 @@ class OffsetCommitRequestPartition(StructBase):
     """One partition with the offset to store."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     committed_offset: int = 0
     """Offset of the next record the group is to read. (versions 0+)"""
     committed_leader_epoch: int = -1
@@ -1036,29 +1036,31 @@ _OffsetCommitRequestConstants._facts = (
     '{"name":"OffsetCommitRequest","type":"request","validVersions":"2-10","flexibleVersions":"'
     '8+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityT'
     'ype":"groupId","about":"Group the offsets belong to."},{"name":"generation_id_or_member_ep'
-    'och","json":"generationIdOrMemberEpoch","type":"int32","versions":"1+","ignorable":true,"d'
-    'efault":-1,"about":"Generation (classic group) or member epoch (newer protocol) of the sen'
-    'der, -1 if it is not a managed member."},{"name":"member_id","json":"memberId","type":"str'
-    'ing","versions":"1+","ignorable":true,"about":"Id of the sending member, empty if it is no'
-    't a managed member."},{"name":"group_instance_id","json":"groupInstanceId","type":"string"'
-    ',"versions":"7+","nullableVersions":"7+","default":null,"about":"Configured static id of t'
-    'he member, null for a dynamic member."},{"name":"retention_time_ms","json":"retentionTimeM'
-    's","type":"int64","versions":"2-4","ignorable":true,"default":-1,"about":"Milliseconds to '
-    'keep the offsets, -1 for the broker\'s own setting."},{"name":"topics","json":"topics","typ'
-    'e":"[]OffsetCommitRequestTopic","versions":"0+","about":"One topic with offsets to store."'
-    '}],"structs":{"OffsetCommitRequestTopic":[{"name":"name","json":"name","type":"string","ve'
-    'rsions":"0-9","entityType":"topicName","ignorable":true,"about":"Topic name, used by the v'
-    'ersions that do not identify topics by id."},{"name":"topic_id","json":"topicId","type":"u'
-    'uid","versions":"10+","ignorable":true,"about":"Unique id of the topic."},{"name":"partiti'
-    'ons","json":"partitions","type":"[]OffsetCommitRequestPartition","versions":"0+","about":"'
-    'One partition with the offset to store."}],"OffsetCommitRequestPartition":[{"name":"partit'
-    'ion_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"committed_offs'
-    'et","json":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next re'
-    'cord the group is to read."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch'
-    '","type":"int32","versions":"6+","ignorable":true,"default":-1,"about":"Leader epoch of th'
-    'e last record consumed before the committed offset, -1 if unknown."},{"name":"committed_me'
-    'tadata","json":"committedMetadata","type":"string","versions":"0+","nullableVersions":"0+"'
-    ',"about":"Free text the client keeps with the offset; null is kept as empty."}]}}'
+    'och","json":"generationIdOrMemberEpoch","type":"int32","versions":"1+","enumeration":"Gene'
+    'rationId","ignorable":true,"default":-1,"about":"Generation (classic group) or member epoc'
+    'h (newer protocol) of the sender, -1 if it is not a managed member."},{"name":"member_id",'
+    '"json":"memberId","type":"string","versions":"1+","ignorable":true,"about":"Id of the send'
+    'ing member, empty if it is not a managed member."},{"name":"group_instance_id","json":"gro'
+    'upInstanceId","type":"string","versions":"7+","nullableVersions":"7+","default":null,"abou'
+    't":"Configured static id of the member, null for a dynamic member."},{"name":"retention_ti'
+    'me_ms","json":"retentionTimeMs","type":"int64","versions":"2-4","ignorable":true,"default"'
+    ':-1,"about":"Milliseconds to keep the offsets, -1 for the broker\'s own setting."},{"name":'
+    '"topics","json":"topics","type":"[]OffsetCommitRequestTopic","versions":"0+","about":"One '
+    'topic with offsets to store."}],"structs":{"OffsetCommitRequestTopic":[{"name":"name","jso'
+    'n":"name","type":"string","versions":"0-9","entityType":"topicName","ignorable":true,"abou'
+    't":"Topic name, used by the versions that do not identify topics by id."},{"name":"topic_i'
+    'd","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Unique id of '
+    'the topic."},{"name":"partitions","json":"partitions","type":"[]OffsetCommitRequestPartiti'
+    'on","versions":"0+","about":"One partition with the offset to store."}],"OffsetCommitReque'
+    'stPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":'
+    '"0+","about":"Number of the partition within its topic, from 0."},{"name":"committed_offse'
+    't","json":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next rec'
+    'ord the group is to read."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch"'
+    ',"type":"int32","versions":"6+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,'
+    '"about":"Leader epoch of the last record consumed before the committed offset, -1 if unkno'
+    'wn."},{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":"'
+    '0+","nullableVersions":"0+","about":"Free text the client keeps with the offset; null is k'
+    'ept as empty."}]}}'
 )
 _OffsetCommitRequestConstants._plan = (
     "1\n"

@@ -55,7 +55,7 @@ class OffsetCommitResponsePartition(StructBase):
     """The outcome for one partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -576,8 +576,9 @@ _OffsetCommitResponseConstants._facts = (
     'gnorable":true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions"'
     ',"type":"[]OffsetCommitResponsePartition","versions":"0+","about":"The outcome for one par'
     'tition."}],"OffsetCommitResponsePartition":[{"name":"partition_index","json":"partitionInd'
-    'ex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16"'
-    ',"versions":"0+","about":"Error code of this partition, 0 for none."}]}}'
+    'ex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from'
+    ' 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration"'
+    ':"ErrorCode","about":"Error code of this partition, 0 for none."}]}}'
 )
 _OffsetCommitResponseConstants._plan = (
     "1\n"

@@ -29,7 +29,7 @@ class OffsetDeleteRequestPartition(StructBase):
     """One partition whose committed offset is to be deleted."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -55,7 +55,7 @@ class OffsetDeleteRequestTopic(StructBase):
     """One topic with partitions to forget."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[OffsetDeleteRequestPartition] = field(default_factory=list)
     """One partition whose committed offset is to be deleted. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -287,10 +287,11 @@ _OffsetDeleteRequestConstants._facts = (
     'pe":"groupId","about":"Group whose offsets are to go."},{"name":"topics","json":"topics","'
     'type":"[]OffsetDeleteRequestTopic","versions":"0+","about":"One topic with partitions to f'
     'orget."}],"structs":{"OffsetDeleteRequestTopic":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","json":"p'
-    'artitions","type":"[]OffsetDeleteRequestPartition","versions":"0+","about":"One partition '
-    'whose committed offset is to be deleted."}],"OffsetDeleteRequestPartition":[{"name":"parti'
-    'tion_index","json":"partitionIndex","type":"int32","versions":"0+"}]}}'
+    'ng","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},{'
+    '"name":"partitions","json":"partitions","type":"[]OffsetDeleteRequestPartition","versions"'
+    ':"0+","about":"One partition whose committed offset is to be deleted."}],"OffsetDeleteRequ'
+    'estPartition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions"'
+    ':"0+","about":"Number of the partition within its topic, from 0."}]}}'
 )
 _OffsetDeleteRequestConstants._plan = (
     "1\n"

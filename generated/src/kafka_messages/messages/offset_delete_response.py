@@ -32,7 +32,7 @@ class OffsetDeleteResponsePartition(StructBase):
     """The outcome for one partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -81,7 +81,7 @@ class OffsetDeleteResponseTopic(StructBase):
     """The outcomes for one topic."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: OffsetDeleteResponsePartitionCollection = field(default_factory=OffsetDeleteResponsePartitionCollection)
     """The outcome for one partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -303,18 +303,19 @@ _OffsetDeleteResponseConstants._codecs = {
 }
 _OffsetDeleteResponseConstants._facts = (
     '{"name":"OffsetDeleteResponse","type":"response","validVersions":"0","flexibleVersions":"n'
-    'one","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","abo'
-    'ut":"Error code for the whole request, 0 for none."},{"name":"throttle_time_ms","json":"th'
-    'rottleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long quotas hel'
-    'd this client back, in milliseconds; 0 means it was not throttled."},{"name":"topics","jso'
-    'n":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0+","about":"The outcomes for'
-    ' one topic."}],"structs":{"OffsetDeleteResponseTopic":[{"name":"name","json":"name","type"'
-    ':"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"partitions","js'
-    'on":"partitions","type":"[]OffsetDeleteResponsePartition","versions":"0+","about":"The out'
-    'come for one partition."}],"OffsetDeleteResponsePartition":[{"name":"partition_index","jso'
-    'n":"partitionIndex","type":"int32","versions":"0+","mapKey":true},{"name":"error_code","js'
-    'on":"errorCode","type":"int16","versions":"0+","about":"Error code of this partition, 0 fo'
-    'r none."}]}}'
+    'one","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enu'
+    'meration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":"th'
+    'rottle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"a'
+    'bout":"How long quotas held this client back, in milliseconds; 0 means it was not throttle'
+    'd."},{"name":"topics","json":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0+"'
+    ',"about":"The outcomes for one topic."}],"structs":{"OffsetDeleteResponseTopic":[{"name":"'
+    'name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true'
+    ',"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]OffsetDe'
+    'leteResponsePartition","versions":"0+","about":"The outcome for one partition."}],"OffsetD'
+    'eleteResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int32",'
+    '"versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."}'
+    ',{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Err'
+    'orCode","about":"Error code of this partition, 0 for none."}]}}'
 )
 _OffsetDeleteResponseConstants._plan = (
     "1\n"

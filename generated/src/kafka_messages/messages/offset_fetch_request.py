@@ -56,7 +56,7 @@ class OffsetFetchRequestTopic(StructBase):
     """One topic to look up; null asks for every partition with a committed offset."""
 
     name: str = ""
-    """Versions 1-7."""
+    """Name of the topic. (versions 1-7)"""
     partition_indexes: list[int] = field(default_factory=list)
     """Partitions of the topic to look up. (versions 1-7)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -125,7 +125,7 @@ class OffsetFetchRequestGroup(StructBase):
     """One group to look up."""
 
     group_id: str = ""
-    """Versions 8+."""
+    """Id of the group. (versions 8+)"""
     member_id: str | None = None
     """Id of the asking member in a group of the newer protocol, null if there is none. (versions 9+)"""
     member_epoch: int = -1
@@ -1134,22 +1134,22 @@ _OffsetFetchRequestConstants._facts = (
     ' up."},{"name":"require_stable","json":"requireStable","type":"bool","versions":"7+","abou'
     't":"True to get a retriable error instead of an offset that an open transaction may still '
     'change."}],"structs":{"OffsetFetchRequestTopic":[{"name":"name","json":"name","type":"stri'
-    'ng","versions":"0-7","entityType":"topicName"},{"name":"partition_indexes","json":"partiti'
-    'onIndexes","type":"[]int32","versions":"0-7","about":"Partitions of the topic to look up."'
-    '}],"OffsetFetchRequestGroup":[{"name":"group_id","json":"groupId","type":"string","version'
-    's":"8+","entityType":"groupId"},{"name":"member_id","json":"memberId","type":"string","ver'
-    'sions":"9+","nullableVersions":"9+","ignorable":true,"default":null,"about":"Id of the ask'
-    'ing member in a group of the newer protocol, null if there is none."},{"name":"member_epoc'
-    'h","json":"memberEpoch","type":"int32","versions":"9+","ignorable":true,"default":-1,"abou'
-    't":"Member epoch of the asking member, -1 if it does not use the newer protocol."},{"name"'
-    ':"topics","json":"topics","type":"[]OffsetFetchRequestTopics","versions":"8+","nullableVer'
-    'sions":"8+","about":"One topic to look up; null asks for every partition with a committed '
-    'offset."}],"OffsetFetchRequestTopics":[{"name":"name","json":"name","type":"string","versi'
-    'ons":"8-9","entityType":"topicName","ignorable":true,"about":"Topic name, used by the vers'
-    'ions that do not identify topics by id."},{"name":"topic_id","json":"topicId","type":"uuid'
-    '","versions":"10+","ignorable":true,"about":"Unique id of the topic."},{"name":"partition_'
-    'indexes","json":"partitionIndexes","type":"[]int32","versions":"8+","about":"Partitions of'
-    ' the topic to look up."}]}}'
+    'ng","versions":"0-7","entityType":"topicName","about":"Name of the topic."},{"name":"parti'
+    'tion_indexes","json":"partitionIndexes","type":"[]int32","versions":"0-7","about":"Partiti'
+    'ons of the topic to look up."}],"OffsetFetchRequestGroup":[{"name":"group_id","json":"grou'
+    'pId","type":"string","versions":"8+","entityType":"groupId","about":"Id of the group."},{"'
+    'name":"member_id","json":"memberId","type":"string","versions":"9+","nullableVersions":"9+'
+    '","ignorable":true,"default":null,"about":"Id of the asking member in a group of the newer'
+    ' protocol, null if there is none."},{"name":"member_epoch","json":"memberEpoch","type":"in'
+    't32","versions":"9+","ignorable":true,"default":-1,"about":"Member epoch of the asking mem'
+    'ber, -1 if it does not use the newer protocol."},{"name":"topics","json":"topics","type":"'
+    '[]OffsetFetchRequestTopics","versions":"8+","nullableVersions":"8+","about":"One topic to '
+    'look up; null asks for every partition with a committed offset."}],"OffsetFetchRequestTopi'
+    'cs":[{"name":"name","json":"name","type":"string","versions":"8-9","entityType":"topicName'
+    '","ignorable":true,"about":"Topic name, used by the versions that do not identify topics b'
+    'y id."},{"name":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":tru'
+    'e,"about":"Unique id of the topic."},{"name":"partition_indexes","json":"partitionIndexes"'
+    ',"type":"[]int32","versions":"8+","about":"Partitions of the topic to look up."}]}}'
 )
 _OffsetFetchRequestConstants._plan = (
     "1\n"

@@ -61,7 +61,7 @@ class OffsetFetchResponsePartition(StructBase):
     """The committed offset of one partition."""
 
     partition_index: int = 0
-    """Versions 1-7."""
+    """Number of the partition within its topic, from 0. (versions 1-7)"""
     committed_offset: int = 0
     """Offset of the next record the group is to read, -1 if none is committed. (versions 1-7)"""
     committed_leader_epoch: int = -1
@@ -108,7 +108,7 @@ class OffsetFetchResponseTopic(StructBase):
     """One topic of the one requested group."""
 
     name: str = ""
-    """Versions 1-7."""
+    """Name of the topic. (versions 1-7)"""
     partitions: list[OffsetFetchResponsePartition] = field(default_factory=list)
     """The committed offset of one partition. (versions 1-7)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -144,7 +144,7 @@ class OffsetFetchResponsePartitions(StructBase):
     """The committed offset of one partition."""
 
     partition_index: int = 0
-    """Versions 8+."""
+    """Number of the partition within its topic, from 0. (versions 8+)"""
     committed_offset: int = 0
     """Offset of the next record the group is to read, -1 if none is committed. (versions 8+)"""
     committed_leader_epoch: int = -1
@@ -232,7 +232,7 @@ class OffsetFetchResponseGroup(StructBase):
     """The result for one group."""
 
     group_id: str = ""
-    """Versions 8+."""
+    """Id of the group. (versions 8+)"""
     topics: list[OffsetFetchResponseTopics] = field(default_factory=list)
     """One topic with committed offsets. (versions 8+)"""
     error_code: int = 0
@@ -1257,40 +1257,44 @@ _OffsetFetchResponseConstants._facts = (
     '":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0'
     ' means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetFetchRespo'
     'nseTopic","versions":"0-7","about":"One topic of the one requested group."},{"name":"error'
-    '_code","json":"errorCode","type":"int16","versions":"2-7","ignorable":true,"about":"Error '
-    'code of the one requested group, 0 for none."},{"name":"groups","json":"groups","type":"[]'
-    'OffsetFetchResponseGroup","versions":"8+","about":"The result for one group."}],"structs":'
-    '{"OffsetFetchResponseTopic":[{"name":"name","json":"name","type":"string","versions":"0-7"'
-    ',"entityType":"topicName"},{"name":"partitions","json":"partitions","type":"[]OffsetFetchR'
-    'esponsePartition","versions":"0-7","about":"The committed offset of one partition."}],"Off'
-    'setFetchResponsePartition":[{"name":"partition_index","json":"partitionIndex","type":"int3'
-    '2","versions":"0-7"},{"name":"committed_offset","json":"committedOffset","type":"int64","v'
-    'ersions":"0-7","about":"Offset of the next record the group is to read, -1 if none is comm'
-    'itted."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","ve'
-    'rsions":"5-7","ignorable":true,"default":-1,"about":"Leader epoch of the last record consu'
-    'med before the committed offset, -1 if unknown."},{"name":"metadata","json":"metadata","ty'
-    'pe":"string","versions":"0-7","nullableVersions":"0-7","about":"Free text the client store'
-    'd with the offset, empty or null if there is none."},{"name":"error_code","json":"errorCod'
-    'e","type":"int16","versions":"0-7","about":"Error code of this partition, 0 for none."}],"'
-    'OffsetFetchResponseGroup":[{"name":"group_id","json":"groupId","type":"string","versions":'
-    '"8+","entityType":"groupId"},{"name":"topics","json":"topics","type":"[]OffsetFetchRespons'
-    'eTopics","versions":"8+","about":"One topic with committed offsets."},{"name":"error_code"'
-    ',"json":"errorCode","type":"int16","versions":"8+","about":"Error code of this group, 0 fo'
-    'r none."}],"OffsetFetchResponseTopics":[{"name":"name","json":"name","type":"string","vers'
-    'ions":"8-9","entityType":"topicName","ignorable":true,"about":"Topic name, used by the ver'
-    'sions that do not identify topics by id."},{"name":"topic_id","json":"topicId","type":"uui'
-    'd","versions":"10+","ignorable":true,"about":"Unique id of the topic."},{"name":"partition'
-    's","json":"partitions","type":"[]OffsetFetchResponsePartitions","versions":"8+","about":"T'
-    'he committed offset of one partition."}],"OffsetFetchResponsePartitions":[{"name":"partiti'
-    'on_index","json":"partitionIndex","type":"int32","versions":"8+"},{"name":"committed_offse'
-    't","json":"committedOffset","type":"int64","versions":"8+","about":"Offset of the next rec'
-    'ord the group is to read, -1 if none is committed."},{"name":"committed_leader_epoch","jso'
-    'n":"committedLeaderEpoch","type":"int32","versions":"8+","ignorable":true,"default":-1,"ab'
-    'out":"Leader epoch of the last record consumed before the committed offset, -1 if unknown.'
-    '"},{"name":"metadata","json":"metadata","type":"string","versions":"8+","nullableVersions"'
-    ':"8+","about":"Free text the client stored with the offset, empty or null if there is none'
-    '."},{"name":"error_code","json":"errorCode","type":"int16","versions":"8+","about":"Error '
-    'code of this partition, 0 for none."}]}}'
+    '_code","json":"errorCode","type":"int16","versions":"2-7","enumeration":"ErrorCode","ignor'
+    'able":true,"about":"Error code of the one requested group, 0 for none."},{"name":"groups",'
+    '"json":"groups","type":"[]OffsetFetchResponseGroup","versions":"8+","about":"The result fo'
+    'r one group."}],"structs":{"OffsetFetchResponseTopic":[{"name":"name","json":"name","type"'
+    ':"string","versions":"0-7","entityType":"topicName","about":"Name of the topic."},{"name":'
+    '"partitions","json":"partitions","type":"[]OffsetFetchResponsePartition","versions":"0-7",'
+    '"about":"The committed offset of one partition."}],"OffsetFetchResponsePartition":[{"name"'
+    ':"partition_index","json":"partitionIndex","type":"int32","versions":"0-7","about":"Number'
+    ' of the partition within its topic, from 0."},{"name":"committed_offset","json":"committed'
+    'Offset","type":"int64","versions":"0-7","about":"Offset of the next record the group is to'
+    ' read, -1 if none is committed."},{"name":"committed_leader_epoch","json":"committedLeader'
+    'Epoch","type":"int32","versions":"5-7","enumeration":"LeaderEpoch","ignorable":true,"defau'
+    'lt":-1,"about":"Leader epoch of the last record consumed before the committed offset, -1 i'
+    'f unknown."},{"name":"metadata","json":"metadata","type":"string","versions":"0-7","nullab'
+    'leVersions":"0-7","about":"Free text the client stored with the offset, empty or null if t'
+    'here is none."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0-7","e'
+    'numeration":"ErrorCode","about":"Error code of this partition, 0 for none."}],"OffsetFetch'
+    'ResponseGroup":[{"name":"group_id","json":"groupId","type":"string","versions":"8+","entit'
+    'yType":"groupId","about":"Id of the group."},{"name":"topics","json":"topics","type":"[]Of'
+    'fsetFetchResponseTopics","versions":"8+","about":"One topic with committed offsets."},{"na'
+    'me":"error_code","json":"errorCode","type":"int16","versions":"8+","enumeration":"ErrorCod'
+    'e","about":"Error code of this group, 0 for none."}],"OffsetFetchResponseTopics":[{"name":'
+    '"name","json":"name","type":"string","versions":"8-9","entityType":"topicName","ignorable"'
+    ':true,"about":"Topic name, used by the versions that do not identify topics by id."},{"nam'
+    'e":"topic_id","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Un'
+    'ique id of the topic."},{"name":"partitions","json":"partitions","type":"[]OffsetFetchResp'
+    'onsePartitions","versions":"8+","about":"The committed offset of one partition."}],"Offset'
+    'FetchResponsePartitions":[{"name":"partition_index","json":"partitionIndex","type":"int32"'
+    ',"versions":"8+","about":"Number of the partition within its topic, from 0."},{"name":"com'
+    'mitted_offset","json":"committedOffset","type":"int64","versions":"8+","about":"Offset of '
+    'the next record the group is to read, -1 if none is committed."},{"name":"committed_leader'
+    '_epoch","json":"committedLeaderEpoch","type":"int32","versions":"8+","enumeration":"Leader'
+    'Epoch","ignorable":true,"default":-1,"about":"Leader epoch of the last record consumed bef'
+    'ore the committed offset, -1 if unknown."},{"name":"metadata","json":"metadata","type":"st'
+    'ring","versions":"8+","nullableVersions":"8+","about":"Free text the client stored with th'
+    'e offset, empty or null if there is none."},{"name":"error_code","json":"errorCode","type"'
+    ':"int16","versions":"8+","enumeration":"ErrorCode","about":"Error code of this partition, '
+    '0 for none."}]}}'
 )
 _OffsetFetchResponseConstants._plan = (
     "1\n"

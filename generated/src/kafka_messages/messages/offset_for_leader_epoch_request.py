@@ -51,7 +51,7 @@ class OffsetForLeaderPartition(StructBase):
     """One partition with the epoch to look for."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     current_leader_epoch: int = -1
     """Leader epoch the sender knows for this partition, used to detect stale senders and brokers; -1 skips the
     check. (versions 2+)
@@ -90,7 +90,7 @@ class OffsetForLeaderTopic(StructBase):
     """One topic with partitions to look at."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[OffsetForLeaderPartition] = field(default_factory=list)
     """One partition with the epoch to look for. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -491,18 +491,20 @@ _OffsetForLeaderEpochRequestConstants._codecs = {
 _OffsetForLeaderEpochRequestConstants._facts = (
     '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"2-4","flexibleVers'
     'ions":"4+","fields":[{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+'
-    '","entityType":"brokerId","ignorable":true,"default":-2,"about":"Broker id of the asking f'
-    'ollower, -1 for a consumer; the default -2 stands for a debugging consumer."},{"name":"top'
-    'ics","json":"topics","type":"[]OffsetForLeaderTopic","versions":"0+","about":"One topic wi'
-    'th partitions to look at."}],"structs":{"OffsetForLeaderTopic":[{"name":"topic","json":"to'
-    'pic","type":"string","versions":"0+","entityType":"topicName","mapKey":true},{"name":"part'
-    'itions","json":"partitions","type":"[]OffsetForLeaderPartition","versions":"0+","about":"O'
-    'ne partition with the epoch to look for."}],"OffsetForLeaderPartition":[{"name":"partition'
-    '","json":"partition","type":"int32","versions":"0+"},{"name":"current_leader_epoch","json"'
-    ':"currentLeaderEpoch","type":"int32","versions":"2+","ignorable":true,"default":-1,"about"'
-    ':"Leader epoch the sender knows for this partition, used to detect stale senders and broke'
-    'rs; -1 skips the check."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","vers'
-    'ions":"0+","about":"Leader epoch whose end offset is wanted."}]}}'
+    '","entityType":"brokerId","enumeration":"ReplicaId","ignorable":true,"default":-2,"about":'
+    '"Broker id of the asking follower, -1 for a consumer; the default -2 stands for a debuggin'
+    'g consumer."},{"name":"topics","json":"topics","type":"[]OffsetForLeaderTopic","versions":'
+    '"0+","about":"One topic with partitions to look at."}],"structs":{"OffsetForLeaderTopic":['
+    '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","m'
+    'apKey":true,"about":"Name of the topic."},{"name":"partitions","json":"partitions","type":'
+    '"[]OffsetForLeaderPartition","versions":"0+","about":"One partition with the epoch to look'
+    ' for."}],"OffsetForLeaderPartition":[{"name":"partition","json":"partition","type":"int32"'
+    ',"versions":"0+","about":"Number of the partition within its topic, from 0."},{"name":"cur'
+    'rent_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"2+","enumeration'
+    '":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch the sender knows for t'
+    'his partition, used to detect stale senders and brokers; -1 skips the check."},{"name":"le'
+    'ader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","enumeration":"LeaderEpoch'
+    '","about":"Leader epoch whose end offset is wanted."}]}}'
 )
 _OffsetForLeaderEpochRequestConstants._plan = (
     "1\n"

@@ -52,7 +52,7 @@ class EpochEndOffset(StructBase):
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     leader_epoch: int = -1
     """Largest epoch in the log that is not above the requested one, -1 if unknown. (versions 1+)"""
     end_offset: int = -1
@@ -92,7 +92,7 @@ class OffsetForLeaderTopicResult(StructBase):
     """The results for one topic."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[EpochEndOffset] = field(default_factory=list)
     """The result for one partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -459,15 +459,16 @@ _OffsetForLeaderEpochResponseConstants._facts = (
     'conds; 0 means it was not throttled."},{"name":"topics","json":"topics","type":"[]OffsetFo'
     'rLeaderTopicResult","versions":"0+","about":"The results for one topic."}],"structs":{"Off'
     'setForLeaderTopicResult":[{"name":"topic","json":"topic","type":"string","versions":"0+","'
-    'entityType":"topicName","mapKey":true},{"name":"partitions","json":"partitions","type":"[]'
-    'EpochEndOffset","versions":"0+","about":"The result for one partition."}],"EpochEndOffset"'
-    ':[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error co'
-    'de of this partition, 0 for none."},{"name":"partition","json":"partition","type":"int32",'
-    '"versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"1+'
-    '","ignorable":true,"default":-1,"about":"Largest epoch in the log that is not above the re'
-    'quested one, -1 if unknown."},{"name":"end_offset","json":"endOffset","type":"int64","vers'
-    'ions":"0+","default":-1,"about":"Offset just after the last record of that epoch, -1 if un'
-    'known."}]}}'
+    'entityType":"topicName","mapKey":true,"about":"Name of the topic."},{"name":"partitions","'
+    'json":"partitions","type":"[]EpochEndOffset","versions":"0+","about":"The result for one p'
+    'artition."}],"EpochEndOffset":[{"name":"error_code","json":"errorCode","type":"int16","ver'
+    'sions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."}'
+    ',{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of '
+    'the partition within its topic, from 0."},{"name":"leader_epoch","json":"leaderEpoch","typ'
+    'e":"int32","versions":"1+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"abou'
+    't":"Largest epoch in the log that is not above the requested one, -1 if unknown."},{"name"'
+    ':"end_offset","json":"endOffset","type":"int64","versions":"0+","default":-1,"about":"Offs'
+    'et just after the last record of that epoch, -1 if unknown."}]}}'
 )
 _OffsetForLeaderEpochResponseConstants._plan = (
     "1\n"

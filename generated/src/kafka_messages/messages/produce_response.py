@@ -272,9 +272,9 @@ class NodeEndpoint(StructBase):
     node_id: int = 0
     """Broker id. (versions 10+)"""
     host: str = ""
-    """Versions 10+."""
+    """Host name or IP address at which the node can be reached. (versions 10+)"""
     port: int = 0
-    """Versions 10+."""
+    """TCP port at that host. (versions 10+)"""
     rack: str | None = None
     """Rack this broker runs in, null if none is configured. (versions 10+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -1689,32 +1689,34 @@ _ProduceResponseConstants._facts = (
     '"},{"name":"partition_responses","json":"partitionResponses","type":"[]PartitionProduceRes'
     'ponse","versions":"0+","about":"The outcome for one partition."}],"PartitionProduceRespons'
     'e":[{"name":"index","json":"index","type":"int32","versions":"0+","about":"Number of the p'
-    'artition."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about"'
-    ':"Error code of this partition, 0 for none."},{"name":"base_offset","json":"baseOffset","t'
-    'ype":"int64","versions":"0+","about":"Offset given to the first record of the batch, -1 on'
-    ' error."},{"name":"log_append_time_ms","json":"logAppendTimeMs","type":"int64","versions":'
-    '"2+","ignorable":true,"default":-1,"about":"Time the broker stamped on the records in mill'
-    'iseconds since 1970, -1 if the topic keeps the producer\'s times."},{"name":"log_start_offs'
-    'et","json":"logStartOffset","type":"int64","versions":"5+","ignorable":true,"default":-1,"'
-    'about":"First offset the partition\'s log still holds, -1 if unknown."},{"name":"record_err'
-    'ors","json":"recordErrors","type":"[]BatchIndexAndErrorMessage","versions":"8+","ignorable'
-    '":true,"about":"One record that made the broker reject the batch."},{"name":"error_message'
-    '","json":"errorMessage","type":"string","versions":"8+","nullableVersions":"8+","ignorable'
-    '":true,"default":null,"about":"Text explaining the error of this partition, null if there '
-    'is none to tell."},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoc'
-    'h","versions":"10+","tag":0,"taggedVersions":"10+","about":"The leader to turn to, filled '
-    'in when the answering broker does not lead the partition."}],"BatchIndexAndErrorMessage":['
-    '{"name":"batch_index","json":"batchIndex","type":"int32","versions":"8+","about":"Position'
-    ' of the offending record within the batch, counted from 0."},{"name":"batch_index_error_me'
-    'ssage","json":"batchIndexErrorMessage","type":"string","versions":"8+","nullableVersions":'
-    '"8+","default":null,"about":"Text explaining what is wrong with this record, null if there'
-    ' is none to tell."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"int'
-    '32","versions":"10+","entityType":"brokerId","default":-1,"about":"Broker id of the presen'
-    't leader, -1 if unknown."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","ver'
-    'sions":"10+","default":-1,"about":"Newest leader epoch the broker knows, -1 if unknown."}]'
-    ',"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions":"10+","entity'
-    'Type":"brokerId","mapKey":true,"about":"Broker id."},{"name":"host","json":"host","type":"'
-    'string","versions":"10+"},{"name":"port","json":"port","type":"int32","versions":"10+"},{"'
+    'artition."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumer'
+    'ation":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"base_offs'
+    'et","json":"baseOffset","type":"int64","versions":"0+","about":"Offset given to the first '
+    'record of the batch, -1 on error."},{"name":"log_append_time_ms","json":"logAppendTimeMs",'
+    '"type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Time the broker stam'
+    "ped on the records in milliseconds since 1970, -1 if the topic keeps the producer's times."
+    '"},{"name":"log_start_offset","json":"logStartOffset","type":"int64","versions":"5+","igno'
+    'rable":true,"default":-1,"about":"First offset the partition\'s log still holds, -1 if unkn'
+    'own."},{"name":"record_errors","json":"recordErrors","type":"[]BatchIndexAndErrorMessage",'
+    '"versions":"8+","ignorable":true,"about":"One record that made the broker reject the batch'
+    '."},{"name":"error_message","json":"errorMessage","type":"string","versions":"8+","nullabl'
+    'eVersions":"8+","ignorable":true,"default":null,"about":"Text explaining the error of this'
+    ' partition, null if there is none to tell."},{"name":"current_leader","json":"currentLeade'
+    'r","type":"LeaderIdAndEpoch","versions":"10+","tag":0,"taggedVersions":"10+","about":"The '
+    'leader to turn to, filled in when the answering broker does not lead the partition."}],"Ba'
+    'tchIndexAndErrorMessage":[{"name":"batch_index","json":"batchIndex","type":"int32","versio'
+    'ns":"8+","about":"Position of the offending record within the batch, counted from 0."},{"n'
+    'ame":"batch_index_error_message","json":"batchIndexErrorMessage","type":"string","versions'
+    '":"8+","nullableVersions":"8+","default":null,"about":"Text explaining what is wrong with '
+    'this record, null if there is none to tell."}],"LeaderIdAndEpoch":[{"name":"leader_id","js'
+    'on":"leaderId","type":"int32","versions":"10+","entityType":"brokerId","enumeration":"Lead'
+    'erId","default":-1,"about":"Broker id of the present leader, -1 if unknown."},{"name":"lea'
+    'der_epoch","json":"leaderEpoch","type":"int32","versions":"10+","enumeration":"LeaderEpoch'
+    '","default":-1,"about":"Newest leader epoch the broker knows, -1 if unknown."}],"NodeEndpo'
+    'int":[{"name":"node_id","json":"nodeId","type":"int32","versions":"10+","entityType":"brok'
+    'erId","mapKey":true,"about":"Broker id."},{"name":"host","json":"host","type":"string","ve'
+    'rsions":"10+","about":"Host name or IP address at which the node can be reached."},{"name"'
+    ':"port","json":"port","type":"int32","versions":"10+","about":"TCP port at that host."},{"'
     'name":"rack","json":"rack","type":"string","versions":"10+","nullableVersions":"10+","defa'
     'ult":null,"about":"Rack this broker runs in, null if none is configured."}]}}'
 )

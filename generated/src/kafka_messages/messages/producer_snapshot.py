@@ -27,7 +27,7 @@ class ProducerEntry(StructBase):
     """One entry per known producer id."""
 
     producer_id: int = 0
-    """Versions 1."""
+    """Id of the producer. (versions 1)"""
     epoch: int = 0
     """Newest epoch of the producer. (versions 1)"""
     last_sequence: int = 0
@@ -217,18 +217,19 @@ _ProducerSnapshotConstants._facts = (
     'ytes that follow it in the file."},{"name":"producer_entries","json":"producerEntries","ty'
     'pe":"[]ProducerEntry","versions":"1","about":"One entry per known producer id."}],"structs'
     '":{"ProducerEntry":[{"name":"producer_id","json":"producerId","type":"int64","versions":"1'
-    '"},{"name":"epoch","json":"epoch","type":"int16","versions":"1","about":"Newest epoch of t'
-    'he producer."},{"name":"last_sequence","json":"lastSequence","type":"int32","versions":"1"'
-    ',"about":"Sequence number of the last record from the producer, -1 for none."},{"name":"la'
-    'st_offset","json":"lastOffset","type":"int64","versions":"1","about":"Offset of the last r'
-    'ecord from the producer, -1 for none."},{"name":"offset_delta","json":"offsetDelta","type"'
-    ':"int32","versions":"1","about":"Last offset minus first offset of the last batch from the'
-    ' producer."},{"name":"timestamp","json":"timestamp","type":"int64","versions":"1","about":'
-    '"Timestamp of the last batch from the producer, in milliseconds since 1970."},{"name":"coo'
-    'rdinator_epoch","json":"coordinatorEpoch","type":"int32","versions":"1","about":"Epoch of '
-    'the transaction coordinator that sent the last marker, -1 for none."},{"name":"current_txn'
-    '_first_offset","json":"currentTxnFirstOffset","type":"int64","versions":"1","about":"First'
-    ' offset of the open transaction, -1 when none is open."}]}}'
+    '","enumeration":"ProducerId","about":"Id of the producer."},{"name":"epoch","json":"epoch"'
+    ',"type":"int16","versions":"1","about":"Newest epoch of the producer."},{"name":"last_sequ'
+    'ence","json":"lastSequence","type":"int32","versions":"1","about":"Sequence number of the '
+    'last record from the producer, -1 for none."},{"name":"last_offset","json":"lastOffset","t'
+    'ype":"int64","versions":"1","about":"Offset of the last record from the producer, -1 for n'
+    'one."},{"name":"offset_delta","json":"offsetDelta","type":"int32","versions":"1","about":"'
+    'Last offset minus first offset of the last batch from the producer."},{"name":"timestamp",'
+    '"json":"timestamp","type":"int64","versions":"1","about":"Timestamp of the last batch from'
+    ' the producer, in milliseconds since 1970."},{"name":"coordinator_epoch","json":"coordinat'
+    'orEpoch","type":"int32","versions":"1","about":"Epoch of the transaction coordinator that '
+    'sent the last marker, -1 for none."},{"name":"current_txn_first_offset","json":"currentTxn'
+    'FirstOffset","type":"int64","versions":"1","about":"First offset of the open transaction, '
+    '-1 when none is open."}]}}'
 )
 _ProducerSnapshotConstants._plan = (
     "1\n"

@@ -164,10 +164,10 @@ _PushTelemetryRequestConstants._facts = (
     '_id","json":"subscriptionId","type":"int32","versions":"0+","about":"Id of the subscriptio'
     'n set the metrics were collected for."},{"name":"terminating","json":"terminating","type":'
     '"bool","versions":"0+","about":"True in the last push of a client that is closing."},{"nam'
-    'e":"compression_type","json":"compressionType","type":"int8","versions":"0+","about":"Code'
-    'c of the metrics: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."},{"name":"metrics","json":"met'
-    'rics","type":"bytes","versions":"0+","about":"Metrics as an OpenTelemetry (OTLP) protobuf '
-    'message, compressed with the codec given."}]}'
+    'e":"compression_type","json":"compressionType","type":"int8","versions":"0+","enumeration"'
+    ':"CompressionType","about":"Codec of the metrics: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.'
+    '"},{"name":"metrics","json":"metrics","type":"bytes","versions":"0+","about":"Metrics as a'
+    'n OpenTelemetry (OTLP) protobuf message, compressed with the codec given."}]}'
 )
 _PushTelemetryRequestConstants._plan = (
     "1\n"

@@ -91,7 +91,7 @@ _PushTelemetryResponseConstants._facts = (
     '{"name":"PushTelemetryResponse","type":"response","validVersions":"0","flexibleVersions":"'
     '0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions"'
     ':"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not '
-    'throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about'
-    '":"Error code for the whole request, 0 for none."}]}'
+    'throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enume'
+    'ration":"ErrorCode","about":"Error code for the whole request, 0 for none."}]}'
 )
 _PushTelemetryResponseConstants._plan = "1\n" ":PushTelemetryResponse throttle_time_ms/i error_code/h\n" "0 0 1 ;\n"

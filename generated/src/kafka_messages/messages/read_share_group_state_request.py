@@ -45,7 +45,7 @@ class PartitionData(StructBase):
     """One partition whose state is wanted."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     leader_epoch: int = 0
     """Leader epoch of the broker that leads the share-partition. The coordinator uses it to fence older leaders.
     (versions 0+)
@@ -307,9 +307,10 @@ _ReadShareGroupStateRequestConstants._facts = (
     'teData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique'
     ' id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","ver'
     'sions":"0+","about":"One partition whose state is wanted."}],"PartitionData":[{"name":"par'
-    'tition","json":"partition","type":"int32","versions":"0+"},{"name":"leader_epoch","json":"'
-    'leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the broker that leads'
-    ' the share-partition. The coordinator uses it to fence older leaders."}]}}'
+    'tition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition'
+    ' within its topic, from 0."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","v'
+    'ersions":"0+","about":"Leader epoch of the broker that leads the share-partition. The coor'
+    'dinator uses it to fence older leaders."}]}}'
 )
 _ReadShareGroupStateRequestConstants._plan = (
     "1\n"

@@ -92,7 +92,7 @@ class PartitionResult(StructBase):
     """The stored state of one partition."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -432,22 +432,23 @@ _ReadShareGroupStateResponseConstants._facts = (
     'c_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},{"'
     'name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","about":'
     '"The stored state of one partition."}],"PartitionResult":[{"name":"partition","json":"part'
-    'ition","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int'
-    '16","versions":"0+","about":"Error code of this partition, 0 for none."},{"name":"error_me'
-    'ssage","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","defa'
-    'ult":null,"about":"Text explaining the error of this partition, null if there is none to t'
-    'ell."},{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"E'
-    'poch of the share-partition state, raised each time the state is initialized anew."},{"nam'
-    'e":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset at w'
-    'hich the share-partition starts, -1 if it is not decided yet."},{"name":"state_batches","j'
-    'son":"stateBatches","type":"[]StateBatch","versions":"0+","about":"One run of offsets that'
-    ' share the same delivery state and count."}],"StateBatch":[{"name":"first_offset","json":"'
-    'firstOffset","type":"int64","versions":"0+","about":"First offset of the run."},{"name":"l'
-    'ast_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the'
-    ' run, itself included."},{"name":"delivery_state","json":"deliveryState","type":"int8","ve'
-    'rsions":"0+","about":"State of the records: 0 available, 2 acknowledged, 4 archived."},{"n'
-    'ame":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+","about":"How o'
-    'ften the records have been handed to consumers."}]}}'
+    'ition","type":"int32","versions":"0+","about":"Number of the partition within its topic, f'
+    'rom 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumerati'
+    'on":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"error_messag'
+    'e","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default"'
+    ':null,"about":"Text explaining the error of this partition, null if there is none to tell.'
+    '"},{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch'
+    ' of the share-partition state, raised each time the state is initialized anew."},{"name":"'
+    'start_offset","json":"startOffset","type":"int64","versions":"0+","about":"Offset at which'
+    ' the share-partition starts, -1 if it is not decided yet."},{"name":"state_batches","json"'
+    ':"stateBatches","type":"[]StateBatch","versions":"0+","about":"One run of offsets that sha'
+    're the same delivery state and count."}],"StateBatch":[{"name":"first_offset","json":"firs'
+    'tOffset","type":"int64","versions":"0+","about":"First offset of the run."},{"name":"last_'
+    'offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the run'
+    ', itself included."},{"name":"delivery_state","json":"deliveryState","type":"int8","versio'
+    'ns":"0+","enumeration":"DeliveryState","about":"State of the records: 0 available, 2 ackno'
+    'wledged, 4 archived."},{"name":"delivery_count","json":"deliveryCount","type":"int16","ver'
+    'sions":"0+","about":"How often the records have been handed to consumers."}]}}'
 )
 _ReadShareGroupStateResponseConstants._plan = (
     "1\n"

@@ -47,7 +47,7 @@ class PartitionData(StructBase):
     """One partition whose summary is wanted."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     leader_epoch: int = 0
     """Leader epoch of the broker that leads the share-partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -317,9 +317,10 @@ _ReadShareGroupStateSummaryRequestConstants._facts = (
     'ructs":{"ReadStateSummaryData":[{"name":"topic_id","json":"topicId","type":"uuid","version'
     's":"0+","about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type"'
     ':"[]PartitionData","versions":"0+","about":"One partition whose summary is wanted."}],"Par'
-    'titionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+"},{"name'
-    '":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch'
-    ' of the broker that leads the share-partition."}]}}'
+    'titionData":[{"name":"partition","json":"partition","type":"int32","versions":"0+","about"'
+    ':"Number of the partition within its topic, from 0."},{"name":"leader_epoch","json":"leade'
+    'rEpoch","type":"int32","versions":"0+","about":"Leader epoch of the broker that leads the '
+    'share-partition."}]}}'
 )
 _ReadShareGroupStateSummaryRequestConstants._plan = (
     "1\n"

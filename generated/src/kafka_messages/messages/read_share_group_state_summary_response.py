@@ -50,7 +50,7 @@ class PartitionResult(StructBase):
     """The summary of one partition."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -502,19 +502,19 @@ _ReadShareGroupStateSummaryResponseConstants._facts = (
     'yResult":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Uniqu'
     'e id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","'
     'versions":"0+","about":"The summary of one partition."}],"PartitionResult":[{"name":"parti'
-    'tion","json":"partition","type":"int32","versions":"0+"},{"name":"error_code","json":"erro'
-    'rCode","type":"int16","versions":"0+","about":"Error code of this partition, 0 for none."}'
-    ',{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVe'
-    'rsions":"0+","default":null,"about":"Text explaining the error of this partition, null if '
-    'there is none to tell."},{"name":"state_epoch","json":"stateEpoch","type":"int32","version'
-    's":"0+","about":"Epoch of the share-partition state, raised each time the state is initial'
-    'ized anew."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","a'
-    'bout":"Leader epoch of the broker that leads the share-partition."},{"name":"start_offset"'
-    ',"json":"startOffset","type":"int64","versions":"0+","about":"Offset at which the share-pa'
-    'rtition starts, -1 if it is not decided yet."},{"name":"delivery_complete_count","json":"d'
-    'eliveryCompleteCount","type":"int32","versions":"1+","ignorable":true,"default":-1,"about"'
-    ':"How many records from the start offset onwards need no further delivery, -1 if unknown."'
-    "}]}}"
+    'tion","json":"partition","type":"int32","versions":"0+","about":"Number of the partition w'
+    'ithin its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","version'
+    's":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"n'
+    'ame":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersio'
+    'ns":"0+","default":null,"about":"Text explaining the error of this partition, null if ther'
+    'e is none to tell."},{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"'
+    '0+","about":"Epoch of the share-partition state, raised each time the state is initialized'
+    ' anew."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about'
+    '":"Leader epoch of the broker that leads the share-partition."},{"name":"start_offset","js'
+    'on":"startOffset","type":"int64","versions":"0+","about":"Offset at which the share-partit'
+    'ion starts, -1 if it is not decided yet."},{"name":"delivery_complete_count","json":"deliv'
+    'eryCompleteCount","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Ho'
+    'w many records from the start offset onwards need no further delivery, -1 if unknown."}]}}'
 )
 _ReadShareGroupStateSummaryResponseConstants._plan = (
     "1\n"

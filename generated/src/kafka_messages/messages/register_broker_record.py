@@ -68,9 +68,9 @@ class BrokerEndpoint(StructBase):
     name: str = ""
     """Name of the listener. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     security_protocol: int = 0
     """Protocol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -125,7 +125,7 @@ class BrokerFeature(StructBase):
     """Features the node can run, with their ranges."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     min_supported_version: int = 0
     """Lowest level of the feature the node supports. (versions 0+)"""
     max_supported_version: int = 0
@@ -1131,14 +1131,16 @@ _RegisterBrokerRecordConstants._facts = (
     '4+","default":null,"about":"Ids of the log directories that get no new partitions, null wh'
     'en the record does not say."}],"structs":{"BrokerEndpoint":[{"name":"name","json":"name","'
     'type":"string","versions":"0+","mapKey":true,"about":"Name of the listener."},{"name":"hos'
-    't","json":"host","type":"string","versions":"0+"},{"name":"port","json":"port","type":"uin'
-    't16","versions":"0+"},{"name":"security_protocol","json":"securityProtocol","type":"int16"'
-    ',"versions":"0+","about":"Protocol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, '
-    '3 SASL_SSL."}],"BrokerFeature":[{"name":"name","json":"name","type":"string","versions":"0'
-    '+","mapKey":true},{"name":"min_supported_version","json":"minSupportedVersion","type":"int'
-    '16","versions":"0+","about":"Lowest level of the feature the node supports."},{"name":"max'
-    '_supported_version","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"H'
-    'ighest level of the feature the node supports."}]}}'
+    't","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which'
+    ' the node can be reached."},{"name":"port","json":"port","type":"uint16","versions":"0+","'
+    'about":"TCP port at that host."},{"name":"security_protocol","json":"securityProtocol","ty'
+    'pe":"int16","versions":"0+","enumeration":"SecurityProtocol","about":"Protocol of the list'
+    'ener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}],"BrokerFeature":[{"name":"name"'
+    ',"json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the topic."}'
+    ',{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0'
+    '+","about":"Lowest level of the feature the node supports."},{"name":"max_supported_versio'
+    'n","json":"maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level of t'
+    'he feature the node supports."}]}}'
 )
 _RegisterBrokerRecordConstants._plan = (
     "1\n"

@@ -51,9 +51,9 @@ class ControllerEndpoint(StructBase):
     name: str = ""
     """Name of the listener. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     security_protocol: int = 0
     """Protocol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -108,7 +108,7 @@ class ControllerFeature(StructBase):
     """Features the node can run, with their ranges."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     min_supported_version: int = 0
     """Lowest level of the feature the node supports. (versions 0+)"""
     max_supported_version: int = 0
@@ -411,14 +411,16 @@ _RegisterControllerRecordConstants._facts = (
     'erFeature","versions":"0+","about":"Features the node can run, with their ranges."}],"stru'
     'cts":{"ControllerEndpoint":[{"name":"name","json":"name","type":"string","versions":"0+","'
     'mapKey":true,"about":"Name of the listener."},{"name":"host","json":"host","type":"string"'
-    ',"versions":"0+"},{"name":"port","json":"port","type":"uint16","versions":"0+"},{"name":"s'
-    'ecurity_protocol","json":"securityProtocol","type":"int16","versions":"0+","about":"Protoc'
-    'ol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."}],"ControllerFeatur'
-    'e":[{"name":"name","json":"name","type":"string","versions":"0+","mapKey":true},{"name":"m'
-    'in_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":'
-    '"Lowest level of the feature the node supports."},{"name":"max_supported_version","json":"'
-    'maxSupportedVersion","type":"int16","versions":"0+","about":"Highest level of the feature '
-    'the node supports."}]}}'
+    ',"versions":"0+","about":"Host name or IP address at which the node can be reached."},{"na'
+    'me":"port","json":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}'
+    ',{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"0+","enu'
+    'meration":"SecurityProtocol","about":"Protocol of the listener: 0 PLAINTEXT, 1 SSL, 2 SASL'
+    '_PLAINTEXT, 3 SASL_SSL."}],"ControllerFeature":[{"name":"name","json":"name","type":"strin'
+    'g","versions":"0+","mapKey":true,"about":"Name of the topic."},{"name":"min_supported_vers'
+    'ion","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest level of '
+    'the feature the node supports."},{"name":"max_supported_version","json":"maxSupportedVersi'
+    'on","type":"int16","versions":"0+","about":"Highest level of the feature the node supports'
+    '."}]}}'
 )
 _RegisterControllerRecordConstants._plan = (
     "1\n"

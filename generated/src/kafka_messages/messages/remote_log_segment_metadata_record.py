@@ -70,7 +70,7 @@ class TopicIdPartitionEntry(StructBase):
     id: UUID = ZERO_UUID
     """Id of the topic. (versions 0+)"""
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -135,7 +135,7 @@ class SegmentLeaderEpochEntry(StructBase):
     """Leader epochs that wrote to the segment, oldest first."""
 
     leader_epoch: int = 0
-    """Versions 0+."""
+    """Leader epoch of records in the segment. (versions 0+)"""
     offset: int = 0
     """First offset of this leader epoch within the segment. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -196,7 +196,7 @@ class RemoteLogSegmentMetadataRecord(_RemoteLogSegmentMetadataRecordConstants):
     segment_leader_epochs: list[SegmentLeaderEpochEntry] = field(default_factory=list)
     """Leader epochs that wrote to the segment, oldest first. (versions 0+)"""
     segment_size_in_bytes: int = 0
-    """Versions 0+."""
+    """Size of the segment's log file, in bytes. (versions 0+)"""
     custom_metadata: bytes | None = None
     """Opaque bytes from the remote storage plugin, null for none. (versions 0+)"""
     remote_log_segment_state: int = 0
@@ -506,10 +506,11 @@ _RemoteLogSegmentMetadataRecordConstants._facts = (
     ', in milliseconds since 1970."},{"name":"segment_leader_epochs","json":"segmentLeaderEpoch'
     's","type":"[]SegmentLeaderEpochEntry","versions":"0+","about":"Leader epochs that wrote to'
     ' the segment, oldest first."},{"name":"segment_size_in_bytes","json":"segmentSizeInBytes",'
-    '"type":"int32","versions":"0+"},{"name":"custom_metadata","json":"customMetadata","type":"'
-    'bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Opaque bytes from t'
-    'he remote storage plugin, null for none."},{"name":"remote_log_segment_state","json":"remo'
-    'teLogSegmentState","type":"int8","versions":"0+","about":"0 copy started, 1 copy finished,'
+    '"type":"int32","versions":"0+","about":"Size of the segment\'s log file, in bytes."},{"name'
+    '":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullableVersio'
+    'ns":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null for non'
+    'e."},{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8","vers'
+    'ions":"0+","enumeration":"RemoteLogSegmentState","about":"0 copy started, 1 copy finished,'
     ' 2 deletion started, 3 deletion finished."},{"name":"txn_index_empty","json":"txnIndexEmpt'
     'y","type":"bool","versions":"0+","tag":0,"taggedVersions":"0+","about":"True when the segm'
     'ent has no aborted transactions, so there is no transaction index."}],"structs":{"RemoteLo'
@@ -518,10 +519,11 @@ _RemoteLogSegmentMetadataRecordConstants._facts = (
     'son":"id","type":"uuid","versions":"0+","about":"Unique id of the copied segment."}],"Topi'
     'cIdPartitionEntry":[{"name":"name","json":"name","type":"string","versions":"0+","about":"'
     'Name of the topic."},{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of'
-    ' the topic."},{"name":"partition","json":"partition","type":"int32","versions":"0+"}],"Seg'
-    'mentLeaderEpochEntry":[{"name":"leader_epoch","json":"leaderEpoch","type":"int32","version'
-    's":"0+"},{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"First of'
-    'fset of this leader epoch within the segment."}]}}'
+    ' the topic."},{"name":"partition","json":"partition","type":"int32","versions":"0+","about'
+    '":"Number of the partition within its topic, from 0."}],"SegmentLeaderEpochEntry":[{"name"'
+    ':"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch '
+    'of records in the segment."},{"name":"offset","json":"offset","type":"int64","versions":"0'
+    '+","about":"First offset of this leader epoch within the segment."}]}}'
 )
 _RemoteLogSegmentMetadataRecordConstants._plan = (
     "1\n"

@@ -57,7 +57,7 @@ class SegmentLeaderEpochEntry(StructBase):
     """Leader epochs that wrote to the segment, oldest first."""
 
     leader_epoch: int = 0
-    """Versions 0+."""
+    """Leader epoch of records in the segment. (versions 0+)"""
     offset: int = 0
     """First offset of this leader epoch within the segment. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -116,7 +116,7 @@ class RemoteLogSegmentMetadataSnapshotRecord(_RemoteLogSegmentMetadataSnapshotRe
     segment_leader_epochs: list[SegmentLeaderEpochEntry] = field(default_factory=list)
     """Leader epochs that wrote to the segment, oldest first. (versions 0+)"""
     segment_size_in_bytes: int = 0
-    """Versions 0+."""
+    """Size of the segment's log file, in bytes. (versions 0+)"""
     custom_metadata: bytes | None = None
     """Opaque bytes from the remote storage plugin, null for none. (versions 0+)"""
     remote_log_segment_state: int = 0
@@ -376,16 +376,18 @@ _RemoteLogSegmentMetadataSnapshotRecordConstants._facts = (
     'nt, in milliseconds since 1970."},{"name":"segment_leader_epochs","json":"segmentLeaderEpo'
     'chs","type":"[]SegmentLeaderEpochEntry","versions":"0+","about":"Leader epochs that wrote '
     'to the segment, oldest first."},{"name":"segment_size_in_bytes","json":"segmentSizeInBytes'
-    '","type":"int32","versions":"0+"},{"name":"custom_metadata","json":"customMetadata","type"'
-    ':"bytes","versions":"0+","nullableVersions":"0+","default":null,"about":"Opaque bytes from'
-    ' the remote storage plugin, null for none."},{"name":"remote_log_segment_state","json":"re'
-    'moteLogSegmentState","type":"int8","versions":"0+","about":"0 copy started, 1 copy finishe'
+    '","type":"int32","versions":"0+","about":"Size of the segment\'s log file, in bytes."},{"na'
+    'me":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullableVers'
+    'ions":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null for n'
+    'one."},{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8","ve'
+    'rsions":"0+","enumeration":"RemoteLogSegmentState","about":"0 copy started, 1 copy finishe'
     'd, 2 deletion started, 3 deletion finished."},{"name":"txn_index_empty","json":"txnIndexEm'
     'pty","type":"bool","versions":"0+","tag":0,"taggedVersions":"0+","about":"True when the se'
     'gment has no aborted transactions, so there is no transaction index."}],"structs":{"Segmen'
     'tLeaderEpochEntry":[{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":'
-    '"0+"},{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"First offse'
-    't of this leader epoch within the segment."}]}}'
+    '"0+","about":"Leader epoch of records in the segment."},{"name":"offset","json":"offset","'
+    'type":"int64","versions":"0+","about":"First offset of this leader epoch within the segmen'
+    't."}]}}'
 )
 _RemoteLogSegmentMetadataSnapshotRecordConstants._plan = (
     "1\n"

@@ -52,7 +52,7 @@ class TopicIdPartitionEntry(StructBase):
     id: UUID = ZERO_UUID
     """Id of the topic. (versions 0+)"""
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -325,14 +325,15 @@ _RemoteLogSegmentMetadataUpdateRecordConstants._facts = (
     ',{"name":"custom_metadata","json":"customMetadata","type":"bytes","versions":"0+","nullabl'
     'eVersions":"0+","default":null,"about":"Opaque bytes from the remote storage plugin, null '
     'for none."},{"name":"remote_log_segment_state","json":"remoteLogSegmentState","type":"int8'
-    '","versions":"0+","about":"New state: 0 copy started, 1 copy finished, 2 deletion started,'
-    ' 3 deletion finished."}],"structs":{"RemoteLogSegmentIdEntry":[{"name":"topic_id_partition'
-    '","json":"topicIdPartition","type":"TopicIdPartitionEntry","versions":"0+","about":"Partit'
-    'ion the segment belongs to."},{"name":"id","json":"id","type":"uuid","versions":"0+","abou'
-    't":"Unique id of the copied segment."}],"TopicIdPartitionEntry":[{"name":"name","json":"na'
-    'me","type":"string","versions":"0+","about":"Name of the topic."},{"name":"id","json":"id"'
-    ',"type":"uuid","versions":"0+","about":"Id of the topic."},{"name":"partition","json":"par'
-    'tition","type":"int32","versions":"0+"}]}}'
+    '","versions":"0+","enumeration":"RemoteLogSegmentState","about":"New state: 0 copy started'
+    ', 1 copy finished, 2 deletion started, 3 deletion finished."}],"structs":{"RemoteLogSegmen'
+    'tIdEntry":[{"name":"topic_id_partition","json":"topicIdPartition","type":"TopicIdPartition'
+    'Entry","versions":"0+","about":"Partition the segment belongs to."},{"name":"id","json":"i'
+    'd","type":"uuid","versions":"0+","about":"Unique id of the copied segment."}],"TopicIdPart'
+    'itionEntry":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of'
+    ' the topic."},{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id of the to'
+    'pic."},{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Numb'
+    'er of the partition within its topic, from 0."}]}}'
 )
 _RemoteLogSegmentMetadataUpdateRecordConstants._plan = (
     "1\n"

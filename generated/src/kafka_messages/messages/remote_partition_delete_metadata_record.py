@@ -44,7 +44,7 @@ class TopicIdPartitionEntry(StructBase):
     id: UUID = ZERO_UUID
     """Id of the topic. (versions 0+)"""
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -214,10 +214,12 @@ _RemotePartitionDeleteMetadataRecordConstants._facts = (
     ' sent this event."},{"name":"event_timestamp_ms","json":"eventTimestampMs","type":"int64",'
     '"versions":"0+","about":"Time of this event, in milliseconds since 1970."},{"name":"remote'
     '_partition_delete_state","json":"remotePartitionDeleteState","type":"int8","versions":"0+"'
-    ',"about":"0 marked for deletion, 1 deletion started, 2 deletion finished."}],"structs":{"T'
-    'opicIdPartitionEntry":[{"name":"name","json":"name","type":"string","versions":"0+","about'
-    '":"Name of the topic."},{"name":"id","json":"id","type":"uuid","versions":"0+","about":"Id'
-    ' of the topic."},{"name":"partition","json":"partition","type":"int32","versions":"0+"}]}}'
+    ',"enumeration":"RemotePartitionDeleteState","about":"0 marked for deletion, 1 deletion sta'
+    'rted, 2 deletion finished."}],"structs":{"TopicIdPartitionEntry":[{"name":"name","json":"n'
+    'ame","type":"string","versions":"0+","about":"Name of the topic."},{"name":"id","json":"id'
+    '","type":"uuid","versions":"0+","about":"Id of the topic."},{"name":"partition","json":"pa'
+    'rtition","type":"int32","versions":"0+","about":"Number of the partition within its topic,'
+    ' from 0."}]}}'
 )
 _RemotePartitionDeleteMetadataRecordConstants._plan = (
     "1\n"

@@ -130,10 +130,10 @@ _RemoveRaftVoterResponseConstants._facts = (
     '{"name":"RemoveRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions"'
     ':"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","version'
     's":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was no'
-    't throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","abo'
-    'ut":"Error code for the whole request, 0 for none."},{"name":"error_message","json":"error'
-    'Message","type":"string","versions":"0+","nullableVersions":"0+","ignorable":true,"about":'
-    '"Text explaining the error, null if there is none to tell."}]}'
+    't throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enu'
+    'meration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":"er'
+    'ror_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+"'
+    ',"ignorable":true,"about":"Text explaining the error, null if there is none to tell."}]}'
 )
 _RemoveRaftVoterResponseConstants._plan = (
     "1\n" ":RemoveRaftVoterResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"

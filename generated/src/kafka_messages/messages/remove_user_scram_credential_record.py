@@ -119,7 +119,8 @@ _RemoveUserScramCredentialRecordConstants._facts = (
     '{"name":"RemoveUserScramCredentialRecord","type":"metadata","validVersions":"0","flexibleV'
     'ersions":"0+","fields":[{"name":"name","json":"name","type":"string","versions":"0+","abou'
     't":"User whose credential goes."},{"name":"mechanism","json":"mechanism","type":"int8","ve'
-    'rsions":"0+","about":"SCRAM mechanism: 1 for SCRAM-SHA-256, 2 for SCRAM-SHA-512."}]}'
+    'rsions":"0+","enumeration":"ScramMechanism","about":"SCRAM mechanism: 1 for SCRAM-SHA-256,'
+    ' 2 for SCRAM-SHA-512."}]}'
 )
 _RemoveUserScramCredentialRecordConstants._plan = (
     "1\n" ":RemoveUserScramCredentialRecord name/s mechanism/b\n" "0 0c 1 ;\n"

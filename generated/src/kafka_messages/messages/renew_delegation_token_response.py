@@ -126,11 +126,11 @@ _RenewDelegationTokenResponseConstants._codecs = {
 _RenewDelegationTokenResponseConstants._facts = (
     '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"1-2","flexibleVe'
     'rsions":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"'
-    '0+","about":"Error code for the whole request, 0 for none."},{"name":"expiry_timestamp_ms"'
-    ',"json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token expires'
-    ' unless renewed again, in milliseconds since 1970."},{"name":"throttle_time_ms","json":"th'
-    'rottleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client bac'
-    'k, in milliseconds; 0 means it was not throttled."}]}'
+    '0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"n'
+    'ame":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","abou'
+    't":"When the token expires unless renewed again, in milliseconds since 1970."},{"name":"th'
+    'rottle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long q'
+    'uotas held this client back, in milliseconds; 0 means it was not throttled."}]}'
 )
 _RenewDelegationTokenResponseConstants._plan = (
     "1\n"

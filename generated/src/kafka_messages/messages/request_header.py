@@ -153,14 +153,14 @@ _RequestHeaderConstants._codecs = {
 }
 _RequestHeaderConstants._facts = (
     '{"name":"RequestHeader","type":"header","validVersions":"1-2","flexibleVersions":"2+","fie'
-    'lds":[{"name":"request_api_key","json":"requestApiKey","type":"int16","versions":"0+","abo'
-    'ut":"Number of the request type."},{"name":"request_api_version","json":"requestApiVersion'
-    '","type":"int16","versions":"0+","about":"Version of the request type in which the body is'
-    ' written."},{"name":"correlation_id","json":"correlationId","type":"int32","versions":"0+"'
-    ',"about":"Number chosen by the client; the response repeats it so that the two can be matc'
-    'hed."},{"name":"client_id","json":"clientId","type":"string","versions":"1+","nullableVers'
-    'ions":"1+","flexibleVersions":"none","about":"Name the client gives itself for logs and qu'
-    'otas, null if it gives none; never written in the compact form."}]}'
+    'lds":[{"name":"request_api_key","json":"requestApiKey","type":"int16","versions":"0+","enu'
+    'meration":"ApiKey","about":"Number of the request type."},{"name":"request_api_version","j'
+    'son":"requestApiVersion","type":"int16","versions":"0+","about":"Version of the request ty'
+    'pe in which the body is written."},{"name":"correlation_id","json":"correlationId","type":'
+    '"int32","versions":"0+","about":"Number chosen by the client; the response repeats it so t'
+    'hat the two can be matched."},{"name":"client_id","json":"clientId","type":"string","versi'
+    'ons":"1+","nullableVersions":"1+","flexibleVersions":"none","about":"Name the client gives'
+    ' itself for logs and quotas, null if it gives none; never written in the compact form."}]}'
 )
 _RequestHeaderConstants._plan = (
     "1\n"

@@ -269,13 +269,13 @@ _SaslAuthenticateResponseConstants._codecs = {
 _SaslAuthenticateResponseConstants._facts = (
     '{"name":"SaslAuthenticateResponse","type":"response","validVersions":"0-2","flexibleVersio'
     'ns":"2+","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+",'
-    '"about":"Error code of the authentication, 0 for none."},{"name":"error_message","json":"e'
-    'rrorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explain'
-    'ing why authentication failed, null if there is none to tell."},{"name":"auth_bytes","json'
-    '":"authBytes","type":"bytes","versions":"0+","about":"Message of the SASL server, in the f'
-    'ormat of the mechanism."},{"name":"session_lifetime_ms","json":"sessionLifetimeMs","type":'
-    '"int64","versions":"1+","ignorable":true,"about":"Milliseconds after which the client must'
-    ' have authenticated again, 0 for no limit."}]}'
+    '"enumeration":"ErrorCode","about":"Error code of the authentication, 0 for none."},{"name"'
+    ':"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":'
+    '"0+","about":"Text explaining why authentication failed, null if there is none to tell."},'
+    '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","about":"Message of'
+    ' the SASL server, in the format of the mechanism."},{"name":"session_lifetime_ms","json":"'
+    'sessionLifetimeMs","type":"int64","versions":"1+","ignorable":true,"about":"Milliseconds a'
+    'fter which the client must have authenticated again, 0 for no limit."}]}'
 )
 _SaslAuthenticateResponseConstants._plan = (
     "1\n"

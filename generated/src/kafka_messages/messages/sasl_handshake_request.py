@@ -91,7 +91,8 @@ _SaslHandshakeRequestConstants._codecs = {
 }
 _SaslHandshakeRequestConstants._facts = (
     '{"name":"SaslHandshakeRequest","type":"request","validVersions":"0-1","flexibleVersions":"'
-    'none","fields":[{"name":"mechanism","json":"mechanism","type":"string","versions":"0+","ab'
-    'out":"Name of the proposed SASL mechanism, such as PLAIN or SCRAM-SHA-256."}]}'
+    'none","fields":[{"name":"mechanism","json":"mechanism","type":"string","versions":"0+","en'
+    'umeration":"SaslMechanism","about":"Name of the proposed SASL mechanism, such as PLAIN or '
+    'SCRAM-SHA-256."}]}'
 )
 _SaslHandshakeRequestConstants._plan = "1\n" ":SaslHandshakeRequest mechanism/s\n" "0-1 0\n"

@@ -97,8 +97,8 @@ _SaslHandshakeResponseConstants._codecs = {
 _SaslHandshakeResponseConstants._facts = (
     '{"name":"SaslHandshakeResponse","type":"response","validVersions":"0-1","flexibleVersions"'
     ':"none","fields":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
-    'about":"Error code of the handshake, 0 if the mechanism is accepted."},{"name":"mechanisms'
-    '","json":"mechanisms","type":"[]string","versions":"0+","about":"Names of the SASL mechani'
-    'sms enabled on the server."}]}'
+    'enumeration":"ErrorCode","about":"Error code of the handshake, 0 if the mechanism is accep'
+    'ted."},{"name":"mechanisms","json":"mechanisms","type":"[]string","versions":"0+","enumera'
+    'tion":"SaslMechanism","about":"Names of the SASL mechanisms enabled on the server."}]}'
 )
 _SaslHandshakeResponseConstants._plan = "1\n" ":SaslHandshakeResponse error_code/h mechanisms/[s\n" "0-1 0 1\n"

@@ -92,7 +92,7 @@ class AcknowledgePartition(StructBase):
     """One partition with records to acknowledge."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     acknowledgement_batches: list[AcknowledgementBatch] = field(default_factory=list)
     """One run of offsets to acknowledge. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -602,22 +602,24 @@ _ShareAcknowledgeRequestConstants._facts = (
     'r; null, the default, means it is not set."},{"name":"member_id","json":"memberId","type":'
     '"string","versions":"0+","nullableVersions":"0+","about":"Id of the member in the share gr'
     'oup, null if not set."},{"name":"share_session_epoch","json":"shareSessionEpoch","type":"i'
-    'nt32","versions":"0+","about":"Count of the requests in the share session with this broker'
-    '; -1 closes the session."},{"name":"is_renew_ack","json":"isRenewAck","type":"bool","versi'
-    'ons":"2+","about":"True if some acknowledgements only renew the lock on records (type 4)."'
-    '},{"name":"topics","json":"topics","type":"[]AcknowledgeTopic","versions":"0+","about":"On'
-    'e topic with records to acknowledge."}],"structs":{"AcknowledgeTopic":[{"name":"topic_id",'
-    '"json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Unique id of the top'
-    'ic."},{"name":"partitions","json":"partitions","type":"[]AcknowledgePartition","versions":'
-    '"0+","about":"One partition with records to acknowledge."}],"AcknowledgePartition":[{"name'
-    '":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true},'
-    '{"name":"acknowledgement_batches","json":"acknowledgementBatches","type":"[]Acknowledgemen'
-    'tBatch","versions":"0+","about":"One run of offsets to acknowledge."}],"AcknowledgementBat'
-    'ch":[{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about":"F'
-    'irst offset of the run."},{"name":"last_offset","json":"lastOffset","type":"int64","versio'
-    'ns":"0+","about":"Last offset of the run, itself included."},{"name":"acknowledge_types","'
-    'json":"acknowledgeTypes","type":"[]int8","versions":"0+","about":"One number per offset, o'
-    'r a single one for the whole run: 0 gap, 1 accept, 2 release, 3 reject, 4 renew."}]}}'
+    'nt32","versions":"0+","enumeration":"ShareSessionEpoch","about":"Count of the requests in '
+    'the share session with this broker; -1 closes the session."},{"name":"is_renew_ack","json"'
+    ':"isRenewAck","type":"bool","versions":"2+","about":"True if some acknowledgements only re'
+    'new the lock on records (type 4)."},{"name":"topics","json":"topics","type":"[]Acknowledge'
+    'Topic","versions":"0+","about":"One topic with records to acknowledge."}],"structs":{"Ackn'
+    'owledgeTopic":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":'
+    'true,"about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"['
+    ']AcknowledgePartition","versions":"0+","about":"One partition with records to acknowledge.'
+    '"}],"AcknowledgePartition":[{"name":"partition_index","json":"partitionIndex","type":"int3'
+    '2","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0'
+    '."},{"name":"acknowledgement_batches","json":"acknowledgementBatches","type":"[]Acknowledg'
+    'ementBatch","versions":"0+","about":"One run of offsets to acknowledge."}],"Acknowledgemen'
+    'tBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","about'
+    '":"First offset of the run."},{"name":"last_offset","json":"lastOffset","type":"int64","ve'
+    'rsions":"0+","about":"Last offset of the run, itself included."},{"name":"acknowledge_type'
+    's","json":"acknowledgeTypes","type":"[]int8","versions":"0+","enumeration":"AcknowledgeTyp'
+    'e","about":"One number per offset, or a single one for the whole run: 0 gap, 1 accept, 2 r'
+    'elease, 3 reject, 4 renew."}]}}'
 )
 _ShareAcknowledgeRequestConstants._plan = (
     "1\n"

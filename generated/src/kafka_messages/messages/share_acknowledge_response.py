@@ -84,7 +84,7 @@ class PartitionData(StructBase):
     """The outcome for one partition."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -179,9 +179,9 @@ class NodeEndpoint(StructBase):
     node_id: int = 0
     """Broker id. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     rack: str | None = None
     """Rack this broker runs in, null if none is configured. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -699,32 +699,35 @@ _ShareAcknowledgeResponseConstants._facts = (
     'ns":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","vers'
     'ions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was'
     ' not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","'
-    'about":"Error code for the whole request, 0 for none."},{"name":"error_message","json":"er'
-    'rorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about"'
-    ':"Text explaining the error, null if there is none to tell."},{"name":"acquisition_lock_ti'
-    'meout_ms","json":"acquisitionLockTimeoutMs","type":"int32","versions":"2+","ignorable":tru'
-    'e,"about":"Milliseconds for which records handed to a member stay locked to it."},{"name":'
-    '"responses","json":"responses","type":"[]ShareAcknowledgeTopicResponse","versions":"0+","a'
-    'bout":"The outcomes for one topic."},{"name":"node_endpoints","json":"nodeEndpoints","type'
-    '":"[]NodeEndpoint","versions":"0+","about":"One broker, with its address, that was named a'
-    's a current leader above."}],"structs":{"ShareAcknowledgeTopicResponse":[{"name":"topic_id'
-    '","json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Unique id of the t'
-    'opic."},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+",'
-    '"about":"The outcome for one partition."}],"PartitionData":[{"name":"partition_index","jso'
-    'n":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode'
-    '","type":"int16","versions":"0+","about":"Error code of this partition, 0 for none."},{"na'
-    'me":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersion'
-    's":"0+","default":null,"about":"Text explaining the error of this partition, null if there'
-    ' is none to tell."},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpo'
-    'ch","versions":"0+","about":"The leader to turn to, of use when the answering broker does '
-    'not lead the partition."}],"LeaderIdAndEpoch":[{"name":"leader_id","json":"leaderId","type'
-    '":"int32","versions":"0+","about":"Broker id of the present leader."},{"name":"leader_epoc'
-    'h","json":"leaderEpoch","type":"int32","versions":"0+","about":"Newest leader epoch the br'
-    'oker knows."}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versions"'
-    ':"0+","entityType":"brokerId","mapKey":true,"about":"Broker id."},{"name":"host","json":"h'
-    'ost","type":"string","versions":"0+"},{"name":"port","json":"port","type":"int32","version'
-    's":"0+"},{"name":"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"'
-    '0+","default":null,"about":"Rack this broker runs in, null if none is configured."}]}}'
+    'enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},{"name":'
+    '"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"'
+    '0+","default":null,"about":"Text explaining the error, null if there is none to tell."},{"'
+    'name":"acquisition_lock_timeout_ms","json":"acquisitionLockTimeoutMs","type":"int32","vers'
+    'ions":"2+","ignorable":true,"about":"Milliseconds for which records handed to a member sta'
+    'y locked to it."},{"name":"responses","json":"responses","type":"[]ShareAcknowledgeTopicRe'
+    'sponse","versions":"0+","about":"The outcomes for one topic."},{"name":"node_endpoints","j'
+    'son":"nodeEndpoints","type":"[]NodeEndpoint","versions":"0+","about":"One broker, with its'
+    ' address, that was named as a current leader above."}],"structs":{"ShareAcknowledgeTopicRe'
+    'sponse":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true,"'
+    'about":"Unique id of the topic."},{"name":"partitions","json":"partitions","type":"[]Parti'
+    'tionData","versions":"0+","about":"The outcome for one partition."}],"PartitionData":[{"na'
+    'me":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Numb'
+    'er of the partition within its topic, from 0."},{"name":"error_code","json":"errorCode","t'
+    'ype":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partiti'
+    'on, 0 for none."},{"name":"error_message","json":"errorMessage","type":"string","versions"'
+    ':"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error of this pa'
+    'rtition, null if there is none to tell."},{"name":"current_leader","json":"currentLeader",'
+    '"type":"LeaderIdAndEpoch","versions":"0+","about":"The leader to turn to, of use when the '
+    'answering broker does not lead the partition."}],"LeaderIdAndEpoch":[{"name":"leader_id","'
+    'json":"leaderId","type":"int32","versions":"0+","enumeration":"LeaderId","about":"Broker i'
+    'd of the present leader."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","ver'
+    'sions":"0+","about":"Newest leader epoch the broker knows."}],"NodeEndpoint":[{"name":"nod'
+    'e_id","json":"nodeId","type":"int32","versions":"0+","entityType":"brokerId","mapKey":true'
+    ',"about":"Broker id."},{"name":"host","json":"host","type":"string","versions":"0+","about'
+    '":"Host name or IP address at which the node can be reached."},{"name":"port","json":"port'
+    '","type":"int32","versions":"0+","about":"TCP port at that host."},{"name":"rack","json":"'
+    'rack","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack'
+    ' this broker runs in, null if none is configured."}]}}'
 )
 _ShareAcknowledgeResponseConstants._plan = (
     "1\n"

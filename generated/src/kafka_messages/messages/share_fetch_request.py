@@ -96,7 +96,7 @@ class FetchPartition(StructBase):
     """One entry per partition to add to the session, to fetch or to acknowledge."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     partition_max_bytes: int = 0
     """Upper bound in bytes for the data of this partition. (in no version)"""
     acknowledgement_batches: list[AcknowledgementBatch] = field(default_factory=list)
@@ -156,7 +156,7 @@ class FetchTopic(StructBase):
     """One entry per topic with partitions to add to the session, to fetch or to acknowledge."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: FetchPartitionCollection = field(default_factory=FetchPartitionCollection)
     """One entry per partition to add to the session, to fetch or to acknowledge. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -209,7 +209,7 @@ class ForgottenTopic(StructBase):
     """One entry per topic with partitions to drop from the share session."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions to drop from the session. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -825,43 +825,45 @@ _ShareFetchRequestConstants._facts = (
     ' to; null when it was not given."},{"name":"member_id","json":"memberId","type":"string","'
     'versions":"0+","nullableVersions":"0+","about":"Id of the share group member that fetches;'
     ' null when it was not given."},{"name":"share_session_epoch","json":"shareSessionEpoch","t'
-    'ype":"int32","versions":"0+","about":"0 opens a new share session, -1 closes it, any other'
-    ' number is the place of this request within the open session."},{"name":"max_wait_ms","jso'
-    'n":"maxWaitMs","type":"int32","versions":"0+","about":"Milliseconds the broker may wait fo'
-    'r enough data before it answers."},{"name":"min_bytes","json":"minBytes","type":"int32","v'
-    'ersions":"0+","about":"Bytes of data the broker tries to gather before it answers; it answ'
-    'ers with less once the wait is over."},{"name":"max_bytes","json":"maxBytes","type":"int32'
-    '","versions":"0+","default":2147483647,"about":"Upper bound in bytes for the whole answer,'
-    ' unlimited by default; a first batch larger than this may still be sent."},{"name":"max_re'
-    'cords","json":"maxRecords","type":"int32","versions":"1+","about":"Most records to acquire'
-    ' with this request; whether it is a hard bound depends on ShareAcquireMode."},{"name":"bat'
-    'ch_size","json":"batchSize","type":"int32","versions":"1+","about":"Number of records the '
-    'member would like to find in one acquired range."},{"name":"share_acquire_mode","json":"sh'
-    'areAcquireMode","type":"int8","versions":"2+","ignorable":true,"about":"0 lets the broker '
-    'acquire whole batches and so exceed MaxRecords, 1 makes MaxRecords a strict limit."},{"nam'
-    'e":"is_renew_ack","json":"isRenewAck","type":"bool","versions":"2+","about":"True when the'
-    ' acknowledgements carried here include renewals of the acquisition lock."},{"name":"topics'
-    '","json":"topics","type":"[]FetchTopic","versions":"0+","about":"One entry per topic with '
-    'partitions to add to the session, to fetch or to acknowledge."},{"name":"forgotten_topics_'
-    'data","json":"forgottenTopicsData","type":"[]ForgottenTopic","versions":"0+","about":"One '
-    'entry per topic with partitions to drop from the share session."}],"structs":{"FetchTopic"'
-    ':[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","mapKey":true},{"name"'
-    ':"partitions","json":"partitions","type":"[]FetchPartition","versions":"0+","about":"One e'
-    'ntry per partition to add to the session, to fetch or to acknowledge."}],"FetchPartition":'
-    '[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey"'
-    ':true},{"name":"partition_max_bytes","json":"partitionMaxBytes","type":"int32","versions":'
-    '"0","about":"Upper bound in bytes for the data of this partition."},{"name":"acknowledgeme'
-    'nt_batches","json":"acknowledgementBatches","type":"[]AcknowledgementBatch","versions":"0+'
-    '","about":"One entry per range of offsets being acknowledged; empty when there is nothing '
-    'to acknowledge."}],"AcknowledgementBatch":[{"name":"first_offset","json":"firstOffset","ty'
-    'pe":"int64","versions":"0+","about":"First offset of the range, inclusive."},{"name":"last'
-    '_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the ra'
-    'nge, inclusive."},{"name":"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","v'
-    'ersions":"0+","about":"0 gap, 1 accept, 2 release, 3 reject, 4 renew; either one number fo'
-    'r the entire range or one for every offset in it."}],"ForgottenTopic":[{"name":"topic_id",'
-    '"json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","'
-    'type":"[]int32","versions":"0+","about":"Numbers of the partitions to drop from the sessio'
-    'n."}]}}'
+    'ype":"int32","versions":"0+","enumeration":"ShareSessionEpoch","about":"0 opens a new shar'
+    "e session, -1 closes it, any other number is the place of this request within the open ses"
+    'sion."},{"name":"max_wait_ms","json":"maxWaitMs","type":"int32","versions":"0+","about":"M'
+    'illiseconds the broker may wait for enough data before it answers."},{"name":"min_bytes","'
+    'json":"minBytes","type":"int32","versions":"0+","about":"Bytes of data the broker tries to'
+    ' gather before it answers; it answers with less once the wait is over."},{"name":"max_byte'
+    's","json":"maxBytes","type":"int32","versions":"0+","default":2147483647,"about":"Upper bo'
+    "und in bytes for the whole answer, unlimited by default; a first batch larger than this ma"
+    'y still be sent."},{"name":"max_records","json":"maxRecords","type":"int32","versions":"1+'
+    '","about":"Most records to acquire with this request; whether it is a hard bound depends o'
+    'n ShareAcquireMode."},{"name":"batch_size","json":"batchSize","type":"int32","versions":"1'
+    '+","about":"Number of records the member would like to find in one acquired range."},{"nam'
+    'e":"share_acquire_mode","json":"shareAcquireMode","type":"int8","versions":"2+","enumerati'
+    'on":"ShareAcquireMode","ignorable":true,"about":"0 lets the broker acquire whole batches a'
+    'nd so exceed MaxRecords, 1 makes MaxRecords a strict limit."},{"name":"is_renew_ack","json'
+    '":"isRenewAck","type":"bool","versions":"2+","about":"True when the acknowledgements carri'
+    'ed here include renewals of the acquisition lock."},{"name":"topics","json":"topics","type'
+    '":"[]FetchTopic","versions":"0+","about":"One entry per topic with partitions to add to th'
+    'e session, to fetch or to acknowledge."},{"name":"forgotten_topics_data","json":"forgotten'
+    'TopicsData","type":"[]ForgottenTopic","versions":"0+","about":"One entry per topic with pa'
+    'rtitions to drop from the share session."}],"structs":{"FetchTopic":[{"name":"topic_id","j'
+    'son":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Id of the topic."},{"n'
+    'ame":"partitions","json":"partitions","type":"[]FetchPartition","versions":"0+","about":"O'
+    'ne entry per partition to add to the session, to fetch or to acknowledge."}],"FetchPartiti'
+    'on":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","map'
+    'Key":true,"about":"Number of the partition within its topic, from 0."},{"name":"partition_'
+    'max_bytes","json":"partitionMaxBytes","type":"int32","versions":"0","about":"Upper bound i'
+    'n bytes for the data of this partition."},{"name":"acknowledgement_batches","json":"acknow'
+    'ledgementBatches","type":"[]AcknowledgementBatch","versions":"0+","about":"One entry per r'
+    'ange of offsets being acknowledged; empty when there is nothing to acknowledge."}],"Acknow'
+    'ledgementBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+'
+    '","about":"First offset of the range, inclusive."},{"name":"last_offset","json":"lastOffse'
+    't","type":"int64","versions":"0+","about":"Last offset of the range, inclusive."},{"name":'
+    '"acknowledge_types","json":"acknowledgeTypes","type":"[]int8","versions":"0+","enumeration'
+    '":"AcknowledgeType","about":"0 gap, 1 accept, 2 release, 3 reject, 4 renew; either one num'
+    'ber for the entire range or one for every offset in it."}],"ForgottenTopic":[{"name":"topi'
+    'c_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},{"name":"'
+    'partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the p'
+    'artitions to drop from the session."}]}}'
 )
 _ShareFetchRequestConstants._plan = (
     "1\n"

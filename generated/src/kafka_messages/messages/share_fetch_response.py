@@ -128,7 +128,7 @@ class PartitionData(StructBase):
     """One entry per partition with records, an acknowledgement outcome or an error."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of fetching from this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -200,7 +200,7 @@ class ShareFetchableTopicResponse(StructBase):
     """One entry per topic with something to report."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """One entry per partition with records, an acknowledgement outcome or an error. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -251,11 +251,11 @@ class NodeEndpoint(StructBase):
     """One entry per broker that is named as a current leader above."""
 
     node_id: int = 0
-    """Versions 0+."""
+    """Id of the node. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     rack: str | None = None
     """Rack of that broker, null when it has none configured. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -788,48 +788,52 @@ _ShareFetchResponseConstants._facts = (
     '+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":'
     '"0+","about":"Milliseconds this response was or should be held back because a quota was ex'
     'ceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0'
-    '+","about":"Error code of the request as a whole, 0 for none."},{"name":"error_message","j'
-    'son":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null'
-    ',"about":"Human readable detail of the error of the request as a whole, null when there is'
-    ' nothing to add."},{"name":"acquisition_lock_timeout_ms","json":"acquisitionLockTimeoutMs"'
-    ',"type":"int32","versions":"1+","about":"Milliseconds an acquired record stays locked for '
-    'the member before it is offered to others again."},{"name":"responses","json":"responses",'
-    '"type":"[]ShareFetchableTopicResponse","versions":"0+","about":"One entry per topic with s'
-    'omething to report."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoi'
-    'nt","versions":"0+","about":"One entry per broker that is named as a current leader above.'
-    '"}],"structs":{"ShareFetchableTopicResponse":[{"name":"topic_id","json":"topicId","type":"'
-    'uuid","versions":"0+","mapKey":true},{"name":"partitions","json":"partitions","type":"[]Pa'
-    'rtitionData","versions":"0+","about":"One entry per partition with records, an acknowledge'
-    'ment outcome or an error."}],"PartitionData":[{"name":"partition_index","json":"partitionI'
-    'ndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int1'
-    '6","versions":"0+","about":"Error code of fetching from this partition, 0 for none."},{"na'
-    'me":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersion'
-    's":"0+","default":null,"about":"Human readable detail of the error of fetching from this p'
-    'artition, null when there is nothing to add."},{"name":"acknowledge_error_code","json":"ac'
-    'knowledgeErrorCode","type":"int16","versions":"0+","about":"Error code of the acknowledgem'
-    'ents for this partition, 0 for none."},{"name":"acknowledge_error_message","json":"acknowl'
-    'edgeErrorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"'
-    'about":"Human readable detail of the error of the acknowledgements for this partition, nul'
-    'l when there is nothing to add."},{"name":"current_leader","json":"currentLeader","type":"'
-    'LeaderIdAndEpoch","versions":"0+","about":"Who leads the partition now; of use when the er'
-    'ror says that the asked broker does not."},{"name":"records","json":"records","type":"reco'
-    'rds","versions":"0+","nullableVersions":"0","about":"Fetched record batches, possibly with'
-    ' records outside the acquired ranges that the member has to skip; null only in version 0."'
-    '},{"name":"acquired_records","json":"acquiredRecords","type":"[]AcquiredRecords","versions'
-    '":"0+","about":"One entry per range of offsets that is now locked for this member."}],"Lea'
-    'derIdAndEpoch":[{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","abou'
-    't":"Broker id of the leader, -1 when unknown."},{"name":"leader_epoch","json":"leaderEpoch'
-    '","type":"int32","versions":"0+","about":"Epoch of that leadership, growing with every cha'
-    'nge of leader; -1 when unknown."}],"AcquiredRecords":[{"name":"first_offset","json":"first'
-    'Offset","type":"int64","versions":"0+","about":"First acquired offset, inclusive."},{"name'
-    '":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last acquired '
-    'offset, inclusive."},{"name":"delivery_count","json":"deliveryCount","type":"int16","versi'
-    'ons":"0+","about":"How many times the records of this range have been handed out, this del'
-    'ivery included."}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versi'
-    'ons":"0+","entityType":"brokerId","mapKey":true},{"name":"host","json":"host","type":"stri'
-    'ng","versions":"0+"},{"name":"port","json":"port","type":"int32","versions":"0+"},{"name":'
-    '"rack","json":"rack","type":"string","versions":"0+","nullableVersions":"0+","default":nul'
-    'l,"about":"Rack of that broker, null when it has none configured."}]}}'
+    '+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
+    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
+    'sions":"0+","default":null,"about":"Human readable detail of the error of the request as a'
+    ' whole, null when there is nothing to add."},{"name":"acquisition_lock_timeout_ms","json":'
+    '"acquisitionLockTimeoutMs","type":"int32","versions":"1+","about":"Milliseconds an acquire'
+    'd record stays locked for the member before it is offered to others again."},{"name":"resp'
+    'onses","json":"responses","type":"[]ShareFetchableTopicResponse","versions":"0+","about":"'
+    'One entry per topic with something to report."},{"name":"node_endpoints","json":"nodeEndpo'
+    'ints","type":"[]NodeEndpoint","versions":"0+","about":"One entry per broker that is named '
+    'as a current leader above."}],"structs":{"ShareFetchableTopicResponse":[{"name":"topic_id"'
+    ',"json":"topicId","type":"uuid","versions":"0+","mapKey":true,"about":"Id of the topic."},'
+    '{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":'
+    '"One entry per partition with records, an acknowledgement outcome or an error."}],"Partiti'
+    'onData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
+    '"about":"Number of the partition within its topic, from 0."},{"name":"error_code","json":"'
+    'errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of'
+    ' fetching from this partition, 0 for none."},{"name":"error_message","json":"errorMessage"'
+    ',"type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human rea'
+    "dable detail of the error of fetching from this partition, null when there is nothing to a"
+    'dd."},{"name":"acknowledge_error_code","json":"acknowledgeErrorCode","type":"int16","versi'
+    'ons":"0+","enumeration":"ErrorCode","about":"Error code of the acknowledgements for this p'
+    'artition, 0 for none."},{"name":"acknowledge_error_message","json":"acknowledgeErrorMessag'
+    'e","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human r'
+    "eadable detail of the error of the acknowledgements for this partition, null when there is"
+    ' nothing to add."},{"name":"current_leader","json":"currentLeader","type":"LeaderIdAndEpoc'
+    'h","versions":"0+","about":"Who leads the partition now; of use when the error says that t'
+    'he asked broker does not."},{"name":"records","json":"records","type":"records","versions"'
+    ':"0+","nullableVersions":"0","about":"Fetched record batches, possibly with records outsid'
+    'e the acquired ranges that the member has to skip; null only in version 0."},{"name":"acqu'
+    'ired_records","json":"acquiredRecords","type":"[]AcquiredRecords","versions":"0+","about":'
+    '"One entry per range of offsets that is now locked for this member."}],"LeaderIdAndEpoch":'
+    '[{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","enumeration":"Leade'
+    'rId","about":"Broker id of the leader, -1 when unknown."},{"name":"leader_epoch","json":"l'
+    'eaderEpoch","type":"int32","versions":"0+","about":"Epoch of that leadership, growing with'
+    ' every change of leader; -1 when unknown."}],"AcquiredRecords":[{"name":"first_offset","js'
+    'on":"firstOffset","type":"int64","versions":"0+","about":"First acquired offset, inclusive'
+    '."},{"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last'
+    ' acquired offset, inclusive."},{"name":"delivery_count","json":"deliveryCount","type":"int'
+    '16","versions":"0+","about":"How many times the records of this range have been handed out'
+    ', this delivery included."}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int'
+    '32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Id of the node."},{"nam'
+    'e":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address a'
+    't which the node can be reached."},{"name":"port","json":"port","type":"int32","versions":'
+    '"0+","about":"TCP port at that host."},{"name":"rack","json":"rack","type":"string","versi'
+    'ons":"0+","nullableVersions":"0+","default":null,"about":"Rack of that broker, null when i'
+    't has none configured."}]}}'
 )
 _ShareFetchResponseConstants._plan = (
     "1\n"

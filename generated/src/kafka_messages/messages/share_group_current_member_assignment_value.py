@@ -41,7 +41,7 @@ class TopicPartitions(StructBase):
     """One topic with the partitions of it the member has."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Partition indexes in this topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -242,12 +242,13 @@ _ShareGroupCurrentMemberAssignmentValueConstants._facts = (
     ':"int32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"pr'
     'evious_member_epoch","json":"previousMemberEpoch","type":"int32","versions":"0+","about":"'
     'Epoch the member had before the current one, still accepted if a response was lost."},{"na'
-    'me":"state","json":"state","type":"int8","versions":"0+","about":"State of the member; 0 i'
-    's stable, which is what share group members normally have."},{"name":"assigned_partitions"'
-    ',"json":"assignedPartitions","type":"[]TopicPartitions","versions":"0+","about":"Partition'
-    's the member may fetch from, one entry per topic."}],"structs":{"TopicPartitions":[{"name"'
-    ':"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","json":"p'
-    'artitions","type":"[]int32","versions":"0+","about":"Partition indexes in this topic."}]}}'
+    'me":"state","json":"state","type":"int8","versions":"0+","enumeration":"GroupMemberState",'
+    '"about":"State of the member; 0 is stable, which is what share group members normally have'
+    '."},{"name":"assigned_partitions","json":"assignedPartitions","type":"[]TopicPartitions","'
+    'versions":"0+","about":"Partitions the member may fetch from, one entry per topic."}],"str'
+    'ucts":{"TopicPartitions":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+'
+    '","about":"Id of the topic."},{"name":"partitions","json":"partitions","type":"[]int32","v'
+    'ersions":"0+","about":"Partition indexes in this topic."}]}}'
 )
 _ShareGroupCurrentMemberAssignmentValueConstants._plan = (
     "1\n"

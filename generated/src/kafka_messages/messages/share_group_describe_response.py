@@ -60,9 +60,9 @@ class TopicPartitions(StructBase):
     """Some partitions of one topic."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -128,7 +128,7 @@ class Member(StructBase):
     """One entry per member of the group."""
 
     member_id: str = ""
-    """Versions 0+."""
+    """Id of the member within its group. (versions 0+)"""
     rack_id: str | None = None
     """Rack the member says it runs in, null when it named none. (versions 0+)"""
     member_epoch: int = 0
@@ -195,7 +195,7 @@ class DescribedGroup(StructBase):
     0+)
     """
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     group_state: str = ""
     """Name of the group state; empty when the group could not be described. (versions 0+)"""
     group_epoch: int = 0
@@ -708,38 +708,40 @@ _ShareGroupDescribeResponseConstants._facts = (
     'ions":"0+","about":"Milliseconds this response was or should be held back because a quota '
     'was exceeded, 0 for none."},{"name":"groups","json":"groups","type":"[]DescribedGroup","ve'
     'rsions":"0+","about":"One entry per group that was asked for."}],"structs":{"TopicPartitio'
-    'ns":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"topic_nam'
-    'e","json":"topicName","type":"string","versions":"0+","entityType":"topicName"},{"name":"p'
-    'artitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of the pa'
-    'rtitions."}],"Assignment":[{"name":"topic_partitions","json":"topicPartitions","type":"[]T'
-    'opicPartitions","versions":"0+","about":"One entry per assigned topic."}],"DescribedGroup"'
-    ':[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Error co'
-    'de of describing this group, 0 for none."},{"name":"error_message","json":"errorMessage","'
-    'type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human reada'
-    'ble detail of the error of describing this group, null when there is nothing to add."},{"n'
-    'ame":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId"},{'
-    '"name":"group_state","json":"groupState","type":"string","versions":"0+","about":"Name of '
-    'the group state; empty when the group could not be described."},{"name":"group_epoch","jso'
-    'n":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group, raised when '
-    'its members, subscriptions or topics change."},{"name":"assignment_epoch","json":"assignme'
-    'ntEpoch","type":"int32","versions":"0+","about":"Group epoch for which the current target '
-    'assignment was worked out."},{"name":"assignor_name","json":"assignorName","type":"string"'
-    ',"versions":"0+","about":"Assignor the broker uses to spread partitions over the members."'
-    '},{"name":"members","json":"members","type":"[]Member","versions":"0+","about":"One entry '
-    'per member of the group."},{"name":"authorized_operations","json":"authorizedOperations","'
-    'type":"int32","versions":"0+","default":-2147483648,"about":"Bit n is set when the caller '
-    "may perform the ACL operation with code n; -2147483648 when this was not asked for or not "
-    'filled in."}],"Member":[{"name":"member_id","json":"memberId","type":"string","versions":"'
-    '0+"},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":'
-    '"0+","default":null,"about":"Rack the member says it runs in, null when it named none."},{'
-    '"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Group e'
-    'poch the member has caught up with."},{"name":"client_id","json":"clientId","type":"string'
-    '","versions":"0+","about":"Client id the member is configured with."},{"name":"client_host'
-    '","json":"clientHost","type":"string","versions":"0+","about":"Address the member connects'
-    ' from."},{"name":"subscribed_topic_names","json":"subscribedTopicNames","type":"[]string",'
-    '"versions":"0+","entityType":"topicName","about":"Topics the member wants to consume."},{"'
-    'name":"assignment","json":"assignment","type":"Assignment","versions":"0+","about":"Partit'
-    'ions the member is assigned at present."}]}}'
+    'ns":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the '
+    'topic."},{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityTy'
+    'pe":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","ty'
+    'pe":"[]int32","versions":"0+","about":"Numbers of the partitions."}],"Assignment":[{"name"'
+    ':"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","a'
+    'bout":"One entry per assigned topic."}],"DescribedGroup":[{"name":"error_code","json":"err'
+    'orCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of de'
+    'scribing this group, 0 for none."},{"name":"error_message","json":"errorMessage","type":"s'
+    'tring","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable deta'
+    'il of the error of describing this group, null when there is nothing to add."},{"name":"gr'
+    'oup_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"I'
+    'd of the group."},{"name":"group_state","json":"groupState","type":"string","versions":"0+'
+    '","enumeration":"GroupState","about":"Name of the group state; empty when the group could '
+    'not be described."},{"name":"group_epoch","json":"groupEpoch","type":"int32","versions":"0'
+    '+","about":"Version of the group, raised when its members, subscriptions or topics change.'
+    '"},{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","abo'
+    'ut":"Group epoch for which the current target assignment was worked out."},{"name":"assign'
+    'or_name","json":"assignorName","type":"string","versions":"0+","about":"Assignor the broke'
+    'r uses to spread partitions over the members."},{"name":"members","json":"members","type":'
+    '"[]Member","versions":"0+","about":"One entry per member of the group."},{"name":"authoriz'
+    'ed_operations","json":"authorizedOperations","type":"int32","versions":"0+","enumeration":'
+    '"AuthorizedOperations","default":-2147483648,"about":"Bit n is set when the caller may per'
+    "form the ACL operation with code n; -2147483648 when this was not asked for or not filled "
+    'in."}],"Member":[{"name":"member_id","json":"memberId","type":"string","versions":"0+","ab'
+    'out":"Id of the member within its group."},{"name":"rack_id","json":"rackId","type":"strin'
+    'g","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member says it'
+    ' runs in, null when it named none."},{"name":"member_epoch","json":"memberEpoch","type":"i'
+    'nt32","versions":"0+","about":"Group epoch the member has caught up with."},{"name":"clien'
+    't_id","json":"clientId","type":"string","versions":"0+","about":"Client id the member is c'
+    'onfigured with."},{"name":"client_host","json":"clientHost","type":"string","versions":"0+'
+    '","about":"Address the member connects from."},{"name":"subscribed_topic_names","json":"su'
+    'bscribedTopicNames","type":"[]string","versions":"0+","entityType":"topicName","about":"To'
+    'pics the member wants to consume."},{"name":"assignment","json":"assignment","type":"Assig'
+    'nment","versions":"0+","about":"Partitions the member is assigned at present."}]}}'
 )
 _ShareGroupDescribeResponseConstants._plan = (
     "1\n"

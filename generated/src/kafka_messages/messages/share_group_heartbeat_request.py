@@ -52,7 +52,7 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
     """
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     member_id: str = ""
     """Id the member made up for itself and keeps for its lifetime. (versions 0+)"""
     member_epoch: int = 0
@@ -211,15 +211,16 @@ _ShareGroupHeartbeatRequestConstants._codecs = {
 _ShareGroupHeartbeatRequestConstants._facts = (
     '{"name":"ShareGroupHeartbeatRequest","type":"request","validVersions":"1","flexibleVersion'
     's":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","ent'
-    'ityType":"groupId"},{"name":"member_id","json":"memberId","type":"string","versions":"0+",'
-    '"about":"Id the member made up for itself and keeps for its lifetime."},{"name":"member_ep'
-    'och","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member last go'
-    't from the coordinator; 0 to join, -1 to leave."},{"name":"rack_id","json":"rackId","type"'
-    ':"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member '
-    'runs in; null when it has none or nothing changed since the last heartbeat."},{"name":"sub'
-    'scribed_topic_names","json":"subscribedTopicNames","type":"[]string","versions":"0+","null'
-    'ableVersions":"0+","entityType":"topicName","default":null,"about":"Topics the member want'
-    's to consume; null when unchanged since the last heartbeat."}]}'
+    'ityType":"groupId","about":"Id of the group."},{"name":"member_id","json":"memberId","type'
+    '":"string","versions":"0+","about":"Id the member made up for itself and keeps for its lif'
+    'etime."},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","enume'
+    'ration":"MemberEpoch","about":"Epoch the member last got from the coordinator; 0 to join, '
+    '-1 to leave."},{"name":"rack_id","json":"rackId","type":"string","versions":"0+","nullable'
+    'Versions":"0+","default":null,"about":"Rack the member runs in; null when it has none or n'
+    'othing changed since the last heartbeat."},{"name":"subscribed_topic_names","json":"subscr'
+    'ibedTopicNames","type":"[]string","versions":"0+","nullableVersions":"0+","entityType":"to'
+    'picName","default":null,"about":"Topics the member wants to consume; null when unchanged s'
+    'ince the last heartbeat."}]}'
 )
 _ShareGroupHeartbeatRequestConstants._plan = (
     "1\n"

@@ -46,7 +46,7 @@ class TopicPartitions(StructBase):
     """Some partitions of one topic."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -368,22 +368,22 @@ _ShareGroupHeartbeatResponseConstants._facts = (
     'ons":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ver'
     'sions":"0+","about":"Milliseconds this response was or should be held back because a quota'
     ' was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versi'
-    'ons":"0+","about":"Error code of the heartbeat, 0 for none."},{"name":"error_message","jso'
-    'n":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"'
-    'about":"Human readable detail of the error of the heartbeat, null when there is nothing to'
-    ' add."},{"name":"member_id","json":"memberId","type":"string","versions":"0+","nullableVer'
-    'sions":"0+","default":null,"about":"Id of the member, null when the coordinator does not r'
-    'epeat it, as after an error."},{"name":"member_epoch","json":"memberEpoch","type":"int32",'
-    '"versions":"0+","about":"Epoch the member has to send with its next heartbeat."},{"name":"'
-    'heartbeat_interval_ms","json":"heartbeatIntervalMs","type":"int32","versions":"0+","about"'
-    ':"Milliseconds the member should let pass between heartbeats."},{"name":"assignment","json'
-    '":"assignment","type":"Assignment","versions":"0+","nullableVersions":"0+","default":null,'
-    '"about":"Everything the member should consume from now on; null when the assignment it alr'
-    'eady has still holds."}],"structs":{"TopicPartitions":[{"name":"topic_id","json":"topicId"'
-    ',"type":"uuid","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32",'
-    '"versions":"0+","about":"Numbers of the partitions."}],"Assignment":[{"name":"topic_partit'
-    'ions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","about":"One ent'
-    'ry per assigned topic."}]}}'
+    'ons":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none."},{"'
+    'name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersi'
+    'ons":"0+","default":null,"about":"Human readable detail of the error of the heartbeat, nul'
+    'l when there is nothing to add."},{"name":"member_id","json":"memberId","type":"string","v'
+    'ersions":"0+","nullableVersions":"0+","default":null,"about":"Id of the member, null when '
+    'the coordinator does not repeat it, as after an error."},{"name":"member_epoch","json":"me'
+    'mberEpoch","type":"int32","versions":"0+","about":"Epoch the member has to send with its n'
+    'ext heartbeat."},{"name":"heartbeat_interval_ms","json":"heartbeatIntervalMs","type":"int3'
+    '2","versions":"0+","about":"Milliseconds the member should let pass between heartbeats."},'
+    '{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","nullableVers'
+    'ions":"0+","default":null,"about":"Everything the member should consume from now on; null '
+    'when the assignment it already has still holds."}],"structs":{"TopicPartitions":[{"name":"'
+    'topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},{"nam'
+    'e":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of t'
+    'he partitions."}],"Assignment":[{"name":"topic_partitions","json":"topicPartitions","type"'
+    ':"[]TopicPartitions","versions":"0+","about":"One entry per assigned topic."}]}}'
 )
 _ShareGroupHeartbeatResponseConstants._plan = (
     "1\n"

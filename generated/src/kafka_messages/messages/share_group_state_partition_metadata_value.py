@@ -41,9 +41,9 @@ class TopicPartitionsInfo(StructBase):
     """One topic with some of its partitions."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Partition indexes in this topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -78,9 +78,9 @@ class TopicInfo(StructBase):
     """One topic as a whole."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -381,11 +381,12 @@ _ShareGroupStatePartitionMetadataValueConstants._facts = (
     'tate exists, so that members can be given them."},{"name":"deleting_topics","json":"deleti'
     'ngTopics","type":"[]TopicInfo","versions":"0+","about":"Topics whose share state for this '
     'group is being deleted."}],"structs":{"TopicPartitionsInfo":[{"name":"topic_id","json":"to'
-    'picId","type":"uuid","versions":"0+"},{"name":"topic_name","json":"topicName","type":"stri'
-    'ng","versions":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":'
-    '"0+","about":"Partition indexes in this topic."}],"TopicInfo":[{"name":"topic_id","json":"'
-    'topicId","type":"uuid","versions":"0+"},{"name":"topic_name","json":"topicName","type":"st'
-    'ring","versions":"0+"}]}}'
+    'picId","type":"uuid","versions":"0+","about":"Id of the topic."},{"name":"topic_name","jso'
+    'n":"topicName","type":"string","versions":"0+","about":"Name of the topic."},{"name":"part'
+    'itions","json":"partitions","type":"[]int32","versions":"0+","about":"Partition indexes in'
+    ' this topic."}],"TopicInfo":[{"name":"topic_id","json":"topicId","type":"uuid","versions":'
+    '"0+","about":"Id of the topic."},{"name":"topic_name","json":"topicName","type":"string","'
+    'versions":"0+","about":"Name of the topic."}]}}'
 )
 _ShareGroupStatePartitionMetadataValueConstants._plan = (
     "1\n"

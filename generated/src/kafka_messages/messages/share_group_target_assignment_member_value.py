@@ -38,7 +38,7 @@ class TopicPartition(StructBase):
     """Wanted partitions, one entry per topic."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Partition indexes in this topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -219,8 +219,8 @@ _ShareGroupTargetAssignmentMemberValueConstants._facts = (
     ':"0","flexibleVersions":"0+","fields":[{"name":"topic_partitions","json":"topicPartitions"'
     ',"type":"[]TopicPartition","versions":"0+","about":"Wanted partitions, one entry per topic'
     '."}],"structs":{"TopicPartition":[{"name":"topic_id","json":"topicId","type":"uuid","versi'
-    'ons":"0+"},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+","abou'
-    't":"Partition indexes in this topic."}]}}'
+    'ons":"0+","about":"Id of the topic."},{"name":"partitions","json":"partitions","type":"[]i'
+    'nt32","versions":"0+","about":"Partition indexes in this topic."}]}}'
 )
 _ShareGroupTargetAssignmentMemberValueConstants._plan = (
     "1\n"

@@ -319,9 +319,10 @@ _ShareSnapshotValueConstants._facts = (
     'ateBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","versions":"0+","abo'
     'ut":"First offset in the run."},{"name":"last_offset","json":"lastOffset","type":"int64","'
     'versions":"0+","about":"Last offset in the run, included."},{"name":"delivery_state","json'
-    '":"deliveryState","type":"int8","versions":"0+","about":"0 available, 2 acknowledged, 4 ar'
-    'chived."},{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+","'
-    'about":"How many times the records were handed to a consumer."}]}}'
+    '":"deliveryState","type":"int8","versions":"0+","enumeration":"DeliveryState","about":"0 a'
+    'vailable, 2 acknowledged, 4 archived."},{"name":"delivery_count","json":"deliveryCount","t'
+    'ype":"int16","versions":"0+","about":"How many times the records were handed to a consumer'
+    '."}]}}'
 )
 _ShareSnapshotValueConstants._plan = (
     "1\n"

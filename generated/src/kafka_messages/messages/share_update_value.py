@@ -282,9 +282,9 @@ _ShareUpdateValueConstants._facts = (
     ',"json":"firstOffset","type":"int64","versions":"0+","about":"First offset in the run."},{'
     '"name":"last_offset","json":"lastOffset","type":"int64","versions":"0+","about":"Last offs'
     'et in the run, included."},{"name":"delivery_state","json":"deliveryState","type":"int8","'
-    'versions":"0+","about":"0 available, 2 acknowledged, 4 archived."},{"name":"delivery_count'
-    '","json":"deliveryCount","type":"int16","versions":"0+","about":"How many times the record'
-    's were handed to a consumer."}]}}'
+    'versions":"0+","enumeration":"DeliveryState","about":"0 available, 2 acknowledged, 4 archi'
+    'ved."},{"name":"delivery_count","json":"deliveryCount","type":"int16","versions":"0+","abo'
+    'ut":"How many times the records were handed to a consumer."}]}}'
 )
 _ShareUpdateValueConstants._plan = (
     "1\n"

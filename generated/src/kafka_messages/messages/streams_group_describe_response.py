@@ -74,9 +74,9 @@ class KeyValue(StructBase):
     """A setting or a tag with its value."""
 
     key: str = ""
-    """Versions 0+."""
+    """Name of the tag or setting. (versions 0+)"""
     value: str = ""
-    """Versions 0+."""
+    """Value of the tag or setting. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -106,7 +106,7 @@ class TopicInfo(StructBase):
     """An internal topic the application needs."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: int = 0
     """Number of partitions the topic should have, 0 when the application does not fix it. (versions 0+)"""
     replication_factor: int = 0
@@ -257,9 +257,9 @@ class Endpoint(StructBase):
     """Address at which an application instance answers queries about its state."""
 
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address that other members send queries of this member's state to. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -407,7 +407,7 @@ class Member(StructBase):
     """One entry per member of the group."""
 
     member_id: str = ""
-    """Versions 0+."""
+    """Id of the member within its group. (versions 0+)"""
     member_epoch: int = 0
     """Group epoch the member has caught up with. (versions 0+)"""
     instance_id: str | None = None
@@ -514,7 +514,7 @@ class TopologyDescriptionNode(StructBase):
     """One node of the processing graph."""
 
     name: str = ""
-    """Versions 1+."""
+    """Name of the node, unique in the topology. (versions 1+)"""
     node_type: int = 0
     """Number for the kind of node: source, processor or sink. (versions 1+)"""
     source_topics: list[str] = field(default_factory=list)
@@ -684,7 +684,7 @@ class DescribedGroup(StructBase):
     0+)
     """
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     group_state: str = ""
     """Name of the group state; empty when the group could not be described. (versions 0+)"""
     group_epoch: int = 0
@@ -2278,111 +2278,117 @@ _StreamsGroupDescribeResponseConstants._facts = (
     'versions":"0+","about":"Milliseconds this response was or should be held back because a qu'
     'ota was exceeded, 0 for none."},{"name":"groups","json":"groups","type":"[]DescribedGroup"'
     ',"versions":"0+","about":"One entry per group that was asked for."}],"structs":{"Endpoint"'
-    ':[{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port","json":"por'
-    't","type":"uint16","versions":"0+"}],"TaskOffset":[{"name":"subtopology_id","json":"subtop'
-    'ologyId","type":"string","versions":"0+","about":"Subtopology the task runs."},{"name":"pa'
-    'rtition","json":"partition","type":"int32","versions":"0+","about":"Input partition number'
-    ' of the task."},{"name":"offset","json":"offset","type":"int64","versions":"0+","about":"O'
-    'ffset added up over the changelog partitions of the task."}],"Assignment":[{"name":"active'
-    '_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","about":"Tasks that proces'
-    's records on this member."},{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskId'
-    's","versions":"0+","about":"Tasks whose state this member copies in order to take over qui'
-    'ckly."},{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","ab'
-    'out":"Tasks whose state this member restores because they are to move to it."}],"TaskIds":'
-    '[{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"'
-    'Subtopology the tasks run."},{"name":"partitions","json":"partitions","type":"[]int32","ve'
-    'rsions":"0+","about":"Input partition numbers, each of which makes one task."}],"KeyValue"'
-    ':[{"name":"key","json":"key","type":"string","versions":"0+"},{"name":"value","json":"valu'
-    'e","type":"string","versions":"0+"}],"TopicInfo":[{"name":"name","json":"name","type":"str'
-    'ing","versions":"0+","entityType":"topicName"},{"name":"partitions","json":"partitions","t'
-    'ype":"int32","versions":"0+","about":"Number of partitions the topic should have, 0 when t'
-    'he application does not fix it."},{"name":"replication_factor","json":"replicationFactor",'
-    '"type":"int16","versions":"0+","about":"Number of replicas of each partition, 0 for the br'
-    'oker\'s default."},{"name":"topic_configs","json":"topicConfigs","type":"[]KeyValue","versi'
-    'ons":"0+","about":"One entry per topic setting to create the topic with."}],"TopologyDescr'
-    'iption":[{"name":"subtopologies","json":"subtopologies","type":"[]TopologyDescriptionSubto'
-    'pology","versions":"1+","about":"One entry per connected part of the graph."},{"name":"glo'
-    'bal_stores","json":"globalStores","type":"[]TopologyDescriptionGlobalStore","versions":"1+'
-    '","about":"One entry per global store, which each application instance fills in full."}],"'
-    'TopologyDescriptionSubtopology":[{"name":"subtopology_id","json":"subtopologyId","type":"s'
-    'tring","versions":"1+","about":"Id of the part, unique within the topology."},{"name":"nod'
-    'es","json":"nodes","type":"[]TopologyDescriptionNode","versions":"1+","about":"One entry p'
-    'er node of this part."}],"TopologyDescriptionNode":[{"name":"name","json":"name","type":"s'
-    'tring","versions":"1+"},{"name":"node_type","json":"nodeType","type":"int8","versions":"1+'
-    '","about":"Number for the kind of node: source, processor or sink."},{"name":"source_topic'
-    's","json":"sourceTopics","type":"[]string","versions":"1+","entityType":"topicName","about'
-    '":"Topics a source node reads; empty for other kinds of node."},{"name":"sink_topic","json'
-    '":"sinkTopic","type":"string","versions":"1+","nullableVersions":"1+","entityType":"topicN'
-    'ame","default":null,"about":"Topic a sink node writes to; null for other kinds of node or '
-    'when the topic is only chosen record by record."},{"name":"stores","json":"stores","type":'
-    '"[]string","versions":"1+","about":"Names of the state stores attached to this node."},{"n'
-    'ame":"successors","json":"successors","type":"[]string","versions":"1+","about":"Names of '
-    'the nodes that receive this node\'s output."}],"TopologyDescriptionGlobalStore":[{"name":"s'
-    'ource","json":"source","type":"TopologyDescriptionNode","versions":"1+","about":"Node that'
-    ' reads the topic of the store."},{"name":"processor","json":"processor","type":"TopologyDe'
-    'scriptionNode","versions":"1+","about":"Node that puts what was read into the store."}],"D'
-    'escribedGroup":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","ab'
-    'out":"Error code of describing this group, 0 for none."},{"name":"error_message","json":"e'
-    'rrorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about'
-    '":"Human readable detail of the error of describing this group, null when there is nothing'
-    ' to add."},{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType'
-    '":"groupId"},{"name":"group_state","json":"groupState","type":"string","versions":"0+","ab'
-    'out":"Name of the group state; empty when the group could not be described."},{"name":"gro'
-    'up_epoch","json":"groupEpoch","type":"int32","versions":"0+","about":"Version of the group'
-    ', raised when its members, topology or topics change."},{"name":"assignment_epoch","json":'
-    '"assignmentEpoch","type":"int32","versions":"0+","about":"Group epoch for which the curren'
-    't target assignment was worked out."},{"name":"topology","json":"topology","type":"Topolog'
-    'y","versions":"0+","nullableVersions":"0+","default":null,"about":"Topology metadata of th'
-    'e group; null when the coordinator has none."},{"name":"members","json":"members","type":"'
-    '[]Member","versions":"0+","about":"One entry per member of the group."},{"name":"authorize'
-    'd_operations","json":"authorizedOperations","type":"int32","versions":"0+","default":-2147'
-    '483648,"about":"Bit n is set when the caller may perform the ACL operation with code n; -2'
-    '147483648 when this was not asked for or not filled in."},{"name":"topology_description","'
-    'json":"topologyDescription","type":"TopologyDescription","versions":"1+","nullableVersions'
-    '":"1+","default":null,"about":"Nodes and edges of the topology; null when not asked for or'
-    ' not available."},{"name":"topology_description_status","json":"topologyDescriptionStatus"'
-    ',"type":"int8","versions":"1+","about":"Number that tells whether the topology description'
-    ' could be given and, if not, why; 0 by default."},{"name":"assignor_name","json":"assignor'
-    'Name","type":"string","versions":"1+","nullableVersions":"1+","ignorable":true,"default":n'
-    'ull,"about":"Assignor that places the tasks of this group, null when not known."}],"Topolo'
-    'gy":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Version of the'
-    ' topology the group uses."},{"name":"subtopologies","json":"subtopologies","type":"[]Subto'
-    'pology","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry per subt'
-    'opology; null when they are not available, for instance before input topics were found."}]'
-    ',"Subtopology":[{"name":"subtopology_id","json":"subtopologyId","type":"string","versions"'
-    ':"0+","about":"Id of the subtopology, unique within the topology."},{"name":"source_topics'
-    '","json":"sourceTopics","type":"[]string","versions":"0+","entityType":"topicName","about"'
-    ':"Outside topics this subtopology reads."},{"name":"repartition_sink_topics","json":"repar'
-    'titionSinkTopics","type":"[]string","versions":"0+","entityType":"topicName","about":"Repa'
-    'rtition topics this subtopology writes to."},{"name":"state_changelog_topics","json":"stat'
-    'eChangelogTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per topic that l'
-    'ogs the changes of a state store."},{"name":"repartition_source_topics","json":"repartitio'
-    'nSourceTopics","type":"[]TopicInfo","versions":"0+","about":"One entry per repartition top'
-    'ic this subtopology reads."}],"Member":[{"name":"member_id","json":"memberId","type":"stri'
-    'ng","versions":"0+"},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions"'
-    ':"0+","about":"Group epoch the member has caught up with."},{"name":"instance_id","json":"'
-    'instanceId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about"'
-    ':"Static membership id of the member, null for a dynamic member."},{"name":"rack_id","json'
-    '":"rackId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":'
-    '"Rack the member says it runs in, null when it named none."},{"name":"client_id","json":"c'
-    'lientId","type":"string","versions":"0+","about":"Client id the member is configured with.'
-    '"},{"name":"client_host","json":"clientHost","type":"string","versions":"0+","about":"Addr'
-    'ess the member connects from."},{"name":"topology_epoch","json":"topologyEpoch","type":"in'
-    't32","versions":"0+","about":"Version of the topology the member itself runs."},{"name":"p'
-    'rocess_id","json":"processId","type":"string","versions":"0+","about":"Identifies the appl'
-    'ication instance; members of one instance share it."},{"name":"user_endpoint","json":"user'
-    'Endpoint","type":"Endpoint","versions":"0+","nullableVersions":"0+","default":null,"about"'
-    ':"Address for queries about this instance\'s state, null when it offers none."},{"name":"cl'
-    'ient_tags","json":"clientTags","type":"[]KeyValue","versions":"0+","about":"One entry per '
-    'tag of the instance, usable to spread standby tasks."},{"name":"task_offsets","json":"task'
-    'Offsets","type":"[]TaskOffset","versions":"0+","about":"One entry per task whose progress '
-    'the member reported."},{"name":"task_end_offsets","json":"taskEndOffsets","type":"[]TaskOf'
-    'fset","versions":"0+","about":"One entry per task whose changelog end the member reported.'
-    '"},{"name":"assignment","json":"assignment","type":"Assignment","versions":"0+","about":"T'
-    'asks the member has now."},{"name":"target_assignment","json":"targetAssignment","type":"A'
-    'ssignment","versions":"0+","about":"Tasks the member should have once the group has settle'
-    'd."},{"name":"is_classic","json":"isClassic","type":"bool","versions":"0+","about":"True w'
-    'hile the member still speaks the classic group protocol."}]}}'
+    ':[{"name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP ad'
+    'dress that other members send queries of this member\'s state to."},{"name":"port","json":"'
+    'port","type":"uint16","versions":"0+","about":"TCP port at that host."}],"TaskOffset":[{"n'
+    'ame":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subt'
+    'opology the task runs."},{"name":"partition","json":"partition","type":"int32","versions":'
+    '"0+","about":"Input partition number of the task."},{"name":"offset","json":"offset","type'
+    '":"int64","versions":"0+","about":"Offset added up over the changelog partitions of the ta'
+    'sk."}],"Assignment":[{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","versi'
+    'ons":"0+","about":"Tasks that process records on this member."},{"name":"standby_tasks","j'
+    'son":"standbyTasks","type":"[]TaskIds","versions":"0+","about":"Tasks whose state this mem'
+    'ber copies in order to take over quickly."},{"name":"warmup_tasks","json":"warmupTasks","t'
+    'ype":"[]TaskIds","versions":"0+","about":"Tasks whose state this member restores because t'
+    'hey are to move to it."}],"TaskIds":[{"name":"subtopology_id","json":"subtopologyId","type'
+    '":"string","versions":"0+","about":"Subtopology the tasks run."},{"name":"partitions","jso'
+    'n":"partitions","type":"[]int32","versions":"0+","about":"Input partition numbers, each of'
+    ' which makes one task."}],"KeyValue":[{"name":"key","json":"key","type":"string","versions'
+    '":"0+","about":"Name of the tag or setting."},{"name":"value","json":"value","type":"strin'
+    'g","versions":"0+","about":"Value of the tag or setting."}],"TopicInfo":[{"name":"name","j'
+    'son":"name","type":"string","versions":"0+","entityType":"topicName","about":"Name of the '
+    'topic."},{"name":"partitions","json":"partitions","type":"int32","versions":"0+","about":"'
+    'Number of partitions the topic should have, 0 when the application does not fix it."},{"na'
+    'me":"replication_factor","json":"replicationFactor","type":"int16","versions":"0+","about"'
+    ':"Number of replicas of each partition, 0 for the broker\'s default."},{"name":"topic_confi'
+    'gs","json":"topicConfigs","type":"[]KeyValue","versions":"0+","about":"One entry per topic'
+    ' setting to create the topic with."}],"TopologyDescription":[{"name":"subtopologies","json'
+    '":"subtopologies","type":"[]TopologyDescriptionSubtopology","versions":"1+","about":"One e'
+    'ntry per connected part of the graph."},{"name":"global_stores","json":"globalStores","typ'
+    'e":"[]TopologyDescriptionGlobalStore","versions":"1+","about":"One entry per global store,'
+    ' which each application instance fills in full."}],"TopologyDescriptionSubtopology":[{"nam'
+    'e":"subtopology_id","json":"subtopologyId","type":"string","versions":"1+","about":"Id of '
+    'the part, unique within the topology."},{"name":"nodes","json":"nodes","type":"[]TopologyD'
+    'escriptionNode","versions":"1+","about":"One entry per node of this part."}],"TopologyDesc'
+    'riptionNode":[{"name":"name","json":"name","type":"string","versions":"1+","about":"Name o'
+    'f the node, unique in the topology."},{"name":"node_type","json":"nodeType","type":"int8",'
+    '"versions":"1+","enumeration":"TopologyNodeType","about":"Number for the kind of node: sou'
+    'rce, processor or sink."},{"name":"source_topics","json":"sourceTopics","type":"[]string",'
+    '"versions":"1+","entityType":"topicName","about":"Topics a source node reads; empty for ot'
+    'her kinds of node."},{"name":"sink_topic","json":"sinkTopic","type":"string","versions":"1'
+    '+","nullableVersions":"1+","entityType":"topicName","default":null,"about":"Topic a sink n'
+    "ode writes to; null for other kinds of node or when the topic is only chosen record by rec"
+    'ord."},{"name":"stores","json":"stores","type":"[]string","versions":"1+","about":"Names o'
+    'f the state stores attached to this node."},{"name":"successors","json":"successors","type'
+    '":"[]string","versions":"1+","about":"Names of the nodes that receive this node\'s output."'
+    '}],"TopologyDescriptionGlobalStore":[{"name":"source","json":"source","type":"TopologyDesc'
+    'riptionNode","versions":"1+","about":"Node that reads the topic of the store."},{"name":"p'
+    'rocessor","json":"processor","type":"TopologyDescriptionNode","versions":"1+","about":"Nod'
+    'e that puts what was read into the store."}],"DescribedGroup":[{"name":"error_code","json"'
+    ':"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code '
+    'of describing this group, 0 for none."},{"name":"error_message","json":"errorMessage","typ'
+    'e":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable'
+    ' detail of the error of describing this group, null when there is nothing to add."},{"name'
+    '":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","abou'
+    't":"Id of the group."},{"name":"group_state","json":"groupState","type":"string","versions'
+    '":"0+","enumeration":"GroupState","about":"Name of the group state; empty when the group c'
+    'ould not be described."},{"name":"group_epoch","json":"groupEpoch","type":"int32","version'
+    's":"0+","about":"Version of the group, raised when its members, topology or topics change.'
+    '"},{"name":"assignment_epoch","json":"assignmentEpoch","type":"int32","versions":"0+","abo'
+    'ut":"Group epoch for which the current target assignment was worked out."},{"name":"topolo'
+    'gy","json":"topology","type":"Topology","versions":"0+","nullableVersions":"0+","default":'
+    'null,"about":"Topology metadata of the group; null when the coordinator has none."},{"name'
+    '":"members","json":"members","type":"[]Member","versions":"0+","about":"One entry per memb'
+    'er of the group."},{"name":"authorized_operations","json":"authorizedOperations","type":"i'
+    'nt32","versions":"0+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"'
+    "Bit n is set when the caller may perform the ACL operation with code n; -2147483648 when t"
+    'his was not asked for or not filled in."},{"name":"topology_description","json":"topologyD'
+    'escription","type":"TopologyDescription","versions":"1+","nullableVersions":"1+","default"'
+    ':null,"about":"Nodes and edges of the topology; null when not asked for or not available."'
+    '},{"name":"topology_description_status","json":"topologyDescriptionStatus","type":"int8","'
+    'versions":"1+","enumeration":"TopologyDescriptionStatus","about":"Number that tells whethe'
+    'r the topology description could be given and, if not, why; 0 by default."},{"name":"assig'
+    'nor_name","json":"assignorName","type":"string","versions":"1+","nullableVersions":"1+","i'
+    'gnorable":true,"default":null,"about":"Assignor that places the tasks of this group, null '
+    'when not known."}],"Topology":[{"name":"epoch","json":"epoch","type":"int32","versions":"0'
+    '+","about":"Version of the topology the group uses."},{"name":"subtopologies","json":"subt'
+    'opologies","type":"[]Subtopology","versions":"0+","nullableVersions":"0+","default":null,"'
+    'about":"One entry per subtopology; null when they are not available, for instance before i'
+    'nput topics were found."}],"Subtopology":[{"name":"subtopology_id","json":"subtopologyId",'
+    '"type":"string","versions":"0+","about":"Id of the subtopology, unique within the topology'
+    '."},{"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","entit'
+    'yType":"topicName","about":"Outside topics this subtopology reads."},{"name":"repartition_'
+    'sink_topics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","entityType"'
+    ':"topicName","about":"Repartition topics this subtopology writes to."},{"name":"state_chan'
+    'gelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","versions":"0+","about":"'
+    'One entry per topic that logs the changes of a state store."},{"name":"repartition_source_'
+    'topics","json":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"One'
+    ' entry per repartition topic this subtopology reads."}],"Member":[{"name":"member_id","jso'
+    'n":"memberId","type":"string","versions":"0+","about":"Id of the member within its group."'
+    '},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Grou'
+    'p epoch the member has caught up with."},{"name":"instance_id","json":"instanceId","type":'
+    '"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Static membership'
+    ' id of the member, null for a dynamic member."},{"name":"rack_id","json":"rackId","type":"'
+    'string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the member sa'
+    'ys it runs in, null when it named none."},{"name":"client_id","json":"clientId","type":"st'
+    'ring","versions":"0+","about":"Client id the member is configured with."},{"name":"client_'
+    'host","json":"clientHost","type":"string","versions":"0+","about":"Address the member conn'
+    'ects from."},{"name":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+'
+    '","about":"Version of the topology the member itself runs."},{"name":"process_id","json":"'
+    'processId","type":"string","versions":"0+","about":"Identifies the application instance; m'
+    'embers of one instance share it."},{"name":"user_endpoint","json":"userEndpoint","type":"E'
+    'ndpoint","versions":"0+","nullableVersions":"0+","default":null,"about":"Address for queri'
+    'es about this instance\'s state, null when it offers none."},{"name":"client_tags","json":"'
+    'clientTags","type":"[]KeyValue","versions":"0+","about":"One entry per tag of the instance'
+    ', usable to spread standby tasks."},{"name":"task_offsets","json":"taskOffsets","type":"[]'
+    'TaskOffset","versions":"0+","about":"One entry per task whose progress the member reported'
+    '."},{"name":"task_end_offsets","json":"taskEndOffsets","type":"[]TaskOffset","versions":"0'
+    '+","about":"One entry per task whose changelog end the member reported."},{"name":"assignm'
+    'ent","json":"assignment","type":"Assignment","versions":"0+","about":"Tasks the member has'
+    ' now."},{"name":"target_assignment","json":"targetAssignment","type":"Assignment","version'
+    's":"0+","about":"Tasks the member should have once the group has settled."},{"name":"is_cl'
+    'assic","json":"isClassic","type":"bool","versions":"0+","about":"True while the member sti'
+    'll speaks the classic group protocol."}]}}'
 )
 _StreamsGroupDescribeResponseConstants._plan = (
     "1\n"

@@ -72,9 +72,9 @@ class KeyValue(StructBase):
     """A setting or a tag with its value."""
 
     key: str = ""
-    """Versions 0+."""
+    """Name of the tag or setting. (versions 0+)"""
     value: str = ""
-    """Versions 0+."""
+    """Value of the tag or setting. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -104,7 +104,7 @@ class TopicInfo(StructBase):
     """An internal topic the application needs."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: int = 0
     """Number of partitions the topic should have, 0 when the application does not fix it. (versions 0+)"""
     replication_factor: int = 0
@@ -342,9 +342,9 @@ class Endpoint(StructBase):
     """Address at which an application instance answers queries about its state."""
 
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address that other members send queries of this member's state to. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -433,7 +433,7 @@ class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
     """
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     member_id: str = ""
     """Id the member made up for itself and keeps for its lifetime. (versions 0+)"""
     member_epoch: int = 0
@@ -1447,84 +1447,87 @@ _StreamsGroupHeartbeatRequestConstants._codecs = {
 _StreamsGroupHeartbeatRequestConstants._facts = (
     '{"name":"StreamsGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVer'
     'sions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+",'
-    '"entityType":"groupId"},{"name":"member_id","json":"memberId","type":"string","versions":"'
-    '0+","about":"Id the member made up for itself and keeps for its lifetime."},{"name":"membe'
-    'r_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member las'
-    "t got from the coordinator; 0 to join, -1 to leave, -2 when a static member leaves for a s"
-    'hort while."},{"name":"endpoint_information_epoch","json":"endpointInformationEpoch","type'
-    '":"int32","versions":"0+","about":"Version of the endpoint to partitions table the member '
-    'holds, so that it is only sent again when newer."},{"name":"instance_id","json":"instanceI'
-    'd","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Static '
-    'membership id; null for a dynamic member or when unchanged since the last heartbeat."},{"n'
-    'ame":"rack_id","json":"rackId","type":"string","versions":"0+","nullableVersions":"0+","de'
-    'fault":null,"about":"Rack the member runs in; null when it has none or nothing changed sin'
-    'ce the last heartbeat."},{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type"'
-    ':"int32","versions":"0+","default":-1,"about":"Milliseconds the member gets to give up tas'
-    'ks the coordinator takes away; -1 when unchanged since the last heartbeat."},{"name":"topo'
-    'logy","json":"topology","type":"Topology","versions":"0+","nullableVersions":"0+","default'
-    '":null,"about":"Topology metadata the member wants the group to use; null when it does not'
-    ' send it with this heartbeat."},{"name":"active_tasks","json":"activeTasks","type":"[]Task'
-    'Ids","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks the member is p'
-    'rocessing now; null when unchanged since the last heartbeat."},{"name":"standby_tasks","js'
-    'on":"standbyTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":nu'
-    'll,"about":"Tasks whose state the member keeps a copy of now; null when unchanged since th'
-    'e last heartbeat."},{"name":"warmup_tasks","json":"warmupTasks","type":"[]TaskIds","versio'
-    'ns":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the member is r'
-    'estoring ahead of a move; null when unchanged since the last heartbeat."},{"name":"process'
-    '_id","json":"processId","type":"string","versions":"0+","nullableVersions":"0+","default":'
-    'null,"about":"Identifies the application instance, shared by all its members; null when un'
-    'changed since the last heartbeat."},{"name":"user_endpoint","json":"userEndpoint","type":"'
-    'Endpoint","versions":"0+","nullableVersions":"0+","default":null,"about":"Address for quer'
-    'ies about this instance\'s state; null when it offers none or nothing changed."},{"name":"c'
-    'lient_tags","json":"clientTags","type":"[]KeyValue","versions":"0+","nullableVersions":"0+'
-    '","default":null,"about":"One entry per tag of the instance, usable to spread standby task'
-    's; null when unchanged since the last heartbeat."},{"name":"task_offsets","json":"taskOffs'
-    'ets","type":"[]TaskOffset","versions":"0+","nullableVersions":"0+","default":null,"about":'
-    '"One entry per task with the changelog offset reached so far; null when the member does no'
-    't report it this time."},{"name":"task_end_offsets","json":"taskEndOffsets","type":"[]Task'
-    'Offset","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry per task'
-    ' with the end offset of its changelog; null when the member does not report it this time."'
-    '},{"name":"shutdown_application","json":"shutdownApplication","type":"bool","versions":"0+'
-    '","about":"True when the member asks that all members of the application shut down."}],"st'
-    'ructs":{"KeyValue":[{"name":"key","json":"key","type":"string","versions":"0+"},{"name":"v'
-    'alue","json":"value","type":"string","versions":"0+"}],"TopicInfo":[{"name":"name","json":'
-    '"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions","jso'
-    'n":"partitions","type":"int32","versions":"0+","about":"Number of partitions the topic sho'
-    'uld have, 0 when the application does not fix it."},{"name":"replication_factor","json":"r'
-    'eplicationFactor","type":"int16","versions":"0+","about":"Number of replicas of each parti'
-    'tion, 0 for the broker\'s default."},{"name":"topic_configs","json":"topicConfigs","type":"'
-    '[]KeyValue","versions":"0+","about":"One entry per topic setting to create the topic with.'
-    '"}],"Endpoint":[{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"por'
-    't","json":"port","type":"uint16","versions":"0+"}],"TaskOffset":[{"name":"subtopology_id",'
-    '"json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology the task runs.'
-    '"},{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Input pa'
-    'rtition number of the task."},{"name":"offset","json":"offset","type":"int64","versions":"'
-    '0+","about":"Offset added up over the changelog partitions of the task."}],"TaskIds":[{"na'
-    'me":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subto'
-    'pology the tasks run."},{"name":"partitions","json":"partitions","type":"[]int32","version'
-    's":"0+","about":"Input partition numbers, each of which makes one task."}],"Topology":[{"n'
-    'ame":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Version of the topolog'
-    'y."},{"name":"subtopologies","json":"subtopologies","type":"[]Subtopology","versions":"0+"'
-    ',"about":"One entry per subtopology."}],"Subtopology":[{"name":"subtopology_id","json":"su'
-    'btopologyId","type":"string","versions":"0+","about":"Id of the subtopology, unique within'
-    ' the topology."},{"name":"source_topics","json":"sourceTopics","type":"[]string","versions'
-    '":"0+","entityType":"topicName","about":"Outside topics this subtopology reads by name."},'
-    '{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]string","versions":"0+","'
-    'about":"Regular expressions of outside topics this subtopology reads."},{"name":"state_cha'
-    'ngelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","versions":"0+","about":'
-    '"One entry per topic that logs the changes of a state store."},{"name":"repartition_sink_t'
-    'opics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","entityType":"topi'
-    'cName","about":"Repartition topics this subtopology writes to."},{"name":"repartition_sour'
-    'ce_topics","json":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"'
-    'One entry per repartition topic this subtopology reads."},{"name":"copartition_groups","js'
-    'on":"copartitionGroups","type":"[]CopartitionGroup","versions":"0+","about":"One entry per'
-    ' set of input topics that need the same number of partitions."}],"CopartitionGroup":[{"nam'
-    'e":"source_topics","json":"sourceTopics","type":"[]int16","versions":"0+","about":"Positio'
-    'ns, from 0, in the SourceTopics of the subtopology."},{"name":"source_topic_regex","json":'
-    '"sourceTopicRegex","type":"[]int16","versions":"0+","about":"Positions, from 0, in the Sou'
-    'rceTopicRegex of the subtopology."},{"name":"repartition_source_topics","json":"repartitio'
-    'nSourceTopics","type":"[]int16","versions":"0+","about":"Positions, from 0, in the Reparti'
-    'tionSourceTopics of the subtopology."}]}}'
+    '"entityType":"groupId","about":"Id of the group."},{"name":"member_id","json":"memberId","'
+    'type":"string","versions":"0+","about":"Id the member made up for itself and keeps for its'
+    ' lifetime."},{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","e'
+    'numeration":"MemberEpoch","about":"Epoch the member last got from the coordinator; 0 to jo'
+    'in, -1 to leave, -2 when a static member leaves for a short while."},{"name":"endpoint_inf'
+    'ormation_epoch","json":"endpointInformationEpoch","type":"int32","versions":"0+","about":"'
+    "Version of the endpoint to partitions table the member holds, so that it is only sent agai"
+    'n when newer."},{"name":"instance_id","json":"instanceId","type":"string","versions":"0+",'
+    '"nullableVersions":"0+","default":null,"about":"Static membership id; null for a dynamic m'
+    'ember or when unchanged since the last heartbeat."},{"name":"rack_id","json":"rackId","typ'
+    'e":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack the membe'
+    'r runs in; null when it has none or nothing changed since the last heartbeat."},{"name":"r'
+    'ebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"0+","default":'
+    '-1,"about":"Milliseconds the member gets to give up tasks the coordinator takes away; -1 w'
+    'hen unchanged since the last heartbeat."},{"name":"topology","json":"topology","type":"Top'
+    'ology","versions":"0+","nullableVersions":"0+","default":null,"about":"Topology metadata t'
+    'he member wants the group to use; null when it does not send it with this heartbeat."},{"n'
+    'ame":"active_tasks","json":"activeTasks","type":"[]TaskIds","versions":"0+","nullableVersi'
+    'ons":"0+","default":null,"about":"Tasks the member is processing now; null when unchanged '
+    'since the last heartbeat."},{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskId'
+    's","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the m'
+    'ember keeps a copy of now; null when unchanged since the last heartbeat."},{"name":"warmup'
+    '_tasks","json":"warmupTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","d'
+    'efault":null,"about":"Tasks whose state the member is restoring ahead of a move; null when'
+    ' unchanged since the last heartbeat."},{"name":"process_id","json":"processId","type":"str'
+    'ing","versions":"0+","nullableVersions":"0+","default":null,"about":"Identifies the applic'
+    'ation instance, shared by all its members; null when unchanged since the last heartbeat."}'
+    ',{"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","nullable'
+    'Versions":"0+","default":null,"about":"Address for queries about this instance\'s state; nu'
+    'll when it offers none or nothing changed."},{"name":"client_tags","json":"clientTags","ty'
+    'pe":"[]KeyValue","versions":"0+","nullableVersions":"0+","default":null,"about":"One entry'
+    " per tag of the instance, usable to spread standby tasks; null when unchanged since the la"
+    'st heartbeat."},{"name":"task_offsets","json":"taskOffsets","type":"[]TaskOffset","version'
+    's":"0+","nullableVersions":"0+","default":null,"about":"One entry per task with the change'
+    'log offset reached so far; null when the member does not report it this time."},{"name":"t'
+    'ask_end_offsets","json":"taskEndOffsets","type":"[]TaskOffset","versions":"0+","nullableVe'
+    'rsions":"0+","default":null,"about":"One entry per task with the end offset of its changel'
+    'og; null when the member does not report it this time."},{"name":"shutdown_application","j'
+    'son":"shutdownApplication","type":"bool","versions":"0+","about":"True when the member ask'
+    's that all members of the application shut down."}],"structs":{"KeyValue":[{"name":"key","'
+    'json":"key","type":"string","versions":"0+","about":"Name of the tag or setting."},{"name"'
+    ':"value","json":"value","type":"string","versions":"0+","about":"Value of the tag or setti'
+    'ng."}],"TopicInfo":[{"name":"name","json":"name","type":"string","versions":"0+","entityTy'
+    'pe":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","ty'
+    'pe":"int32","versions":"0+","about":"Number of partitions the topic should have, 0 when th'
+    'e application does not fix it."},{"name":"replication_factor","json":"replicationFactor","'
+    'type":"int16","versions":"0+","about":"Number of replicas of each partition, 0 for the bro'
+    'ker\'s default."},{"name":"topic_configs","json":"topicConfigs","type":"[]KeyValue","versio'
+    'ns":"0+","about":"One entry per topic setting to create the topic with."}],"Endpoint":[{"n'
+    'ame":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP address'
+    ' that other members send queries of this member\'s state to."},{"name":"port","json":"port"'
+    ',"type":"uint16","versions":"0+","about":"TCP port at that host."}],"TaskOffset":[{"name":'
+    '"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopolo'
+    'gy the task runs."},{"name":"partition","json":"partition","type":"int32","versions":"0+",'
+    '"about":"Input partition number of the task."},{"name":"offset","json":"offset","type":"in'
+    't64","versions":"0+","about":"Offset added up over the changelog partitions of the task."}'
+    '],"TaskIds":[{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0'
+    '+","about":"Subtopology the tasks run."},{"name":"partitions","json":"partitions","type":"'
+    '[]int32","versions":"0+","about":"Input partition numbers, each of which makes one task."}'
+    '],"Topology":[{"name":"epoch","json":"epoch","type":"int32","versions":"0+","about":"Versi'
+    'on of the topology."},{"name":"subtopologies","json":"subtopologies","type":"[]Subtopology'
+    '","versions":"0+","about":"One entry per subtopology."}],"Subtopology":[{"name":"subtopolo'
+    'gy_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id of the subtopolo'
+    'gy, unique within the topology."},{"name":"source_topics","json":"sourceTopics","type":"[]'
+    'string","versions":"0+","entityType":"topicName","about":"Outside topics this subtopology '
+    'reads by name."},{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]string",'
+    '"versions":"0+","about":"Regular expressions of outside topics this subtopology reads."},{'
+    '"name":"state_changelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","versio'
+    'ns":"0+","about":"One entry per topic that logs the changes of a state store."},{"name":"r'
+    'epartition_sink_topics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","'
+    'entityType":"topicName","about":"Repartition topics this subtopology writes to."},{"name":'
+    '"repartition_source_topics","json":"repartitionSourceTopics","type":"[]TopicInfo","version'
+    's":"0+","about":"One entry per repartition topic this subtopology reads."},{"name":"copart'
+    'ition_groups","json":"copartitionGroups","type":"[]CopartitionGroup","versions":"0+","abou'
+    't":"One entry per set of input topics that need the same number of partitions."}],"Coparti'
+    'tionGroup":[{"name":"source_topics","json":"sourceTopics","type":"[]int16","versions":"0+"'
+    ',"about":"Positions, from 0, in the SourceTopics of the subtopology."},{"name":"source_top'
+    'ic_regex","json":"sourceTopicRegex","type":"[]int16","versions":"0+","about":"Positions, f'
+    'rom 0, in the SourceTopicRegex of the subtopology."},{"name":"repartition_source_topics","'
+    'json":"repartitionSourceTopics","type":"[]int16","versions":"0+","about":"Positions, from '
+    '0, in the RepartitionSourceTopics of the subtopology."}]}}'
 )
 _StreamsGroupHeartbeatRequestConstants._plan = (
     "1\n"

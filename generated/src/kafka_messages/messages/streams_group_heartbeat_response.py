@@ -126,9 +126,9 @@ class Endpoint(StructBase):
     """Address at which an application instance answers queries about its state."""
 
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address that other members send queries of this member's state to. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -158,7 +158,7 @@ class TopicPartition(StructBase):
     """Some partitions of one topic."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[int] = field(default_factory=list)
     """Numbers of the partitions. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -261,7 +261,7 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
     error_message: str | None = None
     """Human readable detail of the error of the heartbeat, null when there is nothing to add. (versions 0+)"""
     member_id: str = ""
-    """Versions 0+."""
+    """Id of the member, as its request had it. (versions 0+)"""
     member_epoch: int = 0
     """Epoch the member has to send with its next heartbeat. (versions 0+)"""
     heartbeat_interval_ms: int = 0
@@ -1081,54 +1081,57 @@ _StreamsGroupHeartbeatResponseConstants._facts = (
     'ersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32",'
     '"versions":"0+","about":"Milliseconds this response was or should be held back because a q'
     'uota was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","v'
-    'ersions":"0+","about":"Error code of the heartbeat, 0 for none."},{"name":"error_message",'
-    '"json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":nu'
-    'll,"about":"Human readable detail of the error of the heartbeat, null when there is nothin'
-    'g to add."},{"name":"member_id","json":"memberId","type":"string","versions":"0+"},{"name"'
-    ':"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the mem'
-    'ber has to send with its next heartbeat."},{"name":"heartbeat_interval_ms","json":"heartbe'
-    'atIntervalMs","type":"int32","versions":"0+","about":"Milliseconds the member should let p'
-    'ass between heartbeats."},{"name":"acceptable_recovery_lag_legacy","json":"acceptableRecov'
-    'eryLagLegacy","type":"int32","versions":"0","about":"Number of offsets a warmup task may l'
-    'ag behind and still count as caught up; replaced by AcceptableRecoveryLag."},{"name":"task'
-    '_offset_interval_ms","json":"taskOffsetIntervalMs","type":"int32","versions":"0+","about":'
-    '"Milliseconds the member should let pass between two reports of its task offsets."},{"name'
-    '":"acceptable_recovery_lag","json":"acceptableRecoveryLag","type":"int64","versions":"1+",'
-    '"ignorable":true,"default":-1,"about":"Number of offsets a warmup task may lag behind and '
-    'still count as caught up, -1 when not given."},{"name":"status","json":"status","type":"[]'
-    'Status","versions":"0+","nullableVersions":"0+","about":"One entry per condition of the gr'
-    'oup; null or empty when all is well."},{"name":"active_tasks","json":"activeTasks","type":'
-    '"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks the memb'
-    'er has to process; null when unchanged."},{"name":"standby_tasks","json":"standbyTasks","t'
-    'ype":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks who'
-    'se state the member has to keep a copy of; null when unchanged."},{"name":"warmup_tasks","'
-    'json":"warmupTasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":n'
-    'ull,"about":"Tasks whose state the member has to restore ahead of a move; null when unchan'
-    'ged."},{"name":"topology_description_required","json":"topologyDescriptionRequired","type"'
-    ':"bool","versions":"1+","about":"True when the coordinator wants the member to send the fu'
-    'll description of its topology."},{"name":"endpoint_information_epoch","json":"endpointInf'
-    'ormationEpoch","type":"int32","versions":"0+","about":"Version of the endpoint to partitio'
-    'ns table, to be sent back with the next heartbeats."},{"name":"partitions_by_user_endpoint'
-    '","json":"partitionsByUserEndpoint","type":"[]EndpointToPartitions","versions":"0+","nulla'
-    'bleVersions":"0+","default":null,"about":"One entry per query endpoint of the group; null '
-    'when the member\'s table is up to date."}],"structs":{"Status":[{"name":"status_code","json'
-    '":"statusCode","type":"int8","versions":"0+","about":"Kind of condition, such as 0 stale t'
-    "opology, 1 missing source topics, 2 badly partitioned topics, 3 missing internal topics, 4"
-    ' shutdown requested."},{"name":"status_detail","json":"statusDetail","type":"string","vers'
-    'ions":"0+","about":"Human readable explanation of the condition."}],"TopicPartition":[{"na'
-    'me":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName"},{"nam'
-    'e":"partitions","json":"partitions","type":"[]int32","versions":"0+","about":"Numbers of t'
-    'he partitions."}],"TaskIds":[{"name":"subtopology_id","json":"subtopologyId","type":"strin'
-    'g","versions":"0+","about":"Subtopology the tasks run."},{"name":"partitions","json":"part'
-    'itions","type":"[]int32","versions":"0+","about":"Input partition numbers, each of which m'
-    'akes one task."}],"Endpoint":[{"name":"host","json":"host","type":"string","versions":"0+"'
-    '},{"name":"port","json":"port","type":"uint16","versions":"0+"}],"EndpointToPartitions":[{'
-    '"name":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","about":"Ad'
-    'dress at which the instance answers queries."},{"name":"active_partitions","json":"activeP'
-    'artitions","type":"[]TopicPartition","versions":"0+","about":"Input partitions the instanc'
-    'e processes with active tasks."},{"name":"standby_partitions","json":"standbyPartitions","'
-    'type":"[]TopicPartition","versions":"0+","about":"Input partitions for which the instance '
-    'keeps standby copies of state."}]}}'
+    'ersions":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none."'
+    '},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableV'
+    'ersions":"0+","default":null,"about":"Human readable detail of the error of the heartbeat,'
+    ' null when there is nothing to add."},{"name":"member_id","json":"memberId","type":"string'
+    '","versions":"0+","about":"Id of the member, as its request had it."},{"name":"member_epoc'
+    'h","json":"memberEpoch","type":"int32","versions":"0+","about":"Epoch the member has to se'
+    'nd with its next heartbeat."},{"name":"heartbeat_interval_ms","json":"heartbeatIntervalMs"'
+    ',"type":"int32","versions":"0+","about":"Milliseconds the member should let pass between h'
+    'eartbeats."},{"name":"acceptable_recovery_lag_legacy","json":"acceptableRecoveryLagLegacy"'
+    ',"type":"int32","versions":"0","about":"Number of offsets a warmup task may lag behind and'
+    ' still count as caught up; replaced by AcceptableRecoveryLag."},{"name":"task_offset_inter'
+    'val_ms","json":"taskOffsetIntervalMs","type":"int32","versions":"0+","about":"Milliseconds'
+    ' the member should let pass between two reports of its task offsets."},{"name":"acceptable'
+    '_recovery_lag","json":"acceptableRecoveryLag","type":"int64","versions":"1+","ignorable":t'
+    'rue,"default":-1,"about":"Number of offsets a warmup task may lag behind and still count a'
+    's caught up, -1 when not given."},{"name":"status","json":"status","type":"[]Status","vers'
+    'ions":"0+","nullableVersions":"0+","about":"One entry per condition of the group; null or '
+    'empty when all is well."},{"name":"active_tasks","json":"activeTasks","type":"[]TaskIds","'
+    'versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks the member has to pro'
+    'cess; null when unchanged."},{"name":"standby_tasks","json":"standbyTasks","type":"[]TaskI'
+    'ds","versions":"0+","nullableVersions":"0+","default":null,"about":"Tasks whose state the '
+    'member has to keep a copy of; null when unchanged."},{"name":"warmup_tasks","json":"warmup'
+    'Tasks","type":"[]TaskIds","versions":"0+","nullableVersions":"0+","default":null,"about":"'
+    'Tasks whose state the member has to restore ahead of a move; null when unchanged."},{"name'
+    '":"topology_description_required","json":"topologyDescriptionRequired","type":"bool","vers'
+    'ions":"1+","about":"True when the coordinator wants the member to send the full descriptio'
+    'n of its topology."},{"name":"endpoint_information_epoch","json":"endpointInformationEpoch'
+    '","type":"int32","versions":"0+","about":"Version of the endpoint to partitions table, to '
+    'be sent back with the next heartbeats."},{"name":"partitions_by_user_endpoint","json":"par'
+    'titionsByUserEndpoint","type":"[]EndpointToPartitions","versions":"0+","nullableVersions":'
+    '"0+","default":null,"about":"One entry per query endpoint of the group; null when the memb'
+    'er\'s table is up to date."}],"structs":{"Status":[{"name":"status_code","json":"statusCode'
+    '","type":"int8","versions":"0+","enumeration":"StreamsGroupStatus","about":"Kind of condit'
+    "ion, such as 0 stale topology, 1 missing source topics, 2 badly partitioned topics, 3 miss"
+    'ing internal topics, 4 shutdown requested."},{"name":"status_detail","json":"statusDetail"'
+    ',"type":"string","versions":"0+","about":"Human readable explanation of the condition."}],'
+    '"TopicPartition":[{"name":"topic","json":"topic","type":"string","versions":"0+","entityTy'
+    'pe":"topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","ty'
+    'pe":"[]int32","versions":"0+","about":"Numbers of the partitions."}],"TaskIds":[{"name":"s'
+    'ubtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Subtopology'
+    ' the tasks run."},{"name":"partitions","json":"partitions","type":"[]int32","versions":"0+'
+    '","about":"Input partition numbers, each of which makes one task."}],"Endpoint":[{"name":"'
+    'host","json":"host","type":"string","versions":"0+","about":"Host name or IP address that '
+    'other members send queries of this member\'s state to."},{"name":"port","json":"port","type'
+    '":"uint16","versions":"0+","about":"TCP port at that host."}],"EndpointToPartitions":[{"na'
+    'me":"user_endpoint","json":"userEndpoint","type":"Endpoint","versions":"0+","about":"Addre'
+    'ss at which the instance answers queries."},{"name":"active_partitions","json":"activePart'
+    'itions","type":"[]TopicPartition","versions":"0+","about":"Input partitions the instance p'
+    'rocesses with active tasks."},{"name":"standby_partitions","json":"standbyPartitions","typ'
+    'e":"[]TopicPartition","versions":"0+","about":"Input partitions for which the instance kee'
+    'ps standby copies of state."}]}}'
 )
 _StreamsGroupHeartbeatResponseConstants._plan = (
     "1\n"

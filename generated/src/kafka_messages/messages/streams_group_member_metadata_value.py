@@ -44,9 +44,9 @@ class Endpoint(StructBase):
     """Address where a member can be reached by other instances of the application."""
 
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address that other members send queries of this member's state to. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -76,9 +76,9 @@ class KeyValue(StructBase):
     """One client tag."""
 
     key: str = ""
-    """Versions 0+."""
+    """Name of the tag or setting. (versions 0+)"""
     value: str = ""
-    """Versions 0+."""
+    """Value of the tag or setting. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -449,9 +449,12 @@ _StreamsGroupMemberMetadataValueConstants._facts = (
     'efault":null,"about":"Address the application offers for interactive queries, null when it'
     ' offers none."},{"name":"client_tags","json":"clientTags","type":"[]KeyValue","versions":"'
     '0+","about":"Tags that rack-aware placement of tasks can use."}],"structs":{"Endpoint":[{"'
-    'name":"host","json":"host","type":"string","versions":"0+"},{"name":"port","json":"port","'
-    'type":"uint16","versions":"0+"}],"KeyValue":[{"name":"key","json":"key","type":"string","v'
-    'ersions":"0+"},{"name":"value","json":"value","type":"string","versions":"0+"}]}}'
+    'name":"host","json":"host","type":"string","versions":"0+","about":"Host name or IP addres'
+    's that other members send queries of this member\'s state to."},{"name":"port","json":"port'
+    '","type":"uint16","versions":"0+","about":"TCP port at that host."}],"KeyValue":[{"name":"'
+    'key","json":"key","type":"string","versions":"0+","about":"Name of the tag or setting."},{'
+    '"name":"value","json":"value","type":"string","versions":"0+","about":"Value of the tag or'
+    ' setting."}]}}'
 )
 _StreamsGroupMemberMetadataValueConstants._plan = (
     "1\n"

@@ -46,9 +46,9 @@ class LastAssignmentConfig(StructBase):
     """One assignment setting with its value."""
 
     key: str = ""
-    """Versions 0+."""
+    """Name of the setting of the assignment. (versions 0+)"""
     value: str = ""
-    """Versions 0+."""
+    """Value of the setting. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -373,8 +373,9 @@ _StreamsGroupMetadataValueConstants._facts = (
     '_description_topology_epoch","json":"failedDescriptionTopologyEpoch","type":"int32","versi'
     'ons":"0+","tag":3,"taggedVersions":"0+","default":-1,"about":"Topology epoch whose descrip'
     'tion could not be stored, -1 for none."}],"structs":{"LastAssignmentConfig":[{"name":"key"'
-    ',"json":"key","type":"string","versions":"0+"},{"name":"value","json":"value","type":"stri'
-    'ng","versions":"0+"}]}}'
+    ',"json":"key","type":"string","versions":"0+","about":"Name of the setting of the assignme'
+    'nt."},{"name":"value","json":"value","type":"string","versions":"0+","about":"Value of the'
+    ' setting."}]}}'
 )
 _StreamsGroupMetadataValueConstants._plan = (
     "1\n"

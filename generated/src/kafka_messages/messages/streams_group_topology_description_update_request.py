@@ -44,7 +44,7 @@ class TopologyDescriptionNode(StructBase):
     """One node of the processing graph."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the node, unique in the topology. (versions 0+)"""
     node_type: int = 0
     """Number for the kind of node: source, processor or sink. (versions 0+)"""
     source_topics: list[str] = field(default_factory=list)
@@ -225,7 +225,7 @@ class StreamsGroupTopologyDescriptionUpdateRequest(_StreamsGroupTopologyDescript
     """
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group. (versions 0+)"""
     member_id: str = ""
     """Member that hands in the description. (versions 0+)"""
     topology_epoch: int = 0
@@ -721,33 +721,34 @@ _StreamsGroupTopologyDescriptionUpdateRequestConstants._codecs = {
 _StreamsGroupTopologyDescriptionUpdateRequestConstants._facts = (
     '{"name":"StreamsGroupTopologyDescriptionUpdateRequest","type":"request","validVersions":"0'
     '","flexibleVersions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","v'
-    'ersions":"0+","entityType":"groupId"},{"name":"member_id","json":"memberId","type":"string'
-    '","versions":"0+","about":"Member that hands in the description."},{"name":"topology_epoch'
-    '","json":"topologyEpoch","type":"int32","versions":"0+","about":"Version of the topology t'
-    'hat is described."},{"name":"topology_description","json":"topologyDescription","type":"To'
-    'pologyDescription","versions":"0+","about":"Nodes, stores and edges of that topology."}],"'
-    'structs":{"TopologyDescription":[{"name":"subtopologies","json":"subtopologies","type":"[]'
-    'TopologyDescriptionSubtopology","versions":"0+","about":"One entry per connected part of t'
-    'he graph."},{"name":"global_stores","json":"globalStores","type":"[]TopologyDescriptionGlo'
-    'balStore","versions":"0+","about":"One entry per global store, which each application inst'
-    'ance fills in full."}],"TopologyDescriptionSubtopology":[{"name":"subtopology_id","json":"'
-    'subtopologyId","type":"string","versions":"0+","about":"Id of the part, unique within the '
-    'topology."},{"name":"nodes","json":"nodes","type":"[]TopologyDescriptionNode","versions":"'
-    '0+","about":"One entry per node of this part."}],"TopologyDescriptionNode":[{"name":"name"'
-    ',"json":"name","type":"string","versions":"0+"},{"name":"node_type","json":"nodeType","typ'
-    'e":"int8","versions":"0+","about":"Number for the kind of node: source, processor or sink.'
-    '"},{"name":"source_topics","json":"sourceTopics","type":"[]string","versions":"0+","entity'
-    'Type":"topicName","about":"Topics a source node reads; empty for other kinds of node."},{"'
-    'name":"sink_topic","json":"sinkTopic","type":"string","versions":"0+","nullableVersions":"'
-    '0+","entityType":"topicName","default":null,"about":"Topic a sink node writes to; null for'
-    ' other kinds of node or when the topic is only chosen record by record."},{"name":"stores"'
-    ',"json":"stores","type":"[]string","versions":"0+","about":"Names of the state stores atta'
-    'ched to this node."},{"name":"successors","json":"successors","type":"[]string","versions"'
-    ':"0+","about":"Names of the nodes that receive this node\'s output."}],"TopologyDescription'
-    'GlobalStore":[{"name":"source","json":"source","type":"TopologyDescriptionNode","versions"'
-    ':"0+","about":"Node that reads the topic of the store."},{"name":"processor","json":"proce'
-    'ssor","type":"TopologyDescriptionNode","versions":"0+","about":"Node that puts what was re'
-    'ad into the store."}]}}'
+    'ersions":"0+","entityType":"groupId","about":"Id of the group."},{"name":"member_id","json'
+    '":"memberId","type":"string","versions":"0+","about":"Member that hands in the description'
+    '."},{"name":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+","about"'
+    ':"Version of the topology that is described."},{"name":"topology_description","json":"topo'
+    'logyDescription","type":"TopologyDescription","versions":"0+","about":"Nodes, stores and e'
+    'dges of that topology."}],"structs":{"TopologyDescription":[{"name":"subtopologies","json"'
+    ':"subtopologies","type":"[]TopologyDescriptionSubtopology","versions":"0+","about":"One en'
+    'try per connected part of the graph."},{"name":"global_stores","json":"globalStores","type'
+    '":"[]TopologyDescriptionGlobalStore","versions":"0+","about":"One entry per global store, '
+    'which each application instance fills in full."}],"TopologyDescriptionSubtopology":[{"name'
+    '":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","about":"Id of t'
+    'he part, unique within the topology."},{"name":"nodes","json":"nodes","type":"[]TopologyDe'
+    'scriptionNode","versions":"0+","about":"One entry per node of this part."}],"TopologyDescr'
+    'iptionNode":[{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of'
+    ' the node, unique in the topology."},{"name":"node_type","json":"nodeType","type":"int8","'
+    'versions":"0+","enumeration":"TopologyNodeType","about":"Number for the kind of node: sour'
+    'ce, processor or sink."},{"name":"source_topics","json":"sourceTopics","type":"[]string","'
+    'versions":"0+","entityType":"topicName","about":"Topics a source node reads; empty for oth'
+    'er kinds of node."},{"name":"sink_topic","json":"sinkTopic","type":"string","versions":"0+'
+    '","nullableVersions":"0+","entityType":"topicName","default":null,"about":"Topic a sink no'
+    "de writes to; null for other kinds of node or when the topic is only chosen record by reco"
+    'rd."},{"name":"stores","json":"stores","type":"[]string","versions":"0+","about":"Names of'
+    ' the state stores attached to this node."},{"name":"successors","json":"successors","type"'
+    ':"[]string","versions":"0+","about":"Names of the nodes that receive this node\'s output."}'
+    '],"TopologyDescriptionGlobalStore":[{"name":"source","json":"source","type":"TopologyDescr'
+    'iptionNode","versions":"0+","about":"Node that reads the topic of the store."},{"name":"pr'
+    'ocessor","json":"processor","type":"TopologyDescriptionNode","versions":"0+","about":"Node'
+    ' that puts what was read into the store."}]}}'
 )
 _StreamsGroupTopologyDescriptionUpdateRequestConstants._plan = (
     "1\n"

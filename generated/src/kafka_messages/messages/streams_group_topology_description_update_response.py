@@ -141,10 +141,10 @@ _StreamsGroupTopologyDescriptionUpdateResponseConstants._facts = (
     '"0","flexibleVersions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","'
     'type":"int32","versions":"0+","about":"Milliseconds this response was or should be held ba'
     'ck because a quota was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","ty'
-    'pe":"int16","versions":"0+","about":"Error code of the update, 0 for none."},{"name":"erro'
-    'r_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","'
-    'default":null,"about":"Human readable detail of the error of the update, null when there i'
-    's nothing to add."}]}'
+    'pe":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the update, 0'
+    ' for none."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+"'
+    ',"nullableVersions":"0+","default":null,"about":"Human readable detail of the error of the'
+    ' update, null when there is nothing to add."}]}'
 )
 _StreamsGroupTopologyDescriptionUpdateResponseConstants._plan = (
     "1\n"

@@ -50,9 +50,9 @@ class TopicConfig(StructBase):
     """One topic setting to use when the topic is created."""
 
     key: str = ""
-    """Versions 0+."""
+    """Name of the setting. (versions 0+)"""
     value: str = ""
-    """Versions 0+."""
+    """Value of the setting. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -82,7 +82,7 @@ class TopicInfo(StructBase):
     """An internal topic the application needs."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: int = 0
     """Number of partitions the topic must have, 0 when it follows from other topics. (versions 0+)"""
     replication_factor: int = 0
@@ -718,32 +718,33 @@ _StreamsGroupTopologyValueConstants._facts = (
     'about":"Epoch of this topology."},{"name":"subtopologies","json":"subtopologies","type":"['
     ']Subtopology","versions":"0+","about":"Parts of the topology that are assigned independent'
     'ly of each other."}],"structs":{"TopicConfig":[{"name":"key","json":"key","type":"string",'
-    '"versions":"0+"},{"name":"value","json":"value","type":"string","versions":"0+"}],"TopicIn'
-    'fo":[{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"partitions","j'
-    'son":"partitions","type":"int32","versions":"0+","about":"Number of partitions the topic m'
-    'ust have, 0 when it follows from other topics."},{"name":"replication_factor","json":"repl'
-    'icationFactor","type":"int16","versions":"0+","about":"Replicas of each partition, 0 for t'
-    'he broker\'s default."},{"name":"topic_configs","json":"topicConfigs","type":"[]TopicConfig'
-    '","versions":"0+","about":"Settings of the topic that differ from the default."}],"Subtopo'
-    'logy":[{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","ab'
-    'out":"Id of the subtopology, unique within the topology."},{"name":"source_topics","json":'
-    '"sourceTopics","type":"[]string","versions":"0+","about":"Names of the outside topics the '
-    'subtopology reads."},{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]stri'
-    'ng","versions":"0+","about":"Patterns for names of outside topics the subtopology reads."}'
-    ',{"name":"state_changelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","vers'
-    'ions":"0+","about":"Internal topics that back up the state stores."},{"name":"repartition_'
-    'sink_topics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","about":"Nam'
-    'es of the repartition topics the subtopology writes."},{"name":"repartition_source_topics"'
-    ',"json":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"Repartitio'
-    'n topics the subtopology reads."},{"name":"copartition_groups","json":"copartitionGroups",'
-    '"type":"[]CopartitionGroup","versions":"0+","about":"Sets of source topics that must have '
-    'the same number of partitions."}],"CopartitionGroup":[{"name":"source_topics","json":"sour'
-    'ceTopics","type":"[]int16","versions":"0+","about":"Positions in the subtopology\'s SourceT'
-    'opics, counted from 0."},{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]'
-    'int16","versions":"0+","about":"Positions in the subtopology\'s SourceTopicRegex, counted f'
-    'rom 0."},{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]in'
-    't16","versions":"0+","about":"Positions in the subtopology\'s RepartitionSourceTopics, coun'
-    'ted from 0."}]}}'
+    '"versions":"0+","about":"Name of the setting."},{"name":"value","json":"value","type":"str'
+    'ing","versions":"0+","about":"Value of the setting."}],"TopicInfo":[{"name":"name","json":'
+    '"name","type":"string","versions":"0+","about":"Name of the topic."},{"name":"partitions",'
+    '"json":"partitions","type":"int32","versions":"0+","about":"Number of partitions the topic'
+    ' must have, 0 when it follows from other topics."},{"name":"replication_factor","json":"re'
+    'plicationFactor","type":"int16","versions":"0+","about":"Replicas of each partition, 0 for'
+    ' the broker\'s default."},{"name":"topic_configs","json":"topicConfigs","type":"[]TopicConf'
+    'ig","versions":"0+","about":"Settings of the topic that differ from the default."}],"Subto'
+    'pology":[{"name":"subtopology_id","json":"subtopologyId","type":"string","versions":"0+","'
+    'about":"Id of the subtopology, unique within the topology."},{"name":"source_topics","json'
+    '":"sourceTopics","type":"[]string","versions":"0+","about":"Names of the outside topics th'
+    'e subtopology reads."},{"name":"source_topic_regex","json":"sourceTopicRegex","type":"[]st'
+    'ring","versions":"0+","about":"Patterns for names of outside topics the subtopology reads.'
+    '"},{"name":"state_changelog_topics","json":"stateChangelogTopics","type":"[]TopicInfo","ve'
+    'rsions":"0+","about":"Internal topics that back up the state stores."},{"name":"repartitio'
+    'n_sink_topics","json":"repartitionSinkTopics","type":"[]string","versions":"0+","about":"N'
+    'ames of the repartition topics the subtopology writes."},{"name":"repartition_source_topic'
+    's","json":"repartitionSourceTopics","type":"[]TopicInfo","versions":"0+","about":"Repartit'
+    'ion topics the subtopology reads."},{"name":"copartition_groups","json":"copartitionGroups'
+    '","type":"[]CopartitionGroup","versions":"0+","about":"Sets of source topics that must hav'
+    'e the same number of partitions."}],"CopartitionGroup":[{"name":"source_topics","json":"so'
+    'urceTopics","type":"[]int16","versions":"0+","about":"Positions in the subtopology\'s Sourc'
+    'eTopics, counted from 0."},{"name":"source_topic_regex","json":"sourceTopicRegex","type":"'
+    '[]int16","versions":"0+","about":"Positions in the subtopology\'s SourceTopicRegex, counted'
+    ' from 0."},{"name":"repartition_source_topics","json":"repartitionSourceTopics","type":"[]'
+    'int16","versions":"0+","about":"Positions in the subtopology\'s RepartitionSourceTopics, co'
+    'unted from 0."}]}}'
 )
 _StreamsGroupTopologyValueConstants._plan = (
     "1\n"

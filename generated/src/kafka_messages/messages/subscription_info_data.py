@@ -44,7 +44,7 @@ class TaskId(StructBase):
     topic_group_id: int = 0
     """Number of the subtopology. (versions 1-6)"""
     partition: int = 0
-    """Versions 1-6."""
+    """Number of the partition within its topic, from 0. (versions 1-6)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -74,7 +74,7 @@ class PartitionToOffsetSum(StructBase):
     """How far the local state of the task with this partition is."""
 
     partition: int = 0
-    """Versions 7-9."""
+    """Number of the partition within its topic, from 0. (versions 7-9)"""
     offset_sum: int = 0
     """Sum of the task's changelog offsets; -2 when the client runs the task as active, -3 when unknown.
     (versions 7-9)
@@ -110,7 +110,7 @@ class TaskOffsetSum(StructBase):
     topic_group_id: int = 0
     """Number of the subtopology. (versions 7+)"""
     partition: int = 0
-    """Versions 10+."""
+    """Number of the partition within its topic, from 0. (versions 10+)"""
     offset_sum: int = 0
     """Sum of the task's changelog offsets; -2 when the client runs the task as active, -3 when unknown.
     (versions 10+)
@@ -990,26 +990,28 @@ _SubscriptionInfoDataConstants._facts = (
     'bout":"Tasks of which the client has local state, with how far it is."},{"name":"unique_fi'
     'eld","json":"uniqueField","type":"int8","versions":"8+","about":"Number changed from one s'
     'ubscription to the next, so that rejoining triggers a rebalance."},{"name":"error_code","j'
-    'son":"errorCode","type":"int32","versions":"9+","about":"0 for none; otherwise a Kafka Str'
-    'eams code, not one of the broker error codes."},{"name":"client_tags","json":"clientTags",'
-    '"type":"[]ClientTag","versions":"11+","about":"Tags for rack-aware placement of standby ta'
-    'sks."}],"structs":{"TaskId":[{"name":"topic_group_id","json":"topicGroupId","type":"int32"'
-    ',"versions":"1-6","about":"Number of the subtopology."},{"name":"partition","json":"partit'
-    'ion","type":"int32","versions":"1-6"}],"TaskOffsetSum":[{"name":"topic_group_id","json":"t'
+    'son":"errorCode","type":"int32","versions":"9+","enumeration":"AssignorError","about":"0 f'
+    'or none; otherwise a Kafka Streams code, not one of the broker error codes."},{"name":"cli'
+    'ent_tags","json":"clientTags","type":"[]ClientTag","versions":"11+","about":"Tags for rack'
+    '-aware placement of standby tasks."}],"structs":{"TaskId":[{"name":"topic_group_id","json"'
+    ':"topicGroupId","type":"int32","versions":"1-6","about":"Number of the subtopology."},{"na'
+    'me":"partition","json":"partition","type":"int32","versions":"1-6","about":"Number of the '
+    'partition within its topic, from 0."}],"TaskOffsetSum":[{"name":"topic_group_id","json":"t'
     'opicGroupId","type":"int32","versions":"7+","about":"Number of the subtopology."},{"name":'
-    '"partition","json":"partition","type":"int32","versions":"10+"},{"name":"offset_sum","json'
-    '":"offsetSum","type":"int64","versions":"10+","about":"Sum of the task\'s changelog offsets'
-    '; -2 when the client runs the task as active, -3 when unknown."},{"name":"named_topology",'
-    '"json":"namedTopology","type":"string","versions":"10+","nullableVersions":"10+","about":"'
-    'Named topology the task belongs to, null when the topology has no name."},{"name":"partiti'
-    'on_to_offset_sum","json":"partitionToOffsetSum","type":"[]PartitionToOffsetSum","versions"'
-    ':"7-9","about":"One entry per task of the subtopology."}],"PartitionToOffsetSum":[{"name":'
-    '"partition","json":"partition","type":"int32","versions":"7-9"},{"name":"offset_sum","json'
-    '":"offsetSum","type":"int64","versions":"7-9","about":"Sum of the task\'s changelog offsets'
-    '; -2 when the client runs the task as active, -3 when unknown."}],"ClientTag":[{"name":"ke'
-    'y","json":"key","type":"bytes","versions":"11+","about":"Tag name as UTF-8 bytes."},{"name'
-    '":"value","json":"value","type":"bytes","versions":"11+","about":"Tag value as UTF-8 bytes'
-    '."}]}}'
+    '"partition","json":"partition","type":"int32","versions":"10+","about":"Number of the part'
+    'ition within its topic, from 0."},{"name":"offset_sum","json":"offsetSum","type":"int64","'
+    'versions":"10+","about":"Sum of the task\'s changelog offsets; -2 when the client runs the '
+    'task as active, -3 when unknown."},{"name":"named_topology","json":"namedTopology","type":'
+    '"string","versions":"10+","nullableVersions":"10+","about":"Named topology the task belong'
+    's to, null when the topology has no name."},{"name":"partition_to_offset_sum","json":"part'
+    'itionToOffsetSum","type":"[]PartitionToOffsetSum","versions":"7-9","about":"One entry per '
+    'task of the subtopology."}],"PartitionToOffsetSum":[{"name":"partition","json":"partition"'
+    ',"type":"int32","versions":"7-9","about":"Number of the partition within its topic, from 0'
+    '."},{"name":"offset_sum","json":"offsetSum","type":"int64","versions":"7-9","about":"Sum o'
+    "f the task's changelog offsets; -2 when the client runs the task as active, -3 when unknow"
+    'n."}],"ClientTag":[{"name":"key","json":"key","type":"bytes","versions":"11+","about":"Tag'
+    ' name as UTF-8 bytes."},{"name":"value","json":"value","type":"bytes","versions":"11+","ab'
+    'out":"Tag value as UTF-8 bytes."}]}}'
 )
 _SubscriptionInfoDataConstants._plan = (
     "1\n"

@@ -97,7 +97,7 @@ class SyncGroupRequest(_SyncGroupRequestConstants):
     """
 
     group_id: str = ""
-    """Versions 0+."""
+    """Id of the group whose assignment is given or asked for. (versions 0+)"""
     generation_id: int = 0
     """Generation of the group the member got when it joined. (versions 0+)"""
     member_id: str = ""
@@ -648,23 +648,24 @@ _SyncGroupRequestConstants._codecs = {
 _SyncGroupRequestConstants._facts = (
     '{"name":"SyncGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+",'
     '"fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType"'
-    ':"groupId"},{"name":"generation_id","json":"generationId","type":"int32","versions":"0+","'
-    'about":"Generation of the group the member got when it joined."},{"name":"member_id","json'
-    '":"memberId","type":"string","versions":"0+","about":"Id the coordinator gave to the membe'
-    'r that sends this."},{"name":"group_instance_id","json":"groupInstanceId","type":"string",'
-    '"versions":"3+","nullableVersions":"3+","default":null,"about":"Static membership id of th'
-    'e sender, null for a dynamic member."},{"name":"protocol_type","json":"protocolType","type'
-    '":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about"'
-    ':"Kind of group the member expects, such as consumer; null leaves it unchecked."},{"name":'
-    '"protocol_name","json":"protocolName","type":"string","versions":"5+","nullableVersions":"'
-    '5+","ignorable":true,"default":null,"about":"Protocol (for consumers the assignor) the mem'
-    'ber expects to be in use; null leaves it unchecked."},{"name":"assignments","json":"assign'
-    'ments","type":"[]SyncGroupRequestAssignment","versions":"0+","about":"One entry per member'
-    ' when the group leader sends this, empty from all others."}],"structs":{"SyncGroupRequestA'
-    'ssignment":[{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":'
-    '"Member this assignment is for."},{"name":"assignment","json":"assignment","type":"bytes",'
-    '"versions":"0+","about":"Bytes only the group\'s clients understand; for consumers a versio'
-    'n and the assigned partitions."}]}}'
+    ':"groupId","about":"Id of the group whose assignment is given or asked for."},{"name":"gen'
+    'eration_id","json":"generationId","type":"int32","versions":"0+","enumeration":"Generation'
+    'Id","about":"Generation of the group the member got when it joined."},{"name":"member_id",'
+    '"json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gave to the '
+    'member that sends this."},{"name":"group_instance_id","json":"groupInstanceId","type":"str'
+    'ing","versions":"3+","nullableVersions":"3+","default":null,"about":"Static membership id '
+    'of the sender, null for a dynamic member."},{"name":"protocol_type","json":"protocolType",'
+    '"type":"string","versions":"5+","nullableVersions":"5+","enumeration":"GroupProtocolType",'
+    '"ignorable":true,"default":null,"about":"Kind of group the member expects, such as consume'
+    'r; null leaves it unchecked."},{"name":"protocol_name","json":"protocolName","type":"strin'
+    'g","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Protoc'
+    "ol (for consumers the assignor) the member expects to be in use; null leaves it unchecked."
+    '"},{"name":"assignments","json":"assignments","type":"[]SyncGroupRequestAssignment","versi'
+    'ons":"0+","about":"One entry per member when the group leader sends this, empty from all o'
+    'thers."}],"structs":{"SyncGroupRequestAssignment":[{"name":"member_id","json":"memberId","'
+    'type":"string","versions":"0+","about":"Member this assignment is for."},{"name":"assignme'
+    'nt","json":"assignment","type":"bytes","versions":"0+","about":"Bytes only the group\'s cli'
+    'ents understand; for consumers a version and the assigned partitions."}]}}'
 )
 _SyncGroupRequestConstants._plan = (
     "1\n"

@@ -315,14 +315,15 @@ _SyncGroupResponseConstants._facts = (
     '","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"'
     '1+","ignorable":true,"about":"Milliseconds this response was or should be held back becaus'
     'e a quota was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int1'
-    '6","versions":"0+","about":"Error code of the sync, 0 for none."},{"name":"protocol_type",'
-    '"json":"protocolType","type":"string","versions":"5+","nullableVersions":"5+","ignorable":'
-    'true,"default":null,"about":"Kind of group, such as consumer; null when not known, as afte'
-    'r an error."},{"name":"protocol_name","json":"protocolName","type":"string","versions":"5+'
-    '","nullableVersions":"5+","ignorable":true,"default":null,"about":"Protocol (for consumers'
-    ' the assignor) the group settled on; null when not known, as after an error."},{"name":"as'
-    'signment","json":"assignment","type":"bytes","versions":"0+","about":"The member\'s assignm'
-    'ent in bytes, exactly as the group leader supplied it; empty after an error."}]}'
+    '6","versions":"0+","enumeration":"ErrorCode","about":"Error code of the sync, 0 for none."'
+    '},{"name":"protocol_type","json":"protocolType","type":"string","versions":"5+","nullableV'
+    'ersions":"5+","enumeration":"GroupProtocolType","ignorable":true,"default":null,"about":"K'
+    'ind of group, such as consumer; null when not known, as after an error."},{"name":"protoco'
+    'l_name","json":"protocolName","type":"string","versions":"5+","nullableVersions":"5+","ign'
+    'orable":true,"default":null,"about":"Protocol (for consumers the assignor) the group settl'
+    'ed on; null when not known, as after an error."},{"name":"assignment","json":"assignment",'
+    '"type":"bytes","versions":"0+","about":"The member\'s assignment in bytes, exactly as the g'
+    'roup leader supplied it; empty after an error."}]}'
 )
 _SyncGroupResponseConstants._plan = (
     "1\n"

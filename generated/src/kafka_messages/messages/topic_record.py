@@ -44,7 +44,7 @@ class TopicRecord(_TopicRecordConstants):
     """
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     topic_id: UUID = ZERO_UUID
     """Id of the new topic, never used again for another one. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -117,8 +117,8 @@ _TopicRecordConstants._codecs = {
 }
 _TopicRecordConstants._facts = (
     '{"name":"TopicRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","field'
-    's":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName"}'
-    ',{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the new '
-    'topic, never used again for another one."}]}'
+    's":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName",'
+    '"about":"Name of the topic."},{"name":"topic_id","json":"topicId","type":"uuid","versions"'
+    ':"0+","about":"Id of the new topic, never used again for another one."}]}'
 )
 _TopicRecordConstants._plan = "1\n" ":TopicRecord name/s topic_id/u\n" "0 0c 1 ;\n"

@@ -57,7 +57,7 @@ class PartitionsSchema(StructBase):
     """Partitions in the transaction, one entry per topic; null when there is no transaction."""
 
     topic: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partition_ids: list[int] = field(default_factory=list)
     """Partition indexes in this topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -509,32 +509,34 @@ _TransactionLogValueConstants._codecs = {
 _TransactionLogValueConstants._facts = (
     '{"name":"TransactionLogValue","type":"coordinator-value","validVersions":"0-1","flexibleVe'
     'rsions":"1+","fields":[{"name":"producer_id","json":"producerId","type":"int64","versions"'
-    ':"0+","about":"Producer id now in use for the transactional id."},{"name":"previous_produc'
-    'er_id","json":"previousProducerId","type":"int64","versions":"1+","tag":0,"taggedVersions"'
-    ':"1+","default":-1,"about":"Producer id used before the current one, -1 for none."},{"name'
-    '":"next_producer_id","json":"nextProducerId","type":"int64","versions":"1+","tag":1,"tagge'
-    'dVersions":"1+","default":-1,"about":"Producer id to use after this transaction because th'
-    'e epochs ran out, -1 for none."},{"name":"producer_epoch","json":"producerEpoch","type":"i'
-    'nt16","versions":"0+","about":"Epoch that goes with the producer id; older ones are fenced'
-    '."},{"name":"next_producer_epoch","json":"nextProducerEpoch","type":"int16","versions":"1+'
-    '","tag":3,"taggedVersions":"1+","default":-1,"about":"Epoch that goes with the next produc'
-    'er id, -1 for none."},{"name":"transaction_timeout_ms","json":"transactionTimeoutMs","type'
-    '":"int32","versions":"0+","about":"Milliseconds a transaction may stay open before the coo'
-    'rdinator aborts it."},{"name":"transaction_status","json":"transactionStatus","type":"int8'
-    '","versions":"0+","about":"0 empty, 1 ongoing, 2 preparing commit, 3 preparing abort, 4 co'
-    'mmitted, 5 aborted, 6 dead, 7 preparing to fence an epoch."},{"name":"transaction_partitio'
-    'ns","json":"transactionPartitions","type":"[]PartitionsSchema","versions":"0+","nullableVe'
-    'rsions":"0+","about":"Partitions in the transaction, one entry per topic; null when there '
-    'is no transaction."},{"name":"transaction_last_update_timestamp_ms","json":"transactionLas'
-    'tUpdateTimestampMs","type":"int64","versions":"0+","about":"Time of the last state change,'
-    ' in milliseconds since 1970."},{"name":"transaction_start_timestamp_ms","json":"transactio'
-    'nStartTimestampMs","type":"int64","versions":"0+","about":"Time the transaction began, in '
-    'milliseconds since 1970, -1 when none has begun."},{"name":"client_transaction_version","j'
-    'son":"clientTransactionVersion","type":"int16","versions":"1+","tag":2,"taggedVersions":"1'
-    '+","about":"Level of the transaction protocol the client uses; 2 raises the epoch after ev'
-    'ery transaction."}],"structs":{"PartitionsSchema":[{"name":"topic","json":"topic","type":"'
-    'string","versions":"0+"},{"name":"partition_ids","json":"partitionIds","type":"[]int32","v'
-    'ersions":"0+","about":"Partition indexes in this topic."}]}}'
+    ':"0+","enumeration":"ProducerId","about":"Producer id now in use for the transactional id.'
+    '"},{"name":"previous_producer_id","json":"previousProducerId","type":"int64","versions":"1'
+    '+","tag":0,"taggedVersions":"1+","enumeration":"ProducerId","default":-1,"about":"Producer'
+    ' id used before the current one, -1 for none."},{"name":"next_producer_id","json":"nextPro'
+    'ducerId","type":"int64","versions":"1+","tag":1,"taggedVersions":"1+","enumeration":"Produ'
+    'cerId","default":-1,"about":"Producer id to use after this transaction because the epochs '
+    'ran out, -1 for none."},{"name":"producer_epoch","json":"producerEpoch","type":"int16","ve'
+    'rsions":"0+","enumeration":"ProducerEpoch","about":"Epoch that goes with the producer id; '
+    'older ones are fenced."},{"name":"next_producer_epoch","json":"nextProducerEpoch","type":"'
+    'int16","versions":"1+","tag":3,"taggedVersions":"1+","enumeration":"ProducerEpoch","defaul'
+    't":-1,"about":"Epoch that goes with the next producer id, -1 for none."},{"name":"transact'
+    'ion_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Mill'
+    'iseconds a transaction may stay open before the coordinator aborts it."},{"name":"transact'
+    'ion_status","json":"transactionStatus","type":"int8","versions":"0+","enumeration":"Transa'
+    'ctionStatus","about":"0 empty, 1 ongoing, 2 preparing commit, 3 preparing abort, 4 committ'
+    'ed, 5 aborted, 6 dead, 7 preparing to fence an epoch."},{"name":"transaction_partitions","'
+    'json":"transactionPartitions","type":"[]PartitionsSchema","versions":"0+","nullableVersion'
+    's":"0+","about":"Partitions in the transaction, one entry per topic; null when there is no'
+    ' transaction."},{"name":"transaction_last_update_timestamp_ms","json":"transactionLastUpda'
+    'teTimestampMs","type":"int64","versions":"0+","about":"Time of the last state change, in m'
+    'illiseconds since 1970."},{"name":"transaction_start_timestamp_ms","json":"transactionStar'
+    'tTimestampMs","type":"int64","versions":"0+","about":"Time the transaction began, in milli'
+    'seconds since 1970, -1 when none has begun."},{"name":"client_transaction_version","json":'
+    '"clientTransactionVersion","type":"int16","versions":"1+","tag":2,"taggedVersions":"1+","a'
+    'bout":"Level of the transaction protocol the client uses; 2 raises the epoch after every t'
+    'ransaction."}],"structs":{"PartitionsSchema":[{"name":"topic","json":"topic","type":"strin'
+    'g","versions":"0+","about":"Name of the topic."},{"name":"partition_ids","json":"partition'
+    'Ids","type":"[]int32","versions":"0+","about":"Partition indexes in this topic."}]}}'
 )
 _TransactionLogValueConstants._plan = (
     "1\n"

@@ -60,7 +60,7 @@ class TxnOffsetCommitRequestPartition(StructBase):
     """One entry per partition with an offset to commit."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     committed_offset: int = 0
     """Offset of the next record the group should read. (versions 0+)"""
     committed_leader_epoch: int = -1
@@ -163,7 +163,7 @@ class TxnOffsetCommitRequest(_TxnOffsetCommitRequestConstants):
     group_id: str = ""
     """Consumer group the offsets are committed for. (versions 0+)"""
     producer_id: int = 0
-    """Versions 0+."""
+    """Id of the producer whose transaction it is. (versions 0+)"""
     producer_epoch: int = 0
     """Epoch of the producer id; an older one than the broker knows is fenced. (versions 0+)"""
     generation_id_or_member_epoch: int = -1
@@ -957,30 +957,33 @@ _TxnOffsetCommitRequestConstants._facts = (
     'ons":"0+","entityType":"transactionalId","about":"Transactional id of the producer."},{"na'
     'me":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","ab'
     'out":"Consumer group the offsets are committed for."},{"name":"producer_id","json":"produc'
-    'erId","type":"int64","versions":"0+","entityType":"producerId"},{"name":"producer_epoch","'
-    'json":"producerEpoch","type":"int16","versions":"0+","about":"Epoch of the producer id; an'
-    ' older one than the broker knows is fenced."},{"name":"generation_id_or_member_epoch","jso'
-    'n":"generationIdOrMemberEpoch","type":"int32","versions":"3+","default":-1,"about":"Genera'
-    'tion (classic group) or member epoch (newer protocol) of the consumer, -1 when not given."'
-    '},{"name":"member_id","json":"memberId","type":"string","versions":"3+","about":"Id of the'
-    ' consumer within the group, empty when not given."},{"name":"group_instance_id","json":"gr'
-    'oupInstanceId","type":"string","versions":"3+","nullableVersions":"3+","default":null,"abo'
-    'ut":"Static membership id of the consumer, null for a dynamic member or when not given."},'
-    '{"name":"topics","json":"topics","type":"[]TxnOffsetCommitRequestTopic","versions":"0+","a'
-    'bout":"One entry per topic with offsets to commit."}],"structs":{"TxnOffsetCommitRequestTo'
-    'pic":[{"name":"name","json":"name","type":"string","versions":"0-5","entityType":"topicNam'
-    'e","ignorable":true,"about":"Topic name, replaced by TopicId in newer versions."},{"name":'
-    '"topic_id","json":"topicId","type":"uuid","versions":"6+","ignorable":true,"about":"Topic '
-    'id, used instead of the name."},{"name":"partitions","json":"partitions","type":"[]TxnOffs'
-    'etCommitRequestPartition","versions":"0+","about":"One entry per partition with an offset '
-    'to commit."}],"TxnOffsetCommitRequestPartition":[{"name":"partition_index","json":"partiti'
-    'onIndex","type":"int32","versions":"0+"},{"name":"committed_offset","json":"committedOffse'
-    't","type":"int64","versions":"0+","about":"Offset of the next record the group should read'
-    '."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","version'
-    's":"2+","ignorable":true,"default":-1,"about":"Leader epoch of the last record that was co'
-    'nsumed, -1 when unknown."},{"name":"committed_metadata","json":"committedMetadata","type":'
-    '"string","versions":"0+","nullableVersions":"0+","about":"Free text the client stores with'
-    ' the offset; null is taken as no text."}]}}'
+    'erId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId",'
+    '"about":"Id of the producer whose transaction it is."},{"name":"producer_epoch","json":"pr'
+    'oducerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch o'
+    'f the producer id; an older one than the broker knows is fenced."},{"name":"generation_id_'
+    'or_member_epoch","json":"generationIdOrMemberEpoch","type":"int32","versions":"3+","enumer'
+    'ation":"GenerationId","default":-1,"about":"Generation (classic group) or member epoch (ne'
+    'wer protocol) of the consumer, -1 when not given."},{"name":"member_id","json":"memberId",'
+    '"type":"string","versions":"3+","about":"Id of the consumer within the group, empty when n'
+    'ot given."},{"name":"group_instance_id","json":"groupInstanceId","type":"string","versions'
+    '":"3+","nullableVersions":"3+","default":null,"about":"Static membership id of the consume'
+    'r, null for a dynamic member or when not given."},{"name":"topics","json":"topics","type":'
+    '"[]TxnOffsetCommitRequestTopic","versions":"0+","about":"One entry per topic with offsets '
+    'to commit."}],"structs":{"TxnOffsetCommitRequestTopic":[{"name":"name","json":"name","type'
+    '":"string","versions":"0-5","entityType":"topicName","ignorable":true,"about":"Topic name,'
+    ' replaced by TopicId in newer versions."},{"name":"topic_id","json":"topicId","type":"uuid'
+    '","versions":"6+","ignorable":true,"about":"Topic id, used instead of the name."},{"name":'
+    '"partitions","json":"partitions","type":"[]TxnOffsetCommitRequestPartition","versions":"0+'
+    '","about":"One entry per partition with an offset to commit."}],"TxnOffsetCommitRequestPar'
+    'tition":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+",'
+    '"about":"Number of the partition within its topic, from 0."},{"name":"committed_offset","j'
+    'son":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next record t'
+    'he group should read."},{"name":"committed_leader_epoch","json":"committedLeaderEpoch","ty'
+    'pe":"int32","versions":"2+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"abo'
+    'ut":"Leader epoch of the last record that was consumed, -1 when unknown."},{"name":"commit'
+    'ted_metadata","json":"committedMetadata","type":"string","versions":"0+","nullableVersions'
+    '":"0+","about":"Free text the client stores with the offset; null is taken as no text."}]}'
+    "}"
 )
 _TxnOffsetCommitRequestConstants._plan = (
     "1\n"

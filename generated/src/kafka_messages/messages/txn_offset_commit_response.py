@@ -55,7 +55,7 @@ class TxnOffsetCommitResponsePartition(StructBase):
     """One entry per partition of the request."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of the commit for this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -552,9 +552,10 @@ _TxnOffsetCommitResponseConstants._facts = (
     ':true,"about":"Topic id, used instead of the name."},{"name":"partitions","json":"partitio'
     'ns","type":"[]TxnOffsetCommitResponsePartition","versions":"0+","about":"One entry per par'
     'tition of the request."}],"TxnOffsetCommitResponsePartition":[{"name":"partition_index","j'
-    'son":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_code","json":"errorCo'
-    'de","type":"int16","versions":"0+","about":"Error code of the commit for this partition, 0'
-    ' for none."}]}}'
+    'son":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition with'
+    'in its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":'
+    '"0+","enumeration":"ErrorCode","about":"Error code of the commit for this partition, 0 for'
+    ' none."}]}}'
 )
 _TxnOffsetCommitResponseConstants._plan = (
     "1\n"

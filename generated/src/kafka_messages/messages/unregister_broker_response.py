@@ -133,9 +133,10 @@ _UnregisterBrokerResponseConstants._facts = (
     '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","about":"Milliseconds this response was or should be held back because a quota wa'
     's exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","about":"Error code of the removal, 0 for none."},{"name":"error_message","json":"e'
-    'rrorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human readab'
-    'le detail of the error of the removal, null when there is nothing to add."}]}'
+    '":"0+","enumeration":"ErrorCode","about":"Error code of the removal, 0 for none."},{"name"'
+    ':"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":'
+    '"0+","about":"Human readable detail of the error of the removal, null when there is nothin'
+    'g to add."}]}'
 )
 _UnregisterBrokerResponseConstants._plan = (
     "1\n" ":UnregisterBrokerResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"

@@ -137,9 +137,10 @@ _UnregisterControllerResponseConstants._facts = (
     'ions":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","ve'
     'rsions":"0+","about":"Milliseconds this response was or should be held back because a quot'
     'a was exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","vers'
-    'ions":"0+","about":"Error code of the removal, 0 for none."},{"name":"error_message","json'
-    '":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human re'
-    'adable detail of the error of the removal, null when there is nothing to add."}]}'
+    'ions":"0+","enumeration":"ErrorCode","about":"Error code of the removal, 0 for none."},{"n'
+    'ame":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersio'
+    'ns":"0+","about":"Human readable detail of the error of the removal, null when there is no'
+    'thing to add."}]}'
 )
 _UnregisterControllerResponseConstants._plan = (
     "1\n" ":UnregisterControllerResponse throttle_time_ms/i error_code/h error_message/s?\n" "0 0 1 2cn ;\n"

@@ -371,9 +371,9 @@ _UpdateFeaturesRequestConstants._facts = (
     'ut":"Level the feature should have afterwards; below 1 to remove the feature."},{"name":"a'
     'llow_downgrade","json":"allowDowngrade","type":"bool","versions":"0","about":"True when th'
     'e new level may be lower than the current one; replaced by UpgradeType."},{"name":"upgrade'
-    '_type","json":"upgradeType","type":"int8","versions":"1+","default":1,"about":"1 (the defa'
-    "ult) only raises the level, 2 also lowers it if nothing is lost, 3 also lowers it at the p"
-    'rice of losing metadata."}]}}'
+    '_type","json":"upgradeType","type":"int8","versions":"1+","enumeration":"FeatureUpgradeTyp'
+    'e","default":1,"about":"1 (the default) only raises the level, 2 also lowers it if nothing'
+    ' is lost, 3 also lowers it at the price of losing metadata."}]}}'
 )
 _UpdateFeaturesRequestConstants._plan = (
     "1\n"

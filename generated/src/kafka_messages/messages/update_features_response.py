@@ -45,7 +45,7 @@ class UpdatableFeatureResult(StructBase):
     """
 
     feature: str = ""
-    """Versions 0+."""
+    """Name of the feature. (versions 0+)"""
     error_code: int = 0
     """Error code of changing this feature, 0 for none. (versions 0+)"""
     error_message: str | None = ""
@@ -360,17 +360,18 @@ _UpdateFeaturesResponseConstants._facts = (
     '":"0+","fields":[{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versio'
     'ns":"0+","about":"Milliseconds this response was or should be held back because a quota wa'
     's exceeded, 0 for none."},{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","about":"Error code of the request as a whole, 0 for none."},{"name":"error_message'
-    '","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"H'
-    "uman readable detail of the error of the request as a whole, null when there is nothing to"
-    ' add."},{"name":"results","json":"results","type":"[]UpdatableFeatureResult","versions":"0'
-    '-1","ignorable":true,"about":"One entry per feature of the request; later versions have on'
-    'ly the overall error because all changes succeed or fail together."}],"structs":{"Updatabl'
-    'eFeatureResult":[{"name":"feature","json":"feature","type":"string","versions":"0+","mapKe'
-    'y":true},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"E'
-    'rror code of changing this feature, 0 for none."},{"name":"error_message","json":"errorMes'
-    'sage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable deta'
-    'il of the error of changing this feature, null when there is nothing to add."}]}}'
+    '":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none'
+    '."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullabl'
+    'eVersions":"0+","about":"Human readable detail of the error of the request as a whole, nul'
+    'l when there is nothing to add."},{"name":"results","json":"results","type":"[]UpdatableFe'
+    'atureResult","versions":"0-1","ignorable":true,"about":"One entry per feature of the reque'
+    "st; later versions have only the overall error because all changes succeed or fail togethe"
+    'r."}],"structs":{"UpdatableFeatureResult":[{"name":"feature","json":"feature","type":"stri'
+    'ng","versions":"0+","mapKey":true,"about":"Name of the feature."},{"name":"error_code","js'
+    'on":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error co'
+    'de of changing this feature, 0 for none."},{"name":"error_message","json":"errorMessage","'
+    'type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable detail of t'
+    'he error of changing this feature, null when there is nothing to add."}]}}'
 )
 _UpdateFeaturesResponseConstants._plan = (
     "1\n"

@@ -52,9 +52,9 @@ class Listener(StructBase):
     name: str = ""
     """Name of the listener, unique within the voter. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -366,21 +366,22 @@ _UpdateRaftVoterRequestConstants._facts = (
     '{"name":"UpdateRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"'
     '0+","fields":[{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nul'
     'lableVersions":"0+","about":"Cluster the sender belongs to; null skips the check."},{"name'
-    '":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"0+","about'
-    '":"Epoch of the quorum leader as the sender knows it."},{"name":"voter_id","json":"voterId'
-    '","type":"int32","versions":"0+","about":"Node id of the voter to update."},{"name":"voter'
-    '_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of the '
-    'log directory that holds the voter\'s copy of the metadata log."},{"name":"listeners","json'
-    '":"listeners","type":"[]Listener","versions":"0+","about":"One entry per address at which '
-    'the voter can be reached."},{"name":"kraft_version_feature","json":"kRaftVersionFeature","'
-    'type":"KRaftVersionFeature","versions":"0+","about":"Levels of the kraft.version feature t'
-    'he voter can work with."}],"structs":{"Listener":[{"name":"name","json":"name","type":"str'
-    'ing","versions":"0+","mapKey":true,"about":"Name of the listener, unique within the voter.'
-    '"},{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port","json":"po'
-    'rt","type":"uint16","versions":"0+"}],"KRaftVersionFeature":[{"name":"min_supported_versio'
-    'n","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest supported l'
-    'evel."},{"name":"max_supported_version","json":"maxSupportedVersion","type":"int16","versi'
-    'ons":"0+","about":"Highest supported level."}]}}'
+    '":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"0+","enume'
+    'ration":"LeaderEpoch","about":"Epoch of the quorum leader as the sender knows it."},{"name'
+    '":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the voter'
+    ' to update."},{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versio'
+    'ns":"0+","about":"Id of the log directory that holds the voter\'s copy of the metadata log.'
+    '"},{"name":"listeners","json":"listeners","type":"[]Listener","versions":"0+","about":"One'
+    ' entry per address at which the voter can be reached."},{"name":"kraft_version_feature","j'
+    'son":"kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+","about":"Levels of'
+    ' the kraft.version feature the voter can work with."}],"structs":{"Listener":[{"name":"nam'
+    'e","json":"name","type":"string","versions":"0+","mapKey":true,"about":"Name of the listen'
+    'er, unique within the voter."},{"name":"host","json":"host","type":"string","versions":"0+'
+    '","about":"Host name or IP address at which the node can be reached."},{"name":"port","jso'
+    'n":"port","type":"uint16","versions":"0+","about":"TCP port at that host."}],"KRaftVersion'
+    'Feature":[{"name":"min_supported_version","json":"minSupportedVersion","type":"int16","ver'
+    'sions":"0+","about":"Lowest supported level."},{"name":"max_supported_version","json":"max'
+    'SupportedVersion","type":"int16","versions":"0+","about":"Highest supported level."}]}}'
 )
 _UpdateRaftVoterRequestConstants._plan = (
     "1\n"

@@ -53,7 +53,7 @@ class PartitionData(StructBase):
     """One entry per partition to elect for; in practice only partition 0."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     replica_epoch: int = 0
     """Epoch of the node that asks: the one it stands for, or in a pre-vote its present one. (versions 0+)"""
     replica_id: int = 0
@@ -115,7 +115,7 @@ class TopicData(StructBase):
     """One entry per topic to elect for; in practice only the metadata topic."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """One entry per partition to elect for; in practice only partition 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -759,22 +759,23 @@ _VoteRequestConstants._facts = (
     'ven."},{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One '
     'entry per topic to elect for; in practice only the metadata topic."}],"structs":{"TopicDat'
     'a":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"'
-    'topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","versions":"'
-    '0+","about":"One entry per partition to elect for; in practice only partition 0."}],"Parti'
-    'tionData":[{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+'
-    '"},{"name":"replica_epoch","json":"replicaEpoch","type":"int32","versions":"0+","about":"E'
-    'poch of the node that asks: the one it stands for, or in a pre-vote its present one."},{"n'
-    'ame":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId'
-    '","about":"Node id of the node that asks for the vote."},{"name":"replica_directory_id","j'
-    'son":"replicaDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log dire'
-    'ctory id of the node that asks, all zero when unknown."},{"name":"voter_directory_id","jso'
-    'n":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log director'
-    'y id of the voter that is asked, all zero when unknown."},{"name":"last_offset_epoch","jso'
-    'n":"lastOffsetEpoch","type":"int32","versions":"0+","about":"Leader epoch of the newest re'
-    'cord in the asking node\'s log."},{"name":"last_offset","json":"lastOffset","type":"int64",'
-    '"versions":"0+","about":"End offset of the asking node\'s log."},{"name":"pre_vote","json":'
-    '"preVote","type":"bool","versions":"2+","about":"True to only find out whether a vote woul'
-    'd be granted, without starting a new epoch."}]}}'
+    'topicName","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"'
+    '[]PartitionData","versions":"0+","about":"One entry per partition to elect for; in practic'
+    'e only partition 0."}],"PartitionData":[{"name":"partition_index","json":"partitionIndex",'
+    '"type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."'
+    '},{"name":"replica_epoch","json":"replicaEpoch","type":"int32","versions":"0+","about":"Ep'
+    'och of the node that asks: the one it stands for, or in a pre-vote its present one."},{"na'
+    'me":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId"'
+    ',"about":"Node id of the node that asks for the vote."},{"name":"replica_directory_id","js'
+    'on":"replicaDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log direc'
+    'tory id of the node that asks, all zero when unknown."},{"name":"voter_directory_id","json'
+    '":"voterDirectoryId","type":"uuid","versions":"1+","ignorable":true,"about":"Log directory'
+    ' id of the voter that is asked, all zero when unknown."},{"name":"last_offset_epoch","json'
+    '":"lastOffsetEpoch","type":"int32","versions":"0+","about":"Leader epoch of the newest rec'
+    'ord in the asking node\'s log."},{"name":"last_offset","json":"lastOffset","type":"int64","'
+    'versions":"0+","about":"End offset of the asking node\'s log."},{"name":"pre_vote","json":"'
+    'preVote","type":"bool","versions":"2+","about":"True to only find out whether a vote would'
+    ' be granted, without starting a new epoch."}]}}'
 )
 _VoteRequestConstants._plan = (
     "1\n"

@@ -56,7 +56,7 @@ class PartitionData(StructBase):
     """One entry per partition of the request."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     leader_id: int = 0
@@ -103,7 +103,7 @@ class TopicData(StructBase):
     """One entry per topic of the request."""
 
     topic_name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """One entry per partition of the request. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -139,9 +139,9 @@ class NodeEndpoint(StructBase):
     node_id: int = 0
     """Node id of that leader. (versions 1+)"""
     host: str = ""
-    """Versions 1+."""
+    """Host name or IP address at which the node can be reached. (versions 1+)"""
     port: int = 0
-    """Versions 1+."""
+    """TCP port at that host. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -553,25 +553,28 @@ _VoteResponseConstants._codecs = {
 }
 _VoteResponseConstants._facts = (
     '{"name":"VoteResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fi'
-    'elds":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","about":"Err'
-    'or code of the request as a whole, 0 for none."},{"name":"topics","json":"topics","type":"'
-    '[]TopicData","versions":"0+","about":"One entry per topic of the request."},{"name":"node_'
-    'endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedV'
-    'ersions":"1+","about":"One entry per node that is named as a leader above."}],"structs":{"'
-    'TopicData":[{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entit'
-    'yType":"topicName"},{"name":"partitions","json":"partitions","type":"[]PartitionData","ver'
-    'sions":"0+","about":"One entry per partition of the request."}],"PartitionData":[{"name":"'
-    'partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"error_co'
-    'de","json":"errorCode","type":"int16","versions":"0+","about":"Error code of this partitio'
-    'n, 0 for none."},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+","ent'
-    'ityType":"brokerId","about":"Node id of the leader the voter knows of, -1 when it knows no'
-    'ne."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"'
-    'Newest leader epoch the voter knows."},{"name":"vote_granted","json":"voteGranted","type":'
-    '"bool","versions":"0+","about":"True when the voter grants its vote (or, for a pre-vote, w'
-    'ould grant it)."}],"NodeEndpoint":[{"name":"node_id","json":"nodeId","type":"int32","versi'
-    'ons":"1+","entityType":"brokerId","mapKey":true,"about":"Node id of that leader."},{"name"'
-    ':"host","json":"host","type":"string","versions":"1+"},{"name":"port","json":"port","type"'
-    ':"uint16","versions":"1+"}]}}'
+    'elds":[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration'
+    '":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},{"name":"topics'
+    '","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic of the'
+    ' request."},{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versi'
+    'ons":"1+","tag":0,"taggedVersions":"1+","about":"One entry per node that is named as a lea'
+    'der above."}],"structs":{"TopicData":[{"name":"topic_name","json":"topicName","type":"stri'
+    'ng","versions":"0+","entityType":"topicName","about":"Name of the topic."},{"name":"partit'
+    'ions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"One entry per '
+    'partition of the request."}],"PartitionData":[{"name":"partition_index","json":"partitionI'
+    'ndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, fr'
+    'om 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeratio'
+    'n":"ErrorCode","about":"Error code of this partition, 0 for none."},{"name":"leader_id","j'
+    'son":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of'
+    ' the leader the voter knows of, -1 when it knows none."},{"name":"leader_epoch","json":"le'
+    'aderEpoch","type":"int32","versions":"0+","about":"Newest leader epoch the voter knows."},'
+    '{"name":"vote_granted","json":"voteGranted","type":"bool","versions":"0+","about":"True wh'
+    'en the voter grants its vote (or, for a pre-vote, would grant it)."}],"NodeEndpoint":[{"na'
+    'me":"node_id","json":"nodeId","type":"int32","versions":"1+","entityType":"brokerId","mapK'
+    'ey":true,"about":"Node id of that leader."},{"name":"host","json":"host","type":"string","'
+    'versions":"1+","about":"Host name or IP address at which the node can be reached."},{"name'
+    '":"port","json":"port","type":"uint16","versions":"1+","about":"TCP port at that host."}]}'
+    "}"
 )
 _VoteResponseConstants._plan = (
     "1\n"

@@ -53,9 +53,9 @@ class Endpoint(StructBase):
     name: str = ""
     """Name of the listener, unique within the voter. (versions 0+)"""
     host: str = ""
-    """Versions 0+."""
+    """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
-    """Versions 0+."""
+    """TCP port at that host. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -426,11 +426,12 @@ _VotersRecordConstants._facts = (
     'kRaftVersionFeature","type":"KRaftVersionFeature","versions":"0+","about":"Levels of the k'
     'raft.version feature the voter can work with."}],"Endpoint":[{"name":"name","json":"name",'
     '"type":"string","versions":"0+","mapKey":true,"about":"Name of the listener, unique within'
-    ' the voter."},{"name":"host","json":"host","type":"string","versions":"0+"},{"name":"port"'
-    ',"json":"port","type":"uint16","versions":"0+"}],"KRaftVersionFeature":[{"name":"min_suppo'
-    'rted_version","json":"minSupportedVersion","type":"int16","versions":"0+","about":"Lowest '
-    'supported level."},{"name":"max_supported_version","json":"maxSupportedVersion","type":"in'
-    't16","versions":"0+","about":"Highest supported level."}]}}'
+    ' the voter."},{"name":"host","json":"host","type":"string","versions":"0+","about":"Host n'
+    'ame or IP address at which the node can be reached."},{"name":"port","json":"port","type":'
+    '"uint16","versions":"0+","about":"TCP port at that host."}],"KRaftVersionFeature":[{"name"'
+    ':"min_supported_version","json":"minSupportedVersion","type":"int16","versions":"0+","abou'
+    't":"Lowest supported level."},{"name":"max_supported_version","json":"maxSupportedVersion"'
+    ',"type":"int16","versions":"0+","about":"Highest supported level."}]}}'
 )
 _VotersRecordConstants._plan = (
     "1\n"

@@ -93,7 +93,7 @@ class PartitionData(StructBase):
     """One entry per partition with state to save."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     state_epoch: int = 0
     """Version of the state; it changes when the state is set up anew, so that stale writers are refused.
     (versions 0+)
@@ -151,7 +151,7 @@ class WriteStateData(StructBase):
     """One entry per topic with state to save."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[PartitionData] = field(default_factory=list)
     """One entry per partition with state to save. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -596,26 +596,27 @@ _WriteShareGroupStateRequestConstants._facts = (
     'ions":"0+","fields":[{"name":"group_id","json":"groupId","type":"string","versions":"0+","'
     'about":"Share group the state belongs to."},{"name":"topics","json":"topics","type":"[]Wri'
     'teStateData","versions":"0+","about":"One entry per topic with state to save."}],"structs"'
-    ':{"WriteStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"n'
-    'ame":"partitions","json":"partitions","type":"[]PartitionData","versions":"0+","about":"On'
-    'e entry per partition with state to save."}],"PartitionData":[{"name":"partition","json":"'
-    'partition","type":"int32","versions":"0+"},{"name":"state_epoch","json":"stateEpoch","type'
-    '":"int32","versions":"0+","about":"Version of the state; it changes when the state is set '
-    'up anew, so that stale writers are refused."},{"name":"leader_epoch","json":"leaderEpoch",'
-    '"type":"int32","versions":"0+","about":"Leader epoch of the partition at the sender, so th'
-    'at a former leader is refused."},{"name":"start_offset","json":"startOffset","type":"int64'
-    '","versions":"0+","about":"Oldest offset the group is not done with, -1 to leave it as it '
-    'is."},{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","ver'
-    'sions":"1+","ignorable":true,"default":-1,"about":"Number of offsets from StartOffset on w'
-    'hose delivery is finished, -1 when unknown."},{"name":"state_batches","json":"stateBatches'
-    '","type":"[]StateBatch","versions":"0+","about":"One entry per range of offsets whose stat'
-    'e is saved."}],"StateBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","v'
-    'ersions":"0+","about":"First offset of the range, inclusive."},{"name":"last_offset","json'
-    '":"lastOffset","type":"int64","versions":"0+","about":"Last offset of the range, inclusive'
-    '."},{"name":"delivery_state","json":"deliveryState","type":"int8","versions":"0+","about":'
-    '"0 available, 2 acknowledged, 4 archived."},{"name":"delivery_count","json":"deliveryCount'
-    '","type":"int16","versions":"0+","about":"How many times the records of the range were han'
-    'ded to a member."}]}}'
+    ':{"WriteStateData":[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","abo'
+    'ut":"Id of the topic."},{"name":"partitions","json":"partitions","type":"[]PartitionData",'
+    '"versions":"0+","about":"One entry per partition with state to save."}],"PartitionData":[{'
+    '"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of th'
+    'e partition within its topic, from 0."},{"name":"state_epoch","json":"stateEpoch","type":"'
+    'int32","versions":"0+","about":"Version of the state; it changes when the state is set up '
+    'anew, so that stale writers are refused."},{"name":"leader_epoch","json":"leaderEpoch","ty'
+    'pe":"int32","versions":"0+","about":"Leader epoch of the partition at the sender, so that '
+    'a former leader is refused."},{"name":"start_offset","json":"startOffset","type":"int64","'
+    'versions":"0+","about":"Oldest offset the group is not done with, -1 to leave it as it is.'
+    '"},{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","versio'
+    'ns":"1+","ignorable":true,"default":-1,"about":"Number of offsets from StartOffset on whos'
+    'e delivery is finished, -1 when unknown."},{"name":"state_batches","json":"stateBatches","'
+    'type":"[]StateBatch","versions":"0+","about":"One entry per range of offsets whose state i'
+    's saved."}],"StateBatch":[{"name":"first_offset","json":"firstOffset","type":"int64","vers'
+    'ions":"0+","about":"First offset of the range, inclusive."},{"name":"last_offset","json":"'
+    'lastOffset","type":"int64","versions":"0+","about":"Last offset of the range, inclusive."}'
+    ',{"name":"delivery_state","json":"deliveryState","type":"int8","versions":"0+","enumeratio'
+    'n":"DeliveryState","about":"0 available, 2 acknowledged, 4 archived."},{"name":"delivery_c'
+    'ount","json":"deliveryCount","type":"int16","versions":"0+","about":"How many times the re'
+    'cords of the range were handed to a member."}]}}'
 )
 _WriteShareGroupStateRequestConstants._plan = (
     "1\n"

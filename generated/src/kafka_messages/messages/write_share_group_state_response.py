@@ -44,7 +44,7 @@ class PartitionResult(StructBase):
     """One entry per partition of the request."""
 
     partition: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of the write for this partition, 0 for none. (versions 0+)"""
     error_message: str | None = None
@@ -83,7 +83,7 @@ class WriteStateResult(StructBase):
     """One entry per topic of the request."""
 
     topic_id: UUID = ZERO_UUID
-    """Versions 0+."""
+    """Id of the topic. (versions 0+)"""
     partitions: list[PartitionResult] = field(default_factory=list)
     """One entry per partition of the request. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -317,14 +317,15 @@ _WriteShareGroupStateResponseConstants._facts = (
     '{"name":"WriteShareGroupStateResponse","type":"response","validVersions":"0-1","flexibleVe'
     'rsions":"0+","fields":[{"name":"results","json":"results","type":"[]WriteStateResult","ver'
     'sions":"0+","about":"One entry per topic of the request."}],"structs":{"WriteStateResult":'
-    '[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+"},{"name":"partitions","'
-    'json":"partitions","type":"[]PartitionResult","versions":"0+","about":"One entry per parti'
-    'tion of the request."}],"PartitionResult":[{"name":"partition","json":"partition","type":"'
-    'int32","versions":"0+"},{"name":"error_code","json":"errorCode","type":"int16","versions":'
-    '"0+","about":"Error code of the write for this partition, 0 for none."},{"name":"error_mes'
-    'sage","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","defau'
-    'lt":null,"about":"Human readable detail of the error of the write for this partition, null'
-    ' when there is nothing to add."}]}}'
+    '[{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topi'
+    'c."},{"name":"partitions","json":"partitions","type":"[]PartitionResult","versions":"0+","'
+    'about":"One entry per partition of the request."}],"PartitionResult":[{"name":"partition",'
+    '"json":"partition","type":"int32","versions":"0+","about":"Number of the partition within '
+    'its topic, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+'
+    '","enumeration":"ErrorCode","about":"Error code of the write for this partition, 0 for non'
+    'e."},{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullab'
+    'leVersions":"0+","default":null,"about":"Human readable detail of the error of the write f'
+    'or this partition, null when there is nothing to add."}]}}'
 )
 _WriteShareGroupStateResponseConstants._plan = (
     "1\n"

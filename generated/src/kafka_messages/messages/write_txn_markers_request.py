@@ -46,7 +46,7 @@ class WritableTxnMarkerTopic(StructBase):
     """One entry per topic the transaction wrote to."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partition_indexes: list[int] = field(default_factory=list)
     """Numbers of the partitions that get a marker. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -433,19 +433,20 @@ _WriteTxnMarkersRequestConstants._facts = (
     ':"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions"'
     ':"0+","about":"One entry per transaction to end."}],"structs":{"WritableTxnMarker":[{"name'
     '":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerI'
-    'd","about":"Producer whose transaction ends."},{"name":"producer_epoch","json":"producerEp'
-    'och","type":"int16","versions":"0+","about":"Epoch of that producer id."},{"name":"transac'
-    'tion_result","json":"transactionResult","type":"bool","versions":"0+","about":"True to com'
-    'mit, false to abort."},{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopic",'
-    '"versions":"0+","about":"One entry per topic the transaction wrote to."},{"name":"coordina'
-    'tor_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Leader epoch '
-    "of the coordinator's transaction log partition, so that markers of a former coordinator ar"
-    'e refused."},{"name":"transaction_version","json":"transactionVersion","type":"int8","vers'
-    'ions":"2+","ignorable":true,"about":"Level of the transaction.version feature the transact'
-    'ion runs with: 0 and 1 older rules, 2 an epoch bump per transaction."}],"WritableTxnMarker'
-    'Topic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicNa'
-    'me"},{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"0+'
-    '","about":"Numbers of the partitions that get a marker."}]}}'
+    'd","enumeration":"ProducerId","about":"Producer whose transaction ends."},{"name":"produce'
+    'r_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoc'
+    'h","about":"Epoch of that producer id."},{"name":"transaction_result","json":"transactionR'
+    'esult","type":"bool","versions":"0+","enumeration":"TransactionResult","about":"True to co'
+    'mmit, false to abort."},{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopic"'
+    ',"versions":"0+","about":"One entry per topic the transaction wrote to."},{"name":"coordin'
+    'ator_epoch","json":"coordinatorEpoch","type":"int32","versions":"0+","about":"Leader epoch'
+    " of the coordinator's transaction log partition, so that markers of a former coordinator a"
+    're refused."},{"name":"transaction_version","json":"transactionVersion","type":"int8","ver'
+    'sions":"2+","ignorable":true,"about":"Level of the transaction.version feature the transac'
+    'tion runs with: 0 and 1 older rules, 2 an epoch bump per transaction."}],"WritableTxnMarke'
+    'rTopic":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicN'
+    'ame","about":"Name of the topic."},{"name":"partition_indexes","json":"partitionIndexes","'
+    'type":"[]int32","versions":"0+","about":"Numbers of the partitions that get a marker."}]}}'
 )
 _WriteTxnMarkersRequestConstants._plan = (
     "1\n"

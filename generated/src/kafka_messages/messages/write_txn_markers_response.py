@@ -41,7 +41,7 @@ class WritableTxnMarkerPartitionResult(StructBase):
     """One entry per partition that was to get a marker."""
 
     partition_index: int = 0
-    """Versions 0+."""
+    """Number of the partition within its topic, from 0. (versions 0+)"""
     error_code: int = 0
     """Error code of writing the marker to this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -73,7 +73,7 @@ class WritableTxnMarkerTopicResult(StructBase):
     """One entry per topic of that transaction."""
 
     name: str = ""
-    """Versions 0+."""
+    """Name of the topic. (versions 0+)"""
     partitions: list[WritableTxnMarkerPartitionResult] = field(default_factory=list)
     """One entry per partition that was to get a marker. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -380,15 +380,17 @@ _WriteTxnMarkersResponseConstants._facts = (
     's":"1+","fields":[{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","v'
     'ersions":"0+","about":"One entry per transaction of the request."}],"structs":{"WritableTx'
     'nMarkerResult":[{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","'
-    'entityType":"producerId","about":"Producer whose transaction was to end."},{"name":"topics'
-    '","json":"topics","type":"[]WritableTxnMarkerTopicResult","versions":"0+","about":"One ent'
-    'ry per topic of that transaction."}],"WritableTxnMarkerTopicResult":[{"name":"name","json"'
-    ':"name","type":"string","versions":"0+","entityType":"topicName"},{"name":"partitions","js'
-    'on":"partitions","type":"[]WritableTxnMarkerPartitionResult","versions":"0+","about":"One '
-    'entry per partition that was to get a marker."}],"WritableTxnMarkerPartitionResult":[{"nam'
-    'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+"},{"name":"erro'
-    'r_code","json":"errorCode","type":"int16","versions":"0+","about":"Error code of writing t'
-    'he marker to this partition, 0 for none."}]}}'
+    'entityType":"producerId","enumeration":"ProducerId","about":"Producer whose transaction wa'
+    's to end."},{"name":"topics","json":"topics","type":"[]WritableTxnMarkerTopicResult","vers'
+    'ions":"0+","about":"One entry per topic of that transaction."}],"WritableTxnMarkerTopicRes'
+    'ult":[{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName'
+    '","about":"Name of the topic."},{"name":"partitions","json":"partitions","type":"[]Writabl'
+    'eTxnMarkerPartitionResult","versions":"0+","about":"One entry per partition that was to ge'
+    't a marker."}],"WritableTxnMarkerPartitionResult":[{"name":"partition_index","json":"parti'
+    'tionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topi'
+    'c, from 0."},{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enume'
+    'ration":"ErrorCode","about":"Error code of writing the marker to this partition, 0 for non'
+    'e."}]}}'
 )
 _WriteTxnMarkersResponseConstants._plan = (
     "1\n"

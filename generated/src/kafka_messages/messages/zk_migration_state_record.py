@@ -85,7 +85,7 @@ _ZkMigrationStateRecordConstants._codecs = {
 _ZkMigrationStateRecordConstants._facts = (
     '{"name":"ZkMigrationStateRecord","type":"metadata","validVersions":"0","flexibleVersions":'
     '"0+","fields":[{"name":"zk_migration_state","json":"zkMigrationState","type":"int8","versi'
-    'ons":"0+","about":"0 no migration (the cluster began as KRaft), 1 before, 2 during, 3 afte'
-    'r the migration."}]}'
+    'ons":"0+","enumeration":"ZkMigrationState","about":"0 no migration (the cluster began as K'
+    'Raft), 1 before, 2 during, 3 after the migration."}]}'
 )
 _ZkMigrationStateRecordConstants._plan = "1\n" ":ZkMigrationStateRecord zk_migration_state/b\n" "0 0 ;\n"

@@ -36,7 +36,11 @@ def docstring(cls: type[StructBase], text: str) -> str:
 
 def _lines(field: dict[str, Any]) -> list[str]:
     """A field: its name, type and versions, and below what it is."""
-    words = [field["type"], f"versions {field['versions']}"]
+    words = [
+        field["type"],
+        *([field["enumeration"]] if "enumeration" in field else []),
+        f"versions {field['versions']}",
+    ]
     if "nullableVersions" in field:
         words.append(f"null in versions {field['nullableVersions']}")
     if "taggedVersions" in field:

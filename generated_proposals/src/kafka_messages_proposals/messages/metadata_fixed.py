@@ -383,16 +383,16 @@ _MetadataFixedConstants._facts = (
     '{"name":"MetadataFixed","type":"data","validVersions":"0","flexibleVersions":"0+","fields"'
     ':[{"name":"topics","json":"topics","type":"[]FixedTopic","versions":"0+","about":"One topi'
     'c."}],"structs":{"FixedTopic":[{"name":"error_code","json":"errorCode","type":"int16","ver'
-    'sions":"0+"},{"name":"name","json":"name","type":"string","versions":"0+"},{"name":"partit'
-    'ions","json":"partitions","type":"[]FixedPartition","versions":"0+","about":"One partition'
-    '."}],"FixedPartition":[{"name":"error_code","json":"errorCode","type":"int16","versions":"'
-    '0+","encoding":{"0+":"fixed16"}},{"name":"partition_index","json":"partitionIndex","type":'
-    '"int32","versions":"0+","encoding":{"0+":"fixed32"}},{"name":"leader_id","json":"leaderId"'
-    ',"type":"int32","versions":"0+"},{"name":"leader_epoch","json":"leaderEpoch","type":"int32'
-    '","versions":"0+","default":-1},{"name":"replica_nodes","json":"replicaNodes","type":"[]in'
-    't32","versions":"0+"},{"name":"isr_nodes","json":"isrNodes","type":"[]int32","versions":"0'
-    '+"},{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"0+"}]'
-    "}}"
+    'sions":"0+","enumeration":"ErrorCode"},{"name":"name","json":"name","type":"string","versi'
+    'ons":"0+"},{"name":"partitions","json":"partitions","type":"[]FixedPartition","versions":"'
+    '0+","about":"One partition."}],"FixedPartition":[{"name":"error_code","json":"errorCode","'
+    'type":"int16","versions":"0+","encoding":{"0+":"fixed16"},"enumeration":"ErrorCode"},{"nam'
+    'e":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","encoding":{"0'
+    '+":"fixed32"}},{"name":"leader_id","json":"leaderId","type":"int32","versions":"0+"},{"nam'
+    'e":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","default":-1},{"name'
+    '":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+"},{"name":"isr_nod'
+    'es","json":"isrNodes","type":"[]int32","versions":"0+"},{"name":"offline_replicas","json":'
+    '"offlineReplicas","type":"[]int32","versions":"0+"}]}}'
 )
 _MetadataFixedConstants._plan = (
     "1\n"

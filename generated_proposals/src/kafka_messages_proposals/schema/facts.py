@@ -92,6 +92,8 @@ class FieldFacts:
     entity_type: str | None
     """What the field names, in the definition's word: ``brokerId``, ``groupId``, ``producerId``, ``topicName`` or
     ``transactionalId``; None where it names none of them."""
+    enumeration: str | None = None
+    """The name of the enumeration that has names for what the field holds; None where there is none."""
     about: str = ""
     """What the field is, in our words; empty where there is nothing to add to its name."""
     fields: tuple[FieldFacts, ...] = field(default=(), repr=False)
@@ -103,8 +105,8 @@ class FieldFacts:
 
     @property
     def is_error_code(self) -> bool:
-        """Whether the field holds one of Kafka's error codes; their names and type tell."""
-        return self.type == "int16" and not self.is_array and self.name.endswith("error_code")
+        """Whether the field holds one of Kafka's error codes."""
+        return self.enumeration == "ErrorCode"
 
     def default(self) -> object:
         """The value of the field when nothing is said; containers are new each time, structs are None here."""
@@ -235,6 +237,7 @@ def _field(data: dict[str, object], struct: Callable[[str], tuple[FieldFacts, ..
         encodings=_encodings(data.get("encoding")),
         element_encodings=_encodings(data.get("elementEncoding")),
         entity_type=str(data["entityType"]) if "entityType" in data else None,
+        enumeration=str(data["enumeration"]) if "enumeration" in data else None,
         about=str(data.get("about", "")),
         fields=struct(element) if element[0].isupper() else (),
     )

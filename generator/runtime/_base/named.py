@@ -1,0 +1,96 @@
+"""The JSON form of messages with names in place of numbers, by the enumerations that fields take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from .._core.shown import shown
+from ..schema.facts import FieldFacts
+from ..schema.types import SchemaError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from enum import Enum
+    from typing import Any
+
+_PACKAGE = __name__.rsplit(".", 2)[0]
+
+
+def enumerations() -> Mapping[str, type[Enum]]:
+    """The enumerations of this package, by name; ValueError if it was generated without them.
+
+    They are a part that a package may be without, and are loaded when somebody asks for names.
+    """
+    try:
+        found: Mapping[str, type[Enum]] = import_module(f"{_PACKAGE}.enums").ENUMERATIONS
+    except ModuleNotFoundError:
+        raise ValueError(f"{_PACKAGE} has no names for numbers; generate it with the part enums") from None
+    return found
+
+
+def put_names(fields: tuple[FieldFacts, ...], obj: dict[str, Any]) -> None:
+    """Put names into the JSON of a struct, in place; a number without a name stays."""
+    for field, value in _given(fields, obj):
+        if not field.is_struct:
+            of = enumerations()[field.enumeration or ""]
+            obj[field.json_name] = [_name(of, each) for each in value] if field.is_array else _name(of, value)
+        else:
+            for element in value if field.is_array else [value]:
+                put_names(field.fields, element)
+
+
+def _name(enumeration: type[Enum], value: object) -> object:
+    """The name of a number. A text is its own name."""
+    known = None if isinstance(value, str) else enumeration._value2member_map_.get(value)
+    return value if known is None else known.name
+
+
+def with_numbers(fields: tuple[FieldFacts, ...], obj: object) -> object:
+    """The JSON of a struct with numbers where it has names; SchemaError for a name that the enumeration does not have.
+
+    What is wrong in another way is left as it is, for others to say.
+    """
+    if not isinstance(obj, Mapping):
+        return obj
+    out = dict(obj)
+    for field, value in _given(fields, obj):
+        try:
+            out[field.json_name] = _elements(field, value) if isinstance(value, (list, tuple)) else _one(field, value)
+        except SchemaError as error:
+            raise error.inside(f".{field.json_name}") from None
+    return out
+
+
+def _elements(field: FieldFacts, value: list[object] | tuple[object, ...]) -> list[object]:
+    found = []
+    for index, element in enumerate(value):
+        try:
+            found.append(_one(field, element))
+        except SchemaError as error:
+            raise error.inside(f"[{index}]") from None
+    return found
+
+
+def _one(field: FieldFacts, value: object) -> object:
+    if field.is_struct:
+        return with_numbers(field.fields, value)
+    if field.type == "string" or not isinstance(value, str):
+        return value
+    members = enumerations()[field.enumeration or ""].__members__
+    if value not in members:
+        from difflib import get_close_matches
+
+        near = get_close_matches(value.upper(), members, 1)
+        advice = f"; did you mean {near[0]}?" if near else ""
+        raise SchemaError(f"{field.enumeration} has no member {shown(value)}{advice}")
+    number = members[value].value
+    return bool(number) if field.type == "bool" else number
+
+
+def _given(fields: tuple[FieldFacts, ...], obj: Mapping[Any, Any]) -> Iterator[tuple[FieldFacts, Any]]:
+    """The fields that may have names somewhere in them, with their values."""
+    for field in fields:
+        value = obj.get(field.json_name)
+        if value is not None and (field.is_struct or field.enumeration is not None):
+            yield field, value

@@ -1,0 +1,37 @@
+"""Names for the numbers and texts of fields, as Kafka's own API has them: ``AclOperation.READ``, ``GroupState.STABLE``.
+
+Fields stay plain numbers and texts: a member is equal to its number, and can be put into any field. A number that has no
+name here is kept, as ``AclOperation.UNKNOWN_99``. ``fields_of`` of ``schema`` says which field takes which enumeration,
+and ``ENUMERATIONS`` has them by name.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._open import Number as Number
+    from ._open import Special as Special
+    from ._open import Text as Text
+    from ._protocol import ApiKey as ApiKey
+    from ._protocol import ErrorCode as ErrorCode
+    from ._tables import *  # noqa: F403
+    from ._tables import ENUMERATIONS as ENUMERATIONS
+else:
+
+    def __getattr__(name):
+        # Made when first asked for: who needs no enumeration but ErrorCode and ApiKey does not wait for the others.
+        if name == "__all__":
+            return _module("_tables").__all__
+        for where in () if name.startswith("_") else ("_protocol", "_tables"):
+            if name in _module(where).__all__:
+                return getattr(_module(where), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted([*globals(), *__getattr__("__all__")])
+
+    def _module(name):
+        __import__(f"{__name__}.{name}")  # importlib would cost more than the module
+        return sys.modules[f"{__name__}.{name}"]

@@ -1,0 +1,134 @@
+"""Names of what fields hold: ``enumerations.json`` beside the definitions, with the fields that take each of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_message_generator.spec.companions import ENUMERATIONS, load
+from kafka_message_generator.spec.paths import FieldEntry, read_fields
+from kafka_message_generator.spec.properties import Missing, Properties
+from kafka_message_generator.spec.source import Location, Node, Problems
+
+ERROR_CODE, API_KEY = "ErrorCode", "ApiKey"
+OF_PROTOCOL = (ERROR_CODE, API_KEY)
+"""Those that are made of ``errors.json`` and of the definitions themselves; fields may take them, too."""
+_RESERVED = ("ENUMERATIONS", "Number", "Special", "Text")
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+_MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One name, and what it stands for on the wire."""
+
+    name: str
+    value: int | str
+    about: str
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """Names for the numbers or the texts of fields."""
+
+    name: str
+    location: Location
+    about: str
+    source: str
+    """Where Kafka has it: a class, or words."""
+    is_special: bool
+    """Whether other numbers are ordinary, such as node ids beside the -1 of a consumer."""
+    members: tuple[Member, ...]
+    """None of those of ``OF_PROTOCOL``, which have theirs from elsewhere."""
+    fields: tuple[FieldEntry, ...]
+
+    @property
+    def is_text(self) -> bool:
+        return any(isinstance(member.value, str) for member in self.members)
+
+
+def read_enumerations(specs: Path, problems: Problems) -> tuple[Enumeration, ...]:
+    """The enumerations by name; none when there is no ``enumerations.json``."""
+    node = load(specs / ENUMERATIONS, problems)
+    if node is None:
+        return ()
+    if not isinstance(node.value, list):
+        problems.error(node.location, f"expected an array of enumerations, found {node.kind}")
+        return ()
+    found: dict[str, Enumeration] = {}
+    for each in node.value:
+        one = _enumeration(each, problems)
+        if one is not None and found.setdefault(one.name, one) is not one:
+            problems.error(each.location, f"enumeration {one.name} is there twice; names must be unique")
+    return tuple(one for _, one in sorted(found.items()))
+
+
+def _enumeration(node: Node, problems: Problems) -> Enumeration | None:
+    try:
+        properties = Properties(node, "an enumeration", problems)
+        name = properties.required("name")
+        properties.what = f"enumeration {name}"
+        source = properties.text("class") or properties.text("source") or ""
+        properties.text("source")
+        properties.text("value")  # for those who renew the file: what of the class has the number
+        about = properties.text("about") or ""
+        is_special = properties.boolean("special")
+        members = [_member(each, problems) for each in properties.nodes("members")]
+        fields = [read_fields(each, problems) for each in properties.nodes("fields")]
+    except Missing:
+        return None
+    properties.finish()
+    place = properties.places["name"]
+    _check_name(name, place, problems)
+    if name in OF_PROTOCOL and members:
+        problems.error(place, f"the members of {name} are not said here; list only the fields that take it")
+    elif name not in OF_PROTOCOL and not members:
+        problems.error(node.location, f"{properties.what} has no members; add them")
+        return None
+    known = tuple(member for member in members if member)
+    _check_members(name, known, node.location, problems)
+    return Enumeration(name, place, about, source, is_special, known, tuple(entry for entry in fields if entry))
+
+
+def _check_name(name: str, place: Location, problems: Problems) -> None:
+    if not _NAME.fullmatch(name):
+        what = f"invalid name {name!r} of an enumeration; write it like AclOperation"
+        problems.error(place, what)
+    elif name in _RESERVED:
+        problems.error(place, f"{name} is a name that the generated package has itself; rename the enumeration")
+
+
+def _check_members(name: str, members: tuple[Member, ...], place: Location, problems: Problems) -> None:
+    names: set[str] = set()
+    values: dict[int | str, str] = {}
+    for member in members:
+        if member.name in names:
+            problems.error(place, f"{name} has the member {member.name} twice; names must be unique")
+        names.add(member.name)
+        other = values.setdefault(member.value, member.name)
+        if other != member.name:
+            problems.error(place, f"{name} has {member.value!r} as {other} and as {member.name}; keep one")
+    if len({type(value) for value in values}) > 1:
+        problems.error(place, f"{name} has numbers and texts; it must be one or the other")
+
+
+def _member(node: Node, problems: Problems) -> Member | None:
+    try:
+        properties = Properties(node, "a member", problems)
+        name = properties.required("name")
+    except Missing:
+        return None
+    properties.what = f"member {name}"
+    if not _MEMBER.fullmatch(name):
+        what = f"invalid name {name!r} of a member; use capitals, digits and underscores"
+        problems.error(properties.places["name"], what)
+    node_of = properties.take("value")
+    about = properties.text("about") or ""
+    properties.text("constant")  # for those who renew the file: where Kafka has this number
+    properties.finish()
+    value = None if node_of is None else node_of.value
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        problems.error(node.location, f"{properties.what} has no value; add its number or its text")
+        return None
+    return Member(name, value, about)

@@ -1,0 +1,30 @@
+"""The names of numbers are Kafka's: asked are its own classes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_message_generator.release.artifacts import BROKER, resolve
+from kafka_message_generator.vectors.enumerations import enumerations, render
+from kafka_message_generator.vectors.java_oracle import OracleError, oracle
+from tests.interop.kafka import ROOT, release
+
+SPECS = ROOT / "specs" / "kafka"
+
+
+def test_names_and_numbers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is committed is what ``nox -s enumerations`` writes; a name that Kafka does not have ends it."""
+    jars = resolve(release(), tmp_path_factory.mktemp("jars"), BROKER)
+    committed = (SPECS / "enumerations.json").read_text(encoding="utf-8")
+    with enumerations(jars) as java:
+        assert render(java.renewed(json.loads(committed))) == committed
+        wrong = {"name": "Acks", "members": [{"name": "ALL", "constant": "org.apache.kafka.common.ElectionType.ALL"}]}
+        with pytest.raises(OracleError) as caught:
+            java.renewed([wrong])
+    assert "java.lang.NoSuchFieldException: ALL" in str(caught.value)
+    with oracle(jars) as java_of_errors:
+        errors = java_of_errors.errors()
+    known = json.loads((SPECS / "errors.json").read_text(encoding="utf-8"))
+    assert [{key: error[key] for key in error if key != "about"} for error in known] == errors

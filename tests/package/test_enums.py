@@ -1,0 +1,291 @@
+"""Names for numbers: every enumeration is Kafka's, open to numbers it does not know, and reachable from the fields."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kafka_messages
+import pytest
+from kafka_messages import (
+    CreateAclsRequest,
+    DescribeTransactionsResponse,
+    EndTxnRequest,
+    GetTelemetrySubscriptionsResponse,
+    ListGroupsRequest,
+    MetadataResponse,
+    ProduceRequest,
+    enums,
+)
+from kafka_messages.enums import (
+    ENUMERATIONS,
+    Acks,
+    AclOperation,
+    ApiKey,
+    CompressionType,
+    ErrorCode,
+    GroupState,
+    ListOffsetsTimestamp,
+    Number,
+    ReplicaId,
+    Special,
+    Text,
+    TransactionState,
+)
+from kafka_messages.json import JsonError, from_json, to_json
+from kafka_messages.messages.create_acls_request import AclCreation
+from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
+from kafka_messages.protocol import ApiKey as ApiKeyOfProtocol
+from kafka_messages.protocol import ErrorCode as ErrorCodeOfProtocol
+from kafka_messages.schema import FieldFacts, fields_of
+
+from tests.support import vectors
+from tests.support.random_messages import messages, versions_of
+
+SPECS = Path(__file__).parents[2] / "specs" / "kafka"
+PLAIN = {"SubscriptionInfoData.unique_field", "WriteTxnMarkersRequest.markers.transaction_version"}
+"""Fields of one byte that are plain numbers."""
+
+
+def enumerations() -> list[dict[str, Any]]:
+    """What is committed, but for what has no members there."""
+    found: list[dict[str, Any]] = json.loads((SPECS / "enumerations.json").read_text(encoding="utf-8"))
+    return [each for each in found if "members" in each]
+
+
+def walk(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
+    """Every field below, with its place."""
+    for field in fields:
+        yield f"{place}.{field.name}", field
+        yield from walk(field.fields, f"{place}.{field.name}")
+
+
+def all_fields() -> dict[str, FieldFacts]:
+    names = vectors.message_names()
+    return {place: field for name in names for place, field in walk(fields_of(getattr(kafka_messages, name)), name)}
+
+
+def test_members_are_those_of_the_file() -> None:
+    """The file is Kafka's, as tests of a live Kafka say; what is printed must be the file."""
+    assert set(ENUMERATIONS) == {"ApiKey", "ErrorCode", *(each["name"] for each in enumerations())}
+    for each in enumerations():
+        of = ENUMERATIONS[each["name"]]
+        assert {member.name: member.value for member in of} == {one["name"]: one["value"] for one in each["members"]}
+        assert {member.name: member.description for member in of} == {
+            one["name"]: one["about"] for one in each["members"]
+        }
+        texts = isinstance(each["members"][0]["value"], str)
+        assert of.__mro__[1] is (Text if texts else Special if each.get("special") else Number)
+        assert getattr(enums, each["name"]) is of
+
+
+def test_everything_is_described_and_has_a_source() -> None:
+    """A new release brings new members; they want a word of ours, and who doubts a number wants to know where it is from."""
+    for each in enumerations():
+        constants = all("constant" in member or isinstance(member["value"], str) for member in each["members"])
+        assert "class" in each or each.get("source") or constants, each["name"]
+        for member in each["members"]:
+            assert member.get("about", "").endswith("."), (each["name"], member["name"])
+    for error in ErrorCode:
+        assert error.description.endswith("."), error
+
+
+def test_every_field_of_one_byte_has_names() -> None:
+    """Kafka uses one byte for what it has names for; a new one is listed in enumerations.json, or above as a plain number."""
+    bare = {place for place, field in all_fields().items() if field.type == "int8" and field.enumeration is None}
+    assert bare == PLAIN
+
+
+def test_fields_name_an_enumeration_that_is_there() -> None:
+    """Tools go from the field to its names; a name that leads nowhere would fail there."""
+    found = {place: field.enumeration for place, field in all_fields().items() if field.enumeration is not None}
+    assert set(found.values()) <= set(ENUMERATIONS)
+    assert len(found) > 300
+    assert found["ProduceRequest.acks"] == "Acks"
+    assert found["ListGroupsRequest.states_filter"] == "GroupState"
+    assert found["MetadataResponse.topics.partitions.error_code"] == "ErrorCode"
+    assert found["ApiVersionsResponse.api_keys.api_key"] == "ApiKey"
+    unused = set(ENUMERATIONS) - set(found.values())
+    assert unused == {"TimestampType"}  # a bit of record batches
+
+
+def test_a_number_without_a_name_is_kept() -> None:
+    """Brokers are newer than this package: what they say must not end in a ValueError."""
+    unknown = AclOperation(99)
+    assert (unknown.name, unknown.value, unknown == 99, unknown.is_known, unknown.description) == (
+        "UNKNOWN_99",
+        99,
+        True,
+        False,
+        "",
+    )
+    assert AclOperation.READ.is_known
+    assert ErrorCode(-300).name == "UNKNOWN_MINUS_300"
+    assert ReplicaId(7).name == "VALUE_7"
+    assert (ReplicaId(-1), ListOffsetsTimestamp(-2)) == (ReplicaId.CONSUMER, ListOffsetsTimestamp.EARLIEST)
+    state = GroupState("Half asleep")
+    assert (state.name, state, state.is_known, state.description) == ("UNKNOWN_HALF_ASLEEP", "Half asleep", False, "")
+    for each in (unknown, state, AclOperation.READ, GroupState.STABLE):
+        for twin in (copy.copy(each), copy.deepcopy(each), pickle.loads(pickle.dumps(each))):
+            assert (twin, type(twin), twin.name) == (each, type(each), each.name)
+
+
+@pytest.mark.parametrize(("of", "wrong"), [(AclOperation, "READ"), (AclOperation, None), (GroupState, 3)])
+def test_what_is_of_another_kind_has_no_member(of: Any, wrong: object) -> None:
+    """A text for a number is a mistake and no unknown number."""
+    with pytest.raises(ValueError, match=f"^{wrong!r} is not a valid {of.__name__}$"):
+        of(wrong)
+
+
+def test_members_go_into_fields() -> None:
+    """Fields are plain numbers, and members are numbers: both can be written and compared."""
+    request = ProduceRequest(acks=Acks.ALL)
+    assert request == ProduceRequest(acks=-1)
+    assert request.write(9) == ProduceRequest(acks=-1).write(9)
+    assert Acks(ProduceRequest.read(request.write(9), 9).acks) is Acks.ALL
+    assert ListGroupsRequest(states_filter=[GroupState.STABLE]).write(4) == ListGroupsRequest(
+        states_filter=["Stable"]
+    ).write(4)
+
+
+def test_error_codes_say_what_to_do() -> None:
+    """What they mean, whether to try again, and whether metadata is old: all that clients decide by."""
+    error = ErrorCode(6)
+    assert error is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert (error.is_retriable, error.needs_metadata) == (True, True)
+    assert (
+        error.description == "This broker does not lead the partition, or is no replica of it where a replica would do."
+    )
+    assert (ErrorCode.CORRUPT_MESSAGE.is_retriable, ErrorCode.CORRUPT_MESSAGE.needs_metadata) == (True, False)
+    assert (ErrorCode.INVALID_REQUEST.is_retriable, ErrorCode.INVALID_REQUEST.needs_metadata) == (False, False)
+    assert (ErrorCode(9999).is_retriable, ErrorCode(9999).needs_metadata) == (False, False)
+    known = json.loads((SPECS / "errors.json").read_text(encoding="utf-8"))
+    assert [
+        (each.name, each.value, each.is_retriable, each.needs_metadata, each.description) for each in ErrorCode
+    ] == [(each["name"], each["code"], each["retriable"], each["refreshMetadata"], each["about"]) for each in known]
+    assert all(each.is_retriable for each in ErrorCode if each.needs_metadata)
+
+
+def test_there_is_one_class_of_each() -> None:
+    """``protocol`` has two of them as well; two classes would compare equal and still not be the same member."""
+    assert ErrorCodeOfProtocol is ErrorCode
+    assert ApiKeyOfProtocol is ApiKey
+
+
+def test_names_in_json() -> None:
+    """A person reads names; what has none stays a number, and both are read back."""
+    request = CreateAclsRequest(
+        creations=[AclCreation(resource_type=2, resource_name="o", principal="User:a", host="*", operation=3)]
+    )
+    request.creations[0].permission_type = 99
+    named = to_json(request, 3, names=True)
+    assert named == {
+        "creations": [
+            {
+                "resourceType": "TOPIC",
+                "resourceName": "o",
+                "resourcePatternType": "LITERAL",
+                "principal": "User:a",
+                "host": "*",
+                "operation": "READ",
+                "permissionType": 99,
+            }
+        ]
+    }
+    assert from_json(CreateAclsRequest, named, 3, names=True) == request
+    assert from_json(CreateAclsRequest, to_json(request, 3), 3, names=True) == request
+    assert to_json(EndTxnRequest(committed=True), 3, names=True)["committed"] == "COMMIT"
+    accepted = GetTelemetrySubscriptionsResponse(accepted_compression_types=[4, 0, 9])
+    assert to_json(accepted, 0, names=True)["acceptedCompressionTypes"] == ["ZSTD", "NONE", 9]
+    assert CompressionType(4) is CompressionType.ZSTD
+
+
+@pytest.mark.parametrize("name", vectors.message_names())
+def test_names_lose_nothing(name: str) -> None:
+    """Every message with names in its JSON comes back as it was."""
+    cls = vectors.message_class(name)
+    for version in {versions_of(cls)[0], versions_of(cls)[-1]}:
+        for message in messages(cls, version, mixed=1):
+            named = to_json(message, version, names=True, unknown_tagged_fields=True)
+            assert repr(from_json(cls, named, version, names=True)) == repr(message)
+
+
+WRONG: list[tuple[object, str]] = [
+    ("REED", "AclOperation has no member 'REED'; did you mean READ?"),
+    ("read", "AclOperation has no member 'read'; did you mean READ?"),
+    ("x" * 100, f"AclOperation has no member {('x' * 100)!r:.57}..."),
+    ([3], "expected an integer, not an array"),
+]
+
+
+@pytest.mark.parametrize(("value", "reason"), WRONG, ids=["typo", "small", "long", "array"])
+def test_wrong_names_in_json(value: object, reason: str) -> None:
+    """A name that is not there is named with its place and its nearest; what is no name is told as without names."""
+    obj = to_json(CreateAclsRequest(creations=[AclCreation()]), 3)
+    obj["creations"][0]["operation"] = value  # type: ignore[index]
+    with pytest.raises(JsonError) as caught:
+        from_json(CreateAclsRequest, obj, 3, names=True)
+    assert str(caught.value) == f"CreateAclsRequest v3: creations[0].operation: {reason}"
+
+
+@pytest.mark.parametrize("obj", [7, {"creations": 7}, {"creations": [7]}, {"creations": {}}])
+def test_json_of_another_shape_is_told_as_without_names(obj: Any) -> None:
+    """Looking for names must neither fail on what is no message nor hide what is wrong with it."""
+    texts = []
+    for names in (False, True):
+        with pytest.raises(JsonError) as caught:
+            from_json(CreateAclsRequest, obj, 3, names=names)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
+def test_names_are_asked_for() -> None:
+    """Without the word, JSON is Kafka's: a name is no number."""
+    obj = {"creations": [], "x": 1}
+    assert to_json(CreateAclsRequest(), 3) == {"creations": []}
+    named = to_json(MetadataResponse(topics=[TOPIC]), 12, names=True)
+    with pytest.raises(JsonError) as caught:
+        from_json(MetadataResponse, named, 12)
+    assert str(caught.value) == 'MetadataResponse v12: controllerId: expected an integer, not "NONE"'
+    with pytest.raises(JsonError):
+        from_json(CreateAclsRequest, obj, 3, names=True)
+
+
+TOPIC = MetadataResponseTopic(
+    error_code=3, name="orders", partitions=[MetadataResponsePartition(error_code=5, leader_id=-1)]
+)
+
+
+def test_states_of_transactions_are_texts_on_the_wire() -> None:
+    """The log has numbers, responses have texts, and each has its names."""
+    field = fields_of(DescribeTransactionsResponse)[1].fields
+    assert [each.enumeration for each in field if each.name == "transaction_state"] == ["TransactionState"]
+    assert TransactionState("Ongoing") is TransactionState.ONGOING
+
+
+def test_what_is_not_there() -> None:
+    """The module makes its enumerations when they are first asked for; a typo is an AttributeError as elsewhere."""
+    with pytest.raises(AttributeError) as caught:
+        _ = enums.AclOperations
+    assert str(caught.value) == "module 'kafka_messages.enums' has no attribute 'AclOperations'"
+    namespace: dict[str, Any] = {}
+    exec("from kafka_messages.enums import *", namespace)
+    assert {"AclOperation", "ErrorCode", "ENUMERATIONS"} <= namespace.keys()
+    assert {"AclOperation", "ErrorCode", "ENUMERATIONS"} <= set(dir(enums))
+
+
+def test_who_needs_none_loads_none() -> None:
+    """Messages, JSON and the protocol must start as fast as before."""
+    script = (
+        "import sys, kafka_messages.json, kafka_messages.protocol; from kafka_messages import MetadataResponse;"
+        "kafka_messages.json.to_json(MetadataResponse(), 12); kafka_messages.protocol.ErrorCode(3);"
+        "print([name for name in sys.modules if name in ('kafka_messages.enums._tables', 'difflib')])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
