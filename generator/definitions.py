@@ -23,7 +23,7 @@ from kafka_message_generator.rules.answers import Answer
 from kafka_message_generator.rules.enumerations import Taken
 from kafka_message_generator.rules.secrets import Secrets
 from kafka_message_generator.spec import reader, source
-from kafka_message_generator.spec.answers import AnswerFact, read_answers
+from kafka_message_generator.spec.answers import read_answers
 from kafka_message_generator.spec.companions import COMPANIONS, ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message

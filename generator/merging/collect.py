@@ -45,7 +45,9 @@ def _merged(message: Message, released: dict[int, Released], problems: Problems)
     try:
         return replace(_united(message, released, extra), offered=message.valid)
     except CannotMerge as error:
-        problems.error(message.location, f"{message.name} of older releases cannot be in one package with this: {error}")
+        problems.error(
+            message.location, f"{message.name} of older releases cannot be in one package with this: {error}"
+        )
         return message
 
 
@@ -79,7 +81,9 @@ def _prove(plan: MessagePlan, released: Released, version: int) -> None:
     if before != after:
         found = difference(before, after) or difference(after, before)
         where = f"version {version} of {released.side.name}"
-        raise CannotMerge(f"{where} differs: {found.wrote}; {found.reads}" if found else f"{where} has other tagged fields")
+        raise CannotMerge(
+            f"{where} differs: {found.wrote}; {found.reads}" if found else f"{where} has other tagged fields"
+        )
 
 
 def _plan(message: Message) -> MessagePlan:

@@ -37,9 +37,7 @@ from kafka_message_generator.spec.model import Encoding, Field, Message, Struct
 from kafka_message_generator.spec.versions import Versions
 
 
-def build(
-    checked: Checked, file: str, response: str = "", enumerations: Taken | None = None
-) -> MessagePlan:
+def build(checked: Checked, file: str, response: str = "", enumerations: Taken | None = None) -> MessagePlan:
     """The plan of one checked message that has valid versions.
 
     ``file`` is what its output calls the definition, ``response`` the message that answers a request, ``enumerations``

@@ -21,7 +21,9 @@ BUILTINS = frozenset(
 )
 """Names that a generated class body uses; a field of that name would hide them."""
 
-MESSAGE_MEMBERS = frozenset({"read", "read_from", "write", "parts", "size", "schemas", "response_class", "lost", "fitted"})
+MESSAGE_MEMBERS = frozenset(
+    {"read", "read_from", "write", "parts", "size", "schemas", "response_class", "lost", "fitted"}
+)
 """Methods of every message class; fields of the message itself must not take their names."""
 
 STRUCT_MEMBERS = frozenset({"unknown_tagged_fields"})

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_message_generator.spec.companions import ANSWERS, load
-from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.paths import FieldPath
+from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Location, Node, Problems
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 

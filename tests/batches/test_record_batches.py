@@ -209,6 +209,8 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
             {},
             "records[1].key: bytes or None are expected, not str",
         ),
+        ([Record(key="")], {}, "records[0].key: bytes or None are expected, not str"),  # type: ignore[arg-type]
+        ([Record(value=())], {}, "records[0].value: bytes or None are expected, not tuple"),  # type: ignore[arg-type]
         ([Record(value=5)], {}, "records[0].value: bytes or None are expected, not int"),  # type: ignore[arg-type]
         ([Record(timestamp=1.5)], {}, "records[0].timestamp: 1.5 is no int of 64 bits"),  # type: ignore[arg-type]
         ([Record(), Record(timestamp=-1 << 70)], {}, f"records[1].timestamp: {-1 << 70} is no int of 64 bits"),

@@ -171,8 +171,9 @@ def _headers(data: bytes, pos: int, stop: int, number: int) -> tuple[tuple[tuple
         size, pos = _varint(data, pos - 1)
     if size & 1 or size > stop - pos:
         raise _not_filled(number)
+    left = size >> 1
     headers: list[tuple[str, bytes | None]] = []
-    for _ in range(size >> 1):
+    while left:
         size = data[pos]
         pos += 1
         if size > 127:
@@ -188,7 +189,10 @@ def _headers(data: bytes, pos: int, stop: int, number: int) -> tuple[tuple[tuple
         value = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
         if pos > stop:
             raise _headers_not_filled(number)
+        if left == 1 and not headers:
+            return ((key, value),), pos  # as nearly always, if there is any
         headers.append((key, value))
+        left -= 1
     return tuple(headers), pos
 
 

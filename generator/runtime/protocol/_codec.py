@@ -9,7 +9,6 @@ from .._base.prefixed import read_rest
 from .._core.generic import Generic
 from .._core.value import dataclass
 from .._core.wire import as_bytes
-from ..enums import ApiKey
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of

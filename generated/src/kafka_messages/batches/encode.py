@@ -102,9 +102,9 @@ def _batch(batch: Shared, records: Sequence[Fields], offsets: Sequence[int]) -> 
                 varints[timestamp - base_timestamp],
                 varints[following() - base_offset],
                 _NULL if key is None else varints[len(key)],
-                key or b"",
+                b"" if key is None else key,
                 _NULL if value is None else varints[len(value)],
-                value or b"",
+                b"" if value is None else value,
                 _headers(headers) if headers else _NO_HEADERS,
             )
         )
