@@ -80,8 +80,11 @@ def test_keys_of_several_fields(inside: ModuleType) -> None:
     assert pairs.find(None, 1) is pairs[2]
     assert pairs.find(name="a", index=1) is pairs[0]
     assert pairs.find("a", 3) is None
+    assert pairs.find("a") is pairs[0]
+    assert pairs.find(name=None) is pairs[2]  # null is a value
+    assert pairs.find_all(index=1) == [pairs[0], pairs[2]]
     with pytest.raises(TypeError):
-        pairs.find("a")
+        pairs.find()
 
 
 def test_every_change_is_seen_by_the_next_lookup(inside: ModuleType) -> None:
