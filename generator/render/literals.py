@@ -50,6 +50,12 @@ def parameter(field: FieldPlan) -> Code:
     return code("{}: {} = {}", name, annotation(field), fresh(field))
 
 
+def key_parameter(field: FieldPlan, is_whole: bool) -> Code:
+    """The parameter of lookups for a key field; a part of a key may be left out."""
+    needed = code("{}: {}", field.name, annotation(field))
+    return needed if is_whole else code("{} = {}", needed, use("UNSET"))
+
+
 def _unset(field: FieldPlan) -> Part:
     return use("UNSET") if field.nullable else "None"
 

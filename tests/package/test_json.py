@@ -431,8 +431,8 @@ def refusal(cls: type[Message], given: Any, version: int, **options: Any) -> str
             None,
             "topics[0].assignments[0].brokerIds[1]: expected an integer, not null",
         ),
-        ("timeout_ms", 5, "timeout_ms: no field has this key"),
-        ("topics.0.configs.0.Value", "x", "topics[0].configs[0].Value: no field has this key"),
+        ("timeout_ms", 5, "timeout_ms: no field has this key; did you mean 'timeoutMs'?"),
+        ("topics.0.configs.0.Value", "x", "topics[0].configs[0].Value: no field has this key; did you mean 'value'?"),
         ("timeoutMs", "x" * 99, f'timeoutMs: expected an integer, not "{"x" * 56}...'),
     ],
 )

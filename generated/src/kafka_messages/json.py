@@ -18,6 +18,7 @@ from uuid import UUID
 
 from ._base.message import Message, unsupported
 from ._core.shown import shown
+from ._core.spelling import did_you_mean
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
 from .schema.build import Builder
@@ -68,12 +69,20 @@ def to_json(
     return _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
 
 
-def from_json(cls: type[M], obj: Mapping[str, object], version: int, *, ignore_unknown: bool = False) -> M:
+def from_json(
+    cls: type[M],
+    obj: Mapping[str, object],
+    version: int,
+    *,
+    ignore_unknown: bool = False,
+    default_missing: bool = False,
+) -> M:
     """The message of class ``cls`` that ``obj`` describes at ``version``; fields it may leave out get their defaults.
 
     Kafka's converters read the same form but let much pass; here nothing is lost silently. Every field of the version
     that is not tagged must be there, null stands only where the version has null, and a field that the version does
-    not have is an error, as is a key that no field has (unless ``ignore_unknown``). Integers are numbers without a
+    not have is an error, as is a key that no field has (unless ``ignore_unknown``). With ``default_missing`` fields that
+    are missing get their defaults, in structs inside the message too. Integers are numbers without a
     fraction, a float64 is any number, ``records`` are base64 of the bytes.
 
     Raises JsonError with the place in the JSON, and UnsupportedVersionError.
@@ -81,7 +90,7 @@ def from_json(cls: type[M], obj: Mapping[str, object], version: int, *, ignore_u
     if version not in cls._codecs:
         raise unsupported(cls, version)
     try:
-        message: M = _struct_from(_shape_of(cls, version), obj, ignore_unknown)
+        message: M = _struct_from(_shape_of(cls, version), obj, _Leniency(ignore_unknown, default_missing))
     except SchemaError as error:
         raise JsonError(error.reason, cls.NAME, version, error.place) from None
     return message
@@ -112,6 +121,14 @@ class _Shape:
     absent: frozenset[str]
     section: Section | None
     """The place of fields that the definition does not name, if this version has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Leniency:
+    """What may be amiss."""
+
+    ignore_unknown: bool
+    default_missing: bool
 
 
 _shapes: dict[tuple[type[Message], int], _Shape] = {}
@@ -184,64 +201,66 @@ _TO_JSON: dict[str, Callable[[Any], object]] = dict.fromkeys(_INTEGERS, int)
 _TO_JSON |= {"bool": bool, "float64": float, "uuid": _uuid_text, "string": str, "bytes": _base64, "records": _base64}
 
 
-def _struct_from(shape: _Shape, obj: object, ignore_unknown: bool) -> Any:
+def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:
     if not isinstance(obj, Mapping):
         raise _wrong(obj, "an object")
     values: dict[str, object] = {}
     for field in shape.fields:
         if field.key in obj:
             try:
-                values[field.name] = _field_from(field, obj[field.key], ignore_unknown)
+                values[field.name] = _field_from(field, obj[field.key], lenient)
             except SchemaError as error:
                 raise error.inside(f".{field.key}") from None
-        elif not field.is_tagged:
-            raise _missing(shape, field, obj)
+        elif not field.is_tagged and not lenient.default_missing:
+            raise _missing(shape, field, obj, lenient)
     if RAW_KEY in obj:
         try:
             values["unknown_tagged_fields"] = tuple(_raw_fields(shape, obj[RAW_KEY]))
         except SchemaError as error:
             raise error.inside(f".{RAW_KEY}") from None
     if len(values) < len(obj):
-        _check_keys(shape, obj, ignore_unknown)
+        _check_keys(shape, obj, lenient)
     return shape.cls(**values)
 
 
-def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object]) -> SchemaError:
+def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient: _Leniency) -> SchemaError:
     reason = f"is missing, but version {shape.version} has this field"
     if f"{field.key}SizeInBytes" in obj:
         reason += f"; {field.key}SizeInBytes alone cannot give back its bytes"
+    else:
+        _check_keys(shape, obj, lenient)  # its key may be there, misspelt
     return SchemaError(reason).inside(f".{field.key}")
 
 
-def _check_keys(shape: _Shape, obj: Mapping[object, object], ignore_unknown: bool) -> None:
+def _check_keys(shape: _Shape, obj: Mapping[object, object], lenient: _Leniency) -> None:
     """Raise for a key that this version does not have."""
     known = {RAW_KEY, *(field.key for field in shape.fields)}
     for key in obj:
         if key in shape.absent:
             raise SchemaError(f"is given, but version {shape.version} does not have this field").inside(f".{key}")
-        if key not in known and not ignore_unknown:
-            raise SchemaError("no field has this key").inside(f".{key}")
+        if key not in known and not lenient.ignore_unknown:
+            raise SchemaError(f"no field has this key{did_you_mean(str(key), known)}").inside(f".{key}")
 
 
-def _field_from(field: _Field, value: object, ignore_unknown: bool) -> object:
+def _field_from(field: _Field, value: object, lenient: _Leniency) -> object:
     if value is None:
         if not field.is_nullable:
             raise SchemaError("is null, but this version has no null here")
         return None
     if not field.is_array:
-        return _element_from(field, value, ignore_unknown)
+        return _element_from(field, value, lenient)
     out = []
     for index, element in enumerate(_array(value)):
         try:
-            out.append(_element_from(field, element, ignore_unknown))
+            out.append(_element_from(field, element, lenient))
         except SchemaError as error:
             raise error.inside(f"[{index}]") from None
     return out
 
 
-def _element_from(field: _Field, value: object, ignore_unknown: bool) -> object:
+def _element_from(field: _Field, value: object, lenient: _Leniency) -> object:
     if field.shape is not None:
-        return _struct_from(field.shape, value, ignore_unknown)
+        return _struct_from(field.shape, value, lenient)
     result = _FROM_JSON[field.type](value)
     assert field.wire is not None  # it is a scalar
     field.wire.validate(result)  # ranges of numbers, lengths and characters of texts

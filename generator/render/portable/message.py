@@ -17,6 +17,7 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.versions import MAX_VERSION
 
 TEXT_WIDTH = 90
+KEY, PART_OF_KEY = "with this key", "with this key, or with these parts of it"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Collection:
     key: str
     parameters: Part
     arguments: str
+    what: str
+    """By what its elements are found, as docstrings have it."""
+    lookup: str
+    """What the lookups of the base are called behind ``_find`` and ``_find_all``."""
 
 
 @dataclass(frozen=True)
@@ -189,8 +194,10 @@ def _collection(struct: StructPlan) -> Collection:
         parent=code("{}[{}]", use("KeyedCollection"), struct.name),
         about=f"{struct.name} in order, found by {' and '.join(field.name for field in struct.keys)}.",
         key=key if is_single else f"({key})",
-        parameters=joined(", ", [code("{}: {}", field.name, literals.annotation(field)) for field in struct.keys]),
+        parameters=joined(", ", [literals.key_parameter(field, is_single) for field in struct.keys]),
         arguments=arguments if is_single else f"({arguments})",
+        what=KEY if is_single else PART_OF_KEY,
+        lookup="" if is_single else "_by_parts",
     )
 
 

@@ -6,7 +6,9 @@ In the words of Kafka's own classes they are linked hash multi-sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from .wire import UNSET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +53,27 @@ class KeyedCollection(list[E]):
 
     def _find_all(self, key: Any) -> list[E]:
         return list(self._buckets().get(key, ()))
+
+    def _find_by_parts(self, key: tuple[Any, ...]) -> E | None:
+        """The first element of a key of several fields, some of which may be UNSET."""
+        if not any(part is UNSET for part in key):
+            return self._find(key)
+        return next(self._matches(key), None)
+
+    def _find_all_by_parts(self, key: tuple[Any, ...]) -> list[E]:
+        if not any(part is UNSET for part in key):
+            return self._find_all(key)
+        return list(self._matches(key))
+
+    def _matches(self, key: tuple[Any, ...]) -> Iterator[E]:
+        """The elements whose keys have the given parts; no index knows them, so that all are looked at."""
+        wanted = [(index, part) for index, part in enumerate(key) if part is not UNSET]
+        if not wanted:
+            raise TypeError(f"{type(self).__name__} finds by at least one part of its key")
+        for element in self:
+            found = self._key(element)
+            if all(found[index] == part for index, part in wanted):
+                yield element
 
     def reindex(self) -> None:
         """Forget the index; the next lookup builds it from the keys as they are then."""

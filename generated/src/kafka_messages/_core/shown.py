@@ -3,6 +3,18 @@
 
 from __future__ import annotations
 
+SHORT = 64
+"""Bytes that are printed of more."""
+
+
+def in_short(value: object) -> str:
+    """A value as it is printed in objects: bytes that are many by the first of them and how many they are."""
+    if isinstance(value, bytes | bytearray) and len(value) > SHORT:
+        return f"{value[:SHORT]!r}... ({len(value)} bytes)"
+    if type(value) is list and value and isinstance(value[0], bytes):
+        return f"[{', '.join(map(in_short, value))}]"
+    return repr(value)
+
 
 def shown(value: object) -> str:
     """A value in few characters, whatever it is: Python refuses to print an integer of thousands of digits."""

@@ -17,6 +17,7 @@ from .._core.wire import (
     Refused,
     TEXT_LENGTHS,
     TRUTH,
+    UNSET,
     VARINTS,
     long_count,
     long_nullable_string,
@@ -149,13 +150,13 @@ class AlterConfigsResourceCollection(KeyedCollection[AlterConfigsResource]):
     def _key(self, element: AlterConfigsResource) -> object:
         return (element.resource_type, element.resource_name)
 
-    def find(self, resource_type: int, resource_name: str) -> AlterConfigsResource | None:
-        """The first element with this key, or None."""
-        return self._find((resource_type, resource_name))
+    def find(self, resource_type: int = UNSET, resource_name: str = UNSET) -> AlterConfigsResource | None:
+        """The first element with this key, or with these parts of it, or None."""
+        return self._find_by_parts((resource_type, resource_name))
 
-    def find_all(self, resource_type: int, resource_name: str) -> list[AlterConfigsResource]:
-        """Every element with this key, in order."""
-        return self._find_all((resource_type, resource_name))
+    def find_all(self, resource_type: int = UNSET, resource_name: str = UNSET) -> list[AlterConfigsResource]:
+        """Every element with this key, or with these parts of it, in order."""
+        return self._find_all_by_parts((resource_type, resource_name))
 
 
 class _AlterConfigsRequestConstants(Request["_AlterConfigsResponse"]):

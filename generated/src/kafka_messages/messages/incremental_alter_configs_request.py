@@ -17,6 +17,7 @@ from .._core.wire import (
     Refused,
     TEXT_LENGTHS,
     TRUTH,
+    UNSET,
     VARINTS,
     long_count,
     long_nullable_string,
@@ -96,13 +97,13 @@ class AlterableConfigCollection(KeyedCollection[AlterableConfig]):
     def _key(self, element: AlterableConfig) -> object:
         return (element.name, element.config_operation)
 
-    def find(self, name: str, config_operation: int) -> AlterableConfig | None:
-        """The first element with this key, or None."""
-        return self._find((name, config_operation))
+    def find(self, name: str = UNSET, config_operation: int = UNSET) -> AlterableConfig | None:
+        """The first element with this key, or with these parts of it, or None."""
+        return self._find_by_parts((name, config_operation))
 
-    def find_all(self, name: str, config_operation: int) -> list[AlterableConfig]:
-        """Every element with this key, in order."""
-        return self._find_all((name, config_operation))
+    def find_all(self, name: str = UNSET, config_operation: int = UNSET) -> list[AlterableConfig]:
+        """Every element with this key, or with these parts of it, in order."""
+        return self._find_all_by_parts((name, config_operation))
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -156,13 +157,13 @@ class AlterConfigsResourceCollection(KeyedCollection[AlterConfigsResource]):
     def _key(self, element: AlterConfigsResource) -> object:
         return (element.resource_type, element.resource_name)
 
-    def find(self, resource_type: int, resource_name: str) -> AlterConfigsResource | None:
-        """The first element with this key, or None."""
-        return self._find((resource_type, resource_name))
+    def find(self, resource_type: int = UNSET, resource_name: str = UNSET) -> AlterConfigsResource | None:
+        """The first element with this key, or with these parts of it, or None."""
+        return self._find_by_parts((resource_type, resource_name))
 
-    def find_all(self, resource_type: int, resource_name: str) -> list[AlterConfigsResource]:
-        """Every element with this key, in order."""
-        return self._find_all((resource_type, resource_name))
+    def find_all(self, resource_type: int = UNSET, resource_name: str = UNSET) -> list[AlterConfigsResource]:
+        """Every element with this key, or with these parts of it, in order."""
+        return self._find_all_by_parts((resource_type, resource_name))
 
 
 class _IncrementalAlterConfigsRequestConstants(Request["_IncrementalAlterConfigsResponse"]):

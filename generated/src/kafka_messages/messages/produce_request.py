@@ -17,6 +17,7 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
+    UNSET,
     VARINTS,
     ZERO_UUID,
     long_count,
@@ -136,13 +137,13 @@ class TopicProduceDataCollection(KeyedCollection[TopicProduceData]):
     def _key(self, element: TopicProduceData) -> object:
         return (element.name, element.topic_id)
 
-    def find(self, name: str, topic_id: UUID) -> TopicProduceData | None:
-        """The first element with this key, or None."""
-        return self._find((name, topic_id))
+    def find(self, name: str = UNSET, topic_id: UUID = UNSET) -> TopicProduceData | None:
+        """The first element with this key, or with these parts of it, or None."""
+        return self._find_by_parts((name, topic_id))
 
-    def find_all(self, name: str, topic_id: UUID) -> list[TopicProduceData]:
-        """Every element with this key, in order."""
-        return self._find_all((name, topic_id))
+    def find_all(self, name: str = UNSET, topic_id: UUID = UNSET) -> list[TopicProduceData]:
+        """Every element with this key, or with these parts of it, in order."""
+        return self._find_all_by_parts((name, topic_id))
 
 
 class _ProduceRequestConstants(Request["_ProduceResponse"]):

@@ -18,6 +18,7 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     TEXT_LENGTHS,
+    UNSET,
     VARINTS,
     ZERO_UUID,
     in_order,
@@ -255,13 +256,13 @@ class TopicProduceResponseCollection(KeyedCollection[TopicProduceResponse]):
     def _key(self, element: TopicProduceResponse) -> object:
         return (element.name, element.topic_id)
 
-    def find(self, name: str, topic_id: UUID) -> TopicProduceResponse | None:
-        """The first element with this key, or None."""
-        return self._find((name, topic_id))
+    def find(self, name: str = UNSET, topic_id: UUID = UNSET) -> TopicProduceResponse | None:
+        """The first element with this key, or with these parts of it, or None."""
+        return self._find_by_parts((name, topic_id))
 
-    def find_all(self, name: str, topic_id: UUID) -> list[TopicProduceResponse]:
-        """Every element with this key, in order."""
-        return self._find_all((name, topic_id))
+    def find_all(self, name: str = UNSET, topic_id: UUID = UNSET) -> list[TopicProduceResponse]:
+        """Every element with this key, or with these parts of it, in order."""
+        return self._find_all_by_parts((name, topic_id))
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)

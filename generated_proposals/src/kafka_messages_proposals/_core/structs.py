@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .shown import in_short
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
@@ -23,7 +25,7 @@ class StructBase:
 
     def __repr__(self) -> str:
         names = [name for name in self._names if name != "unknown_tagged_fields" or getattr(self, name)]
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        return f"{type(self).__name__}({', '.join(f'{name}={in_short(getattr(self, name))}' for name in names)})"
 
     if not TYPE_CHECKING:  # checkers know it from the dataclass
 

@@ -12,6 +12,7 @@ import struct
 from uuid import UUID
 
 from ..errors import DecodeError, EncodeError
+from .shown import in_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class RawTaggedField:
         return hash((self.tag, self.data))
 
     def __repr__(self) -> str:
-        return f"RawTaggedField(tag={self.tag}, data={self.data!r})"
+        return f"RawTaggedField(tag={self.tag}, data={in_short(self.data)})"
 
 
 RawTaggedFields = tuple[RawTaggedField, ...]

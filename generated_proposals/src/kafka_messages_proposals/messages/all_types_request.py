@@ -266,13 +266,13 @@ class EntryCollection(KeyedCollection[Entry]):
     def _key(self, element: Entry) -> object:
         return (element.key, element.part)
 
-    def find(self, key: str | None, part: int) -> Entry | None:
-        """The first element with this key, or None."""
-        return self._find((key, part))
+    def find(self, key: str | None = UNSET, part: int = UNSET) -> Entry | None:
+        """The first element with this key, or with these parts of it, or None."""
+        return self._find_by_parts((key, part))
 
-    def find_all(self, key: str | None, part: int) -> list[Entry]:
-        """Every element with this key, in order."""
-        return self._find_all((key, part))
+    def find_all(self, key: str | None = UNSET, part: int = UNSET) -> list[Entry]:
+        """Every element with this key, or with these parts of it, in order."""
+        return self._find_all_by_parts((key, part))
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
