@@ -100,6 +100,9 @@ def spoiled(rnd: random.Random, array: Any) -> Any:
     """An array with other values in one of its columns: nulls, extremes, texts that are none."""
     if pa.types.is_struct(array.type) and array.type.num_fields and rnd.random() < 0.95:
         children = [array.field(index) for index in range(array.type.num_fields)]
+        if rnd.random() < 0.1:  # nulls over values that stay there
+            mask = pa.array([rnd.random() < 0.3 for _ in range(len(array))], pa.bool_())
+            return pa.StructArray.from_arrays(children, fields=list(array.type), mask=mask)
         place = rnd.randrange(len(children))
         children[place] = spoiled(rnd, children[place])
         fields = [field.with_type(child.type) for field, child in zip(array.type, children, strict=True)]

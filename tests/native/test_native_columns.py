@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pytest
 from kafka_messages import FetchRequest, MetadataResponse, OffsetCommitValue
 from kafka_messages._core.columns import native_columns
-from kafka_messages.arrow import RowError, columns, decode, encode
+from kafka_messages.arrow import EncodeRowError, RowError, columns, decode, encode
 
 from tests.support import random_messages
 from tests.support.both_columns import Versioned, are_same, binary, both, damaged, exact, messages, result
@@ -330,6 +330,27 @@ def test_columns_that_are_not_there() -> None:
     assert assert_same("encode", missing, OffsetCommitValue, 3) == (KeyError, "'metadata'")
     twice = pa.StructArray.from_arrays([*children.values(), children["offset"]], names=[*children, "offset"])
     assert assert_same("encode", twice, OffsetCommitValue, 3)[0] is TypeError
+
+
+def test_elements_that_are_null_over_values() -> None:
+    """What stands below a null is nothing: an array of structs cannot have one, though its children have values there."""
+    rows = [data for version, data in messages()["MetadataResponse"].rows if version == 12]
+    row = max(rows, key=len)
+    found = decode(pa.array([row]), MetadataResponse, 12)
+    brokers = found.field("brokers")
+    structs = brokers.values
+    assert len(structs)
+    children = [structs.field(place) for place in range(structs.type.num_fields)]
+    holes = pa.array([False] * len(structs)).buffers()[1]
+    values = pa.Array.from_buffers(structs.type, len(structs), [holes], children=children)
+    lists = pa.Array.from_buffers(brokers.type, 1, brokers.buffers()[:2], children=[values])
+    fields = [lists if field.name == "brokers" else found.field(field.name) for field in found.type]
+    spoiled = pa.StructArray.from_arrays(fields, fields=list(found.type))
+    assert assert_same("encode", spoiled, MetadataResponse, 12)[0] is EncodeRowError
+    untyped = pa.Array.from_buffers(pa.list_(pa.null()), 1, brokers.buffers()[:2], children=[pa.nulls(len(structs))])
+    fields = [untyped if field.name == "brokers" else found.field(field.name) for field in found.type]
+    nameless = pa.StructArray.from_arrays(fields, names=[field.name for field in found.type])
+    assert assert_same("encode", nameless, MetadataResponse, 12)[0] is EncodeRowError
 
 
 # ---- producers that lie

@@ -55,6 +55,32 @@ def test_differences_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
                 read_and_write(5000)
 
 
+def test_differences_of_columns_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An extension that loses the values of columns, in decoding and in encoding; before, the same cases went well."""
+    columns: Any = pytest.importorskip("tests.fuzz.columns", exc_type=ImportError)
+    from kafka_messages.arrow import columns as package
+
+    def tried(case: Any) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for number in range(60):
+            case(random.Random(number), found)
+        return found
+
+    for case, name, counted in ((columns.decode, "decoded", "rows decoded"), (columns.encode, "encoded", "encode")):
+        assert tried(case) == tried(case)
+        assert tried(case)[counted] >= 40
+        inner = getattr(package, name)
+
+        def lossy(*args: Any, inner: Any = inner, **named: Any) -> Any:
+            found = inner(*args, **named)
+            return found.filter([False] * len(found)) if hasattr(found, "take") and len(found) else found
+
+        with monkeypatch.context() as patched:
+            patched.setattr(package, name, lossy)
+            with pytest.raises(columns.Difference, match=r"(?s)^\w+ .*native: .*numpy: "):
+                tried(case)
+
+
 def read_and_write(count: int) -> None:
     for number in range(count):
         cases.read(random.Random(number), Counter())

@@ -107,5 +107,17 @@ def are_same(one: Any, other: Any) -> bool:
 
 
 def _has_nan_and_prints_alike(one: Any, other: Any) -> bool:
-    text = repr(one.to_pylist())
-    return "nan" in text and text == repr(other.to_pylist())
+    kind = _with_bytes(one.type)
+    text = repr(one.cast(kind).to_pylist())
+    return "nan" in text and text == repr(other.cast(kind).to_pylist())
+
+
+def _with_bytes(kind: Any) -> Any:
+    """The type with bytes for texts, which need not be UTF-8."""
+    if pa.types.is_string(kind):
+        return pa.binary()
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_with_bytes(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_with_bytes(field.type)) for field in kind])
+    return kind

@@ -5,15 +5,21 @@
 #include "columns.h"
 
 #include <stdlib.h>
+#ifndef HUGE_PAGES               /* the one switch, for measuring: 0 gives every block from malloc() */
 #if defined(__linux__)
-#include <sys/mman.h>
-#define HUGE_PAGES 1             /* the one switch: 0 gives every block from malloc() */
+#define HUGE_PAGES 1
 #else
 #define HUGE_PAGES 0
 #endif
+#endif
+#if HUGE_PAGES
+#include <sys/mman.h>
+#endif
 
 #define HUGE ((int64_t)2 << 20)
-#define LEAST_MAPPED (HUGE / 4)  /* a huge page costs 0.1 ms of zeros: not for little */
+#ifndef LEAST_MAPPED
+#define LEAST_MAPPED (16 * HUGE) /* below it the C library keeps freed memory for the next call, and pays no faults again */
+#endif
 
 static volatile long until_failure = -1;
 

@@ -63,6 +63,8 @@ static int add_list(Maker *maker, Program *program, int64_t *run, const TextFiel
     if (inner == NULL) return -1;
     maker->is_live[element] = 1;
     if (field->kind == STRUCT) {
+        Op null_check = {.code = OP_STRUCT, .kind = STRUCT, .field = element};
+        if ((maker->variant & WRITING) && add(maker, inner, &inner_run, null_check) < 0) return -1;
         if (add_struct(maker, inner, &inner_run, &plan->text.layouts[op->layout], element, 0) < 0) return -1;
     } else {
         int flags = op->is_compact ? COMPACT : 0;

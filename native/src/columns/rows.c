@@ -7,10 +7,12 @@
 
 #include <stdlib.h>
 
+#ifndef HAS_COMPUTED_JUMPS
 #if defined(__GNUC__) || defined(__clang__)
 #define HAS_COMPUTED_JUMPS 1
 #else
 #define HAS_COMPUTED_JUMPS 0
+#endif
 #endif
 
 #define FAIL do { decoding->why = MALFORMED; return NULL; } while (0)

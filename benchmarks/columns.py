@@ -1,0 +1,157 @@
+"""Columns by the native extension, by numpy, and messages one by one: decode and encode, in turns, on the workloads.
+
+python benchmarks/columns.py [--quick] [--only W1,OffsetCommitValue] [--output FILE]
+
+Needs kafka-messages-native. CPU time; the best of all rounds, and ratios of the bests of one run.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import adapter_kafka_messages
+import markdown
+from environments import HERE, names
+from peer_worker import Loaded
+from workloads import WORKLOADS
+
+ROWS = {"W1": 5000, "W2": 40, "W3": 300, "W4": 500, "W5": 500, "W6": 100_000, "W7": 500, "OffsetCommitValue": 1_000_000}
+"""Of each input, as many as are some 5 to 30 MB; fewer are measured, too."""
+FEW = (1, 100, 1000)
+OBJECTS = 200_000
+"""Bytes of messages that are read one by one in a sample; the time of all is computed from it."""
+WAYS = ("native columns", "numpy columns", "native objects", "pure objects")
+
+
+@dataclass(frozen=True)
+class Input:
+    """Rows of one message."""
+
+    name: str
+    message: Any
+    version: int
+    rows: Sequence[bytes]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.rows))
+
+
+def inputs(only: Sequence[str]) -> list[Input]:
+    """Each workload at each number of rows."""
+    import kafka_messages
+
+    found = []
+    for name in only:
+        if name == "OffsetCommitValue":
+            message, version, every = kafka_messages.OffsetCommitValue, 3, commits(ROWS[name])
+        else:
+            workload = WORKLOADS[name]
+            message, version = getattr(kafka_messages, workload.message), workload.version
+            every = [Loaded(adapter_kafka_messages.prepare(workload)).data] * ROWS[name]
+        counts = sorted({*(few for few in FEW if few < len(every)), len(every)})
+        found += [Input(name, message, version, every[:count]) for count in counts]
+    return found
+
+
+def commits(count: int) -> list[bytes]:
+    """Small rows that differ, as a topic of group offsets has them."""
+    from kafka_messages import OffsetCommitValue
+
+    return [
+        OffsetCommitValue(
+            offset=at * 1000, leader_epoch=at % 100, metadata=f"host-{at % 1000}", commit_timestamp=at
+        ).write(3)
+        for at in range(count)
+    ]
+
+
+def seconds(call: Callable[[], object], budget: float) -> float:
+    """CPU time of one call, from as many as take ``budget`` seconds."""
+    start, count = time.process_time(), 0
+    spent = 0.0
+    while spent < budget:
+        call()
+        count += 1
+        spent = time.process_time() - start
+    return spent / count
+
+
+def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
+    """The best time of each operation each way, for all rows."""
+    import kafka_messages
+    import pyarrow as pa
+    from kafka_messages import arrow
+
+    array, version, message = pa.array(given.rows), given.version, given.message
+    columns = arrow.decode(array, message, version)
+    assert arrow.encode(columns, message, version).equals(array)
+    some = given.rows[: max(1, OBJECTS * len(given.rows) // max(given.size, 1))]
+    objects = [message.read(row, version) for row in some]
+    share = len(given.rows) / len(some)
+    work: dict[str, dict[str, tuple[Callable[[], object], float]]] = {
+        "decode": {
+            "columns": (lambda: arrow.decode(array, message, version), 1),
+            "objects": (lambda: [message.read(row, version) is None for row in some], share),
+        },
+        "encode": {
+            "columns": (lambda: arrow.encode(columns, message, version), 1),
+            "objects": (lambda: [each.write(version) is None for each in objects], share),
+        },
+    }
+    best: dict[tuple[str, str], float] = {}
+    for _ in range(rounds):
+        for rendering, kinds in (
+            ("native", ("native columns", "native objects")),
+            ("pure", ("numpy columns", "pure objects")),
+        ):
+            kafka_messages.set_rendering(rendering)  # type: ignore[arg-type]
+            for operation, calls in work.items():
+                for kind in kinds:
+                    call, factor = calls[kind.split()[1]]
+                    spent = seconds(call, 0.02) * factor
+                    best[operation, kind] = min(spent, best.get((operation, kind), spent))
+    kafka_messages.set_rendering("native")
+    return best
+
+
+def row_of(given: Input, operation: str, best: dict[tuple[str, str], float]) -> list[str]:
+    """Of the table: the time and speed of native columns, and by how much others take longer."""
+    native = best[operation, WAYS[0]]
+    ratios = [f"{best[operation, way] / native:.1f}" for way in WAYS[1:]]
+    times = [f"{native * 1e6:,.0f}", f"{given.size / native / 1e6:,.0f}"]
+    return [f"{given.name}, {len(given.rows):,} of {given.size // len(given.rows):,} B", *times, *ratios]
+
+
+def main() -> None:
+    """Measure, and print Markdown."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9")
+    parser.add_argument("--only", type=names, default=list(ROWS), metavar="NAMES", help="such as W1,OffsetCommitValue")
+    parser.add_argument("--output", type=Path, help="keep the report")
+    arguments = parser.parse_args()
+    sys.path.insert(0, str(HERE.parent / "generated" / "src"))
+    parts = []
+    tables: dict[str, list[list[str]]] = {"decode": [], "encode": []}
+    for given in inputs(arguments.only):
+        best = measured(given, 3 if arguments.quick else 9)
+        for operation, rows in tables.items():
+            rows.append(row_of(given, operation, best))
+            print(operation, *rows[-1], sep=" | ", file=sys.stderr, flush=True)
+    for operation, rows in tables.items():
+        head = (operation, "µs", "MB/s", *(f"{way} take" for way in WAYS[1:]))
+        parts.append("\n".join(markdown.table(head, rows)))
+    report = "\n\n".join(parts) + "\n"
+    print(report)
+    if arguments.output is not None:
+        arguments.output.write_text(report, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
