@@ -24,6 +24,8 @@ GENERATED = ("./generated", "./generated_proposals")
 
 MESSAGES = ("tests/generator", "tests/package", "tests/proposals")
 """The tests of messages, which run by the native core too."""
+COLUMNS = "tests/arrow"
+"""Those of columns, which run by the native extension too, and need more to be installed."""
 
 
 def groups(*names: str) -> list[str]:
@@ -115,7 +117,7 @@ def tests(session: nox.Session) -> None:
     install(
         session,
         *GENERATOR,
-        *groups("tests", "types", "bench", "arrow", "compression", "spark", "stores"),
+        *groups("tests", "types", "bench", "arrow", "compression", "spark", "stores", "frames"),
         *GENERATED,
         "./pipeline",
     )
@@ -125,7 +127,7 @@ def tests(session: nox.Session) -> None:
     if not session.posargs:
         session.run(*pytest, "tests/pipeline", env={"TESTS_ON_CONNECT": "1"})
         if install_native(session):
-            session.run(*pytest, "tests/native", *MESSAGES, env={"TESTS_NATIVE": "1"})
+            session.run(*pytest, "tests/native", *MESSAGES, COLUMNS, env={"TESTS_NATIVE": "1"})
             rest = ["--ignore=tests/native"]
     session.run(*pytest, *rest, env={"KAFKA_MESSAGES_NATIVE": "0"})
 

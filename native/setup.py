@@ -1,4 +1,4 @@
-"""Builds the core and the columns where they can run: CPython with the global lock. Elsewhere packages use their pure code."""
+"""Builds both extensions where they can run: CPython with the global lock. Elsewhere packages use their pure code."""
 
 import platform
 import sysconfig

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.fuzz import build, guided, record
 
-SORTS = ("read", "write", "construct", "plan", "segments", "record_columns", "batch_headers")
+SORTS = ("read", "write", "construct", "plan", "decode", "encode", "segments", "record_columns", "batch_headers")
 WORK = Path(".work/fuzz")
 
 
@@ -54,13 +54,13 @@ def sanitized(is_for_tests: bool) -> int:
 
 
 def fuzzed(arguments: argparse.Namespace) -> int:
-    from tests.fuzz import cases, segments
+    from tests.fuzz import cases, columns, segments
     from tests.fuzz.cases import Difference, samples
 
     faulthandler.enable()
     samples()  # read before time begins
     kind = os.environ.get("FUZZ_BUILD", "plain")
-    every = (*cases.CASES, *segments.CASES)
+    every = (*cases.CASES, *columns.CASES, *segments.CASES)
     chosen, shares = zip(*(one for one in every if arguments.only in (None, one[0].__name__)), strict=True)
     counts: Counter[str] = Counter()
     start, number, seed = time.monotonic(), arguments.case or 0, arguments.seed

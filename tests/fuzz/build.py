@@ -1,4 +1,4 @@
-"""Builds of the core that watch themselves: with AddressSanitizer and UndefinedBehaviorSanitizer, and for libFuzzer."""
+"""Builds of both extensions that watch themselves: with AddressSanitizer and UndefinedBehaviorSanitizer, for libFuzzer."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def build(target: Path, compiler: str, *flags: str) -> Path:
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(SOURCES / "kafka_messages_native", package)
     include = f"-I{sysconfig.get_paths()['include']}"
-    for name in ("core", "columns"):
+    for name, suffix in (("core", sysconfig.get_config_var("EXT_SUFFIX")), ("columns", ".abi3.so")):
         sources = sorted(map(str, (SOURCES / name).glob("*.c")))
-        output = ("-o", str(package / f"_{name}{sysconfig.get_config_var('EXT_SUFFIX')}"))
+        output = ("-o", str(package / f"_{name}{suffix}"))
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-g", include, *flags, *sources, *output], check=True)
     return target
 
@@ -34,7 +34,7 @@ def build(target: Path, compiler: str, *flags: str) -> Path:
 def preloaded(compiler: str = "gcc") -> str:
     """The libraries that a Python without sanitizers needs before the core, for LD_PRELOAD."""
     found = []
-    for library in ("libasan.so", "libubsan.so"):
+    for library in ("libasan.so", "libubsan.so", "libstdc++.so.6"):  # the last for exceptions inside pyarrow
         printed = subprocess.run([compiler, f"-print-file-name={library}"], check=True, capture_output=True, text=True)
         path = Path(printed.stdout.strip())
         if not path.is_absolute():
@@ -44,7 +44,7 @@ def preloaded(compiler: str = "gcc") -> str:
 
 
 def environment() -> dict[str, str]:
-    """For a process with sanitizers: Python's own memory at exit is no leak, and each object is a block of its own."""
+    """For a process with sanitizers: Python's own memory at exit is no leak, each object and buffer is a block of its own."""
     return {
         "PYTHONMALLOC": "malloc",
         "ARROW_DEFAULT_MEMORY_POOL": "system",

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-import kafka_messages_native._columns as core
 import numpy as np
 from kafka_messages.batches.format import HEADER
 from kafka_messages.segments.batch_writer import write_batches
@@ -25,6 +25,8 @@ from tests.support.segment_renderings import (
     some_options,
 )
 from tests.support.segments import SEGMENTS, some_rows
+
+core: Any = import_module("kafka_messages_native._columns")
 
 
 @cache

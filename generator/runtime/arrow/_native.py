@@ -39,12 +39,21 @@ def decoded(
 ) -> pa.StructArray | int | None:
     """The columns of a binary array, the number of its first bad row, or None for what the extension does not take."""
     extension = native_columns()
-    if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None or not _is_sound(array):
+    if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None
     options = EMIT_DEFAULTS * emit_defaults | VALIDATE_UTF8 * validate_utf8
     options |= IGNORE_REST * ignore_rest | PERMISSIVE * permissive
     versions = version.__arrow_c_array__() if isinstance(version, pa.Array) else version
     found = extension.decode(plan, *array.__arrow_c_array__(), versions, options, trailing_column, corrupt_column)
+    return _taken(found) if isinstance(found, tuple) else found
+
+
+def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:
+    """The messages of a struct array, the number of the first row that cannot be written, or None as ``decoded``."""
+    extension = native_columns()
+    if extension is None or (plan := _plan(extension, message, False)) is None:
+        return None
+    found = extension.encode(plan, *array.__arrow_c_array__(), version, prefix)
     return _taken(found) if isinstance(found, tuple) else found
 
 
@@ -59,15 +68,6 @@ def _plan(extension: Any, message: type[Message], has_unknown: bool) -> Any:
         except (ValueError, AttributeError):  # not as the generator prints it: the schema is read from the definition
             plans[has_unknown] = None
     return plans[has_unknown]
-
-
-def _is_sound(array: pa.Array) -> bool:
-    """Whether the buffers of an array are as long as it says; its capsule does not tell."""
-    try:
-        array.validate()
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _taken(capsules: tuple[Any, Any]) -> Any:

@@ -20,7 +20,7 @@ from ._conform import conformed
 from ._decode import Decoder, scattered
 from ._encode import Encoder
 from ._lanes import Ints, Source
-from ._native import decoded
+from ._native import decoded, encoded
 from ._pieces import finished, joined, number
 from ._rows import RowError, explain, first_refused, has_unknown, one_by_one
 from ._shape import UNKNOWN, Shape
@@ -81,6 +81,7 @@ def decode(
     if corrupt_column is not None or trailing_column is not None:
         _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
     known = _known_version(version, len(array))
+    _check_buffers(array)
     found = decoded(
         array,
         message,
@@ -119,7 +120,8 @@ def encode(
     field is ignorable.
 
     Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
-    KeyError for a column that is not there, and TypeError for one of another kind and for a version that is no integer.
+    KeyError for a column that is not there, and TypeError for one of another kind, for one whose buffers are shorter than
+    it says, and for a version that is no integer.
     """
     if isinstance(array, pa.RecordBatch | pa.Table):
         array = array.to_struct_array()
@@ -132,21 +134,37 @@ def encode(
             shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
         )
         raise TypeError(f"version is an integer, one for all rows, not {given}")
-    version, schemas = int(version), schemas_of(message)
-    if version not in schemas:
+    version = int(version)
+    if version not in schemas_of(message):
         raise unsupported(message, version)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.binary())
-    shape = Shape(message)
+    _check_buffers(array)
+    found = encoded(array, message, version, prefix)
+    if isinstance(found, pa.Array):
+        return found
+    shape, given = Shape(message), array
     try:
         array = conformed(array, shape)
     except pa.ArrowException as error:
         raise first_refused(message, array, version, str(error)) from None
+    if found is None and array is not given:
+        found = encoded(array, message, version, prefix)
+    if found is None:
+        return _by_numpy(array, shape, version, prefix)
+    if isinstance(found, int):
+        raise explain(message, array[found].as_py(), found, version)
+    return found
+
+
+def _by_numpy(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
+    """The messages of an array of conformed structs; raises EncodeRowError for the first row that cannot be written."""
+    message = shape.message
     present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
     rows = array.take(pa.array(present))
     encoder = Encoder(shape, len(array), version)
     pieces = [number(np.full(len(rows), version), ">i2")] if prefix else []
-    pieces.append(encoder.struct(schemas[version], shape.facts.fields, rows, present))
+    pieces.append(encoder.struct(schemas_of(message)[version], shape.facts.fields, rows, present))
     known = None if not has_unknown(rows) else one_by_one(message, rows, present, version, prefix)
     if encoder.bad.any():
         row = int(np.flatnonzero(encoder.bad)[0])
@@ -168,6 +186,14 @@ def _binary(array: pa.Array) -> pa.Array:
     if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
         raise TypeError(f"encoded messages are a binary array, not {kind}")
     return array
+
+
+def _check_buffers(array: pa.Array) -> None:
+    """Raise for an array whose buffers are not there or shorter than it says: whoever trusts it would read beyond them."""
+    try:
+        array.validate()
+    except pa.ArrowInvalid as error:
+        raise TypeError(f"this is no sound Arrow array: {error}") from None
 
 
 def _is_integer(version: object) -> TypeGuard[int | np.integer[Any]]:

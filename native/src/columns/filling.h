@@ -67,11 +67,8 @@ INLINE int64_t bytes_of(int kind, int64_t count)
     return kind == BOOL ? (count + 7) / 8 : count * widths[kind];
 }
 
-INLINE int refuse(Decoding *decoding, Why why)
-{
-    decoding->why = why;
-    return -1;
-}
+/* -1, and why; of a Decoding or a Writing. */
+#define refuse(owner, reason) ((owner)->why = (reason), -1)
 
 INLINE int append(Decoding *decoding, Filling *filling, int64_t i, const uint8_t *p, int64_t size)
 {

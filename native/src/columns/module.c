@@ -17,6 +17,9 @@ static PyMethodDef functions[] = {
     {"decode", decode, METH_VARARGS,
      "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nTwo capsules of columns, the number of the "
      "first bad row, or None for what is left to the numpy engine."},
+    {"encode", encode, METH_VARARGS,
+     "encode(plan, schema, array, version, prefix, /)\n--\n\nTwo capsules of a binary array, the number of the first row that "
+     "cannot be written, or None for what is left to the numpy engine."},
     {"fail_allocation", fail_allocation_at, METH_O,
      "fail_allocation(number, /)\n--\n\nFor tests: after how many allocations one fails; -1 for never."},
     {NULL, NULL, 0, NULL},

@@ -41,7 +41,7 @@ static int64_t add(Maker *maker, Program *program, int64_t *run, Op op)
         *run = -1;
     }
     program->ops[program->count] = op;
-    maker->is_live[op.field] = 1;
+    if (op.code != OP_ABSENT) maker->is_live[op.field] = 1;
     return program->count++;
 }
 
@@ -113,7 +113,9 @@ static int add_absent(Maker *maker, Program *program, int64_t *run, uint32_t col
     if (maker->variant & WRITING) {
         op.code = OP_ABSENT;
         op.flags = is_refused ? REFUSED : 0;
-    } else if (maker->variant & EMITTING) {
+        return add(maker, program, run, op) < 0 ? -1 : 0;
+    }
+    if (maker->variant & EMITTING) {
         op.code = OP_DEFAULT;
     } else if ((maker->variant & MIXED) || in_default) {
         op.code = OP_NULL;

@@ -1,0 +1,74 @@
+/* What is asked of single values before they are written: whether they are at their default, and what a uuid's text is. */
+#include "writing.h"
+
+/* Whether a value that is not null is its column's default; structs are for the caller. */
+static int is_default(Writing *writing, uint32_t number, int64_t i)
+{
+    const Field *field = &writing->plan->fields[number];
+    const Input *input = &writing->inputs[number];
+    int64_t at = input->base + i, start, limit;
+    double given, wanted;
+    switch (field->kind) {
+    case BOOL: return (input->data[at >> 3] >> (at & 7) & 1) == field->bits;
+    case FLOAT64:
+        memcpy(&given, input->data + 8 * at, 8);
+        memcpy(&wanted, &field->bits, 8);
+        return given == wanted;
+    case UUID: case STRING: case BYTES: case LIST: {
+        limit = field->kind == LIST ? INT32_MAX : bytes_in(input);
+        int64_t size = run_at(input, i, limit, &start);
+        if (size < 0) return refuse(writing, DECLINED);
+        if (field->kind == LIST) return size == 0;
+        return size == field->text_size && (size == 0 || memcmp(input->data + start, field->text, (size_t)size) == 0);
+    }
+    default: return integer_at(input, i) == field->bits;
+    }
+}
+
+/* Null says nothing in a field of another version. What other versions' structs have in it is not in this plan. */
+int may_be_left_out(Writing *writing, const Op *op, int64_t i)
+{
+    const Field *field = &writing->plan->fields[op->field];
+    if (is_null_at(&writing->inputs[op->field], i)) return 1;
+    if (field->is_null) return 0;
+    if (field->kind == STRUCT) return refuse(writing, DECLINED);
+    return is_default(writing, op->field, i);
+}
+
+/* Whether all that some operations write is at its default. */
+int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i)
+{
+    for (const Op *op = ops, *last = ops + count; op < last; op++) {
+        if (op->code == OP_TAGS) continue;
+        const Field *field = &writing->plan->fields[op->field];
+        int is_null = is_null_at(&writing->inputs[op->field], i), same = 1;
+        if (op->code == OP_ABSENT) same = may_be_left_out(writing, op, i);
+        else if (is_null != field->is_null) same = 0;
+        else if (is_null) op += op->span;
+        else if (field->kind != STRUCT) same = is_default(writing, op->field, i);
+        if (same != 1) return same;
+    }
+    return 1;
+}
+
+static uint8_t sextet_of(uint8_t letter)
+{
+    if (letter >= 'A' && letter <= 'Z') return letter - 'A';
+    if (letter >= 'a' && letter <= 'z') return letter - 'a' + 26;
+    if (letter >= '0' && letter <= '9') return letter - '0' + 52;
+    return letter == '-' ? 62 : letter == '_' ? 63 : 255;
+}
+
+/* Sixteen bytes of 22 characters of URL-safe base64; -1 for other characters. */
+int uuid_of(uint8_t *to, const uint8_t *text)
+{
+    uint32_t bits = 0, count = 0, at = 0;
+    for (int i = 0; i < 22; i++) {
+        uint8_t sextet = sextet_of(text[i]);
+        if (sextet > 63) return -1;
+        bits = bits << 6 | sextet;
+        count += 6;
+        if (count >= 8 && at < 16) { count -= 8; to[at++] = (uint8_t)(bits >> count); }
+    }
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* Columns while messages are written of them. */
+#ifndef KAFKA_MESSAGES_WRITING_H
+#define KAFKA_MESSAGES_WRITING_H
+
+#include "filling.h"
+
+/* A column of the input: value i of its domain stands at `base` + i, and there are `count`. */
+typedef struct {
+    const uint8_t *valid, *data;
+    const int32_t *offsets;
+    int64_t base, count;
+    uint8_t width;               /* bytes of an integer, which may be another than the field's; 0 for what is none */
+    uint8_t is_unsent;           /* not there, or of Arrow's type null: null everywhere */
+} Input;
+
+typedef struct {
+    const Plan *plan;
+    const Way *way;
+    Input *inputs;
+    int64_t estimate;            /* bytes that all messages take at most, as offsets say */
+    Block *block;
+    uint8_t *start, *limit;      /* of the messages; no room behind the limit */
+    Why why;
+} Writing;
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility push(hidden)
+#endif
+
+/* inputs.c: finds the columns of a field and of what it contains; -1 for what is declined */
+int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                 int64_t start, int64_t count, int64_t used);
+
+/* values.c */
+int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);      /* -1 with `why` */
+int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* of OP_ABSENT; -1 with `why` */
+int uuid_of(uint8_t *to, const uint8_t *text);
+
+/* write.c: the place behind what was written, or NULL with `why` */
+uint8_t *write_version(Writing *writing, int version, uint8_t *q);
+uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q);
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility pop
+#endif
+
+INLINE int is_null_at(const Input *input, int64_t i)
+{
+    int64_t at = input->base + i;
+    return input->is_unsent || (input->valid != NULL && !(input->valid[at >> 3] >> (at & 7) & 1));
+}
+
+INLINE int64_t integer_at(const Input *input, int64_t i)
+{
+    int64_t at = input->base + i, wide;
+    int32_t word;
+    int16_t half;
+    switch (input->width) {
+    case 1: return ((const int8_t *)input->data)[at];
+    case 2: memcpy(&half, input->data + 2 * at, 2); return half;
+    case 4: memcpy(&word, input->data + 4 * at, 4); return word;
+    default: memcpy(&wide, input->data + 8 * at, 8); return wide;
+    }
+}
+
+/* Where the bytes or elements of a value are: -1 where offsets go down or leave what there is. */
+INLINE int64_t run_at(const Input *input, int64_t i, int64_t limit, int64_t *start)
+{
+    int64_t at = input->base + i, from = input->offsets[at], to = input->offsets[at + 1];
+    *start = from;
+    return from < 0 || to < from || to > limit ? -1 : to - from;
+}
+
+/* The offset behind the last byte of a text column. */
+INLINE int64_t bytes_in(const Input *input) { return input->count == 0 ? 0 : input->offsets[input->base + input->count]; }
+
+#endif

@@ -1,0 +1,611 @@
+"""Columns by the native extension: the same as the numpy engine's on everything that Kafka's classes wrote, and on damage."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import random
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from unittest import mock
+
+import kafka_messages
+import kafka_messages_proposals
+import kafka_messages_proposals.arrow
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from kafka_messages import FetchRequest, MetadataResponse, OffsetCommitValue
+from kafka_messages._core.columns import native_columns
+from kafka_messages.arrow import RowError, columns, decode, encode
+
+from tests.support import random_messages
+from tests.support.both_columns import Versioned, are_same, binary, both, damaged, exact, messages, result
+from tests.support.renderings import pure
+
+extension: Any = pytest.importorskip("kafka_messages_native._columns")
+NAMES = sorted(messages())
+ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(100)]
+OFFSETS = [row["offset"] for row in decode(pa.array(ROWS), OffsetCommitValue, 3).to_pylist()]
+DECLINE = {"FetchRequest"}
+"""Columns of defaults of a struct that a version does not have: what its other versions have in it is not in the plan."""
+
+
+@pytest.fixture
+def natively() -> Iterator[list[object]]:
+    """What the extension gave, call by call: None where it left the call to the numpy engine."""
+    given: list[object] = []
+
+    def kept(function: Any) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            given.append(function(*args, **named))
+            return given[-1]
+
+        return call
+
+    def wanted() -> bool:
+        return native_columns() is not None
+
+    def spied(function: Any) -> Any:
+        spy = kept(function)
+        return lambda *args, **named: spy(*args, **named) if wanted() else None
+
+    with (
+        mock.patch.object(columns, "decoded", spied(columns.decoded)),
+        mock.patch.object(columns, "encoded", spied(columns.encoded)),
+    ):
+        yield given
+
+
+def assert_same(call: str, *args: Any, **named: Any) -> Any:
+    """Do it natively and by numpy; the native result."""
+    got, wanted = both(call, *args, **named)
+    assert are_same(got, wanted), (args[1:], named, got, wanted)
+    if isinstance(got, pa.Array) and named.get("validate_utf8", True):
+        got.validate(full=True)
+    return got
+
+
+def arrays(data: list[bytes]) -> Iterator[Any]:
+    """Rows alone, many times, with nulls between, as a slice, with large offsets."""
+    yield from (binary([each]) for each in data)
+    yield binary(data * 30)
+    yield binary([None, *(each for row in data for each in (row, None))], before=3)
+    yield exact(pa.array(data, pa.large_binary()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_vector_is_read_and_written_alike(name: str, natively: list[object]) -> None:
+    """Types, values and nulls, and nothing is left to the engine; the bytes come back."""
+    message = messages()[name]
+    for version in message.versions:
+        for array in arrays(message.of(version)):
+            found = assert_same("decode", array, message.cls, version)
+            assert assert_same("encode", exact(found), message.cls, version).equals(array.cast(pa.binary()))
+            middle = exact(found).slice(len(found) // 3, len(found) // 2)
+            assert_same("encode", middle, message.cls, version, prefix=True)
+    assert all(each is not None for each in natively)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_and_versions_mixed(name: str, natively: list[object]) -> None:
+    """Several versions in one pass, told by row or by prefix; what they lack is null or its default."""
+    message = messages()[name]
+    rows = list(message.rows)
+    random.Random(name).shuffle(rows)
+    array, versions = binary([data for _, data in rows], before=1), pa.array([version for version, _ in rows])
+    prefixed = binary([version.to_bytes(2, "big") + data for version, data in rows])
+    for options in (
+        {},
+        {"unknown_tagged_fields": True},
+        {"emit_defaults": True},
+        {"emit_defaults": True, "unknown_tagged_fields": True},
+    ):
+        assert_same("decode", array, message.cls, versions, **options)
+        assert_same("decode", prefixed, message.cls, None, **options)
+        for version in message.versions:
+            assert_same("decode", binary(message.of(version)), message.cls, version, **options)
+    assert all(each is not None for each in natively)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_of_one_version_are_written_at_another(name: str) -> None:
+    """Fields that a version lacks are refused or dropped by the same rule, and in the same words."""
+    message = messages()[name]
+    for version in message.versions:
+        for options in ({}, {"emit_defaults": True}):
+            found = decode(binary([*message.of(version), None]), message.cls, version, **options)
+            for other in {message.versions[0], message.versions[-1], version}:
+                assert_same("encode", found, message.cls, other)
+
+
+def with_damage(message: Versioned, rnd: random.Random) -> Iterator[tuple[int, bytes | None]]:
+    for version, data in message.rows:
+        for _ in range(3):
+            row = damaged(rnd, data) if rnd.random() < 0.6 else data
+            yield version, None if rnd.random() < 0.05 else row
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_rows_are_rolled_back_alone(name: str, natively: list[object]) -> None:
+    """A bad row between good ones leaves no trace in them; the first one is told in the same words in the other mode."""
+    message, rnd = messages()[name], random.Random(name)
+    rows = list(with_damage(message, rnd))
+    array, versions = binary([row for _, row in rows]), pa.array([version for version, _ in rows])
+    for options in (
+        {},
+        {"corrupt_column": "bad"},
+        {"trailing": "ignore", "trailing_column": "rest", "corrupt_column": "bad"},
+        {"unknown_tagged_fields": True, "validate_utf8": False, "emit_defaults": True},
+    ):
+        assert_same("decode", array, message.cls, versions, mode="PERMISSIVE", **options)
+        assert_same("decode", array, message.cls, versions, **options)
+    assert all(each is not None for each in natively)
+
+
+def test_what_the_plan_does_not_say_is_left_to_numpy(natively: list[object]) -> None:
+    """Of a struct in a version without it only null and what is no default are decided; the rest goes the other way."""
+    found = decode(pa.array([FetchRequest().write(4)]), FetchRequest, 4, emit_defaults=True)
+    natively.clear()
+    assert_same("encode", found, FetchRequest, 4)
+    assert natively[0] is None
+
+
+def test_proposals_are_left_to_numpy_where_they_have_other_encodings() -> None:
+    """Varints, interleaved tags, optional buffers: the results are the same, whoever makes them."""
+    package = random_messages.Package("kafka_messages_proposals")
+    seen = 0
+    for name in package.message_names:
+        cls = package.message(name)
+        for version in random_messages.versions_of(cls):
+            rows = binary([each.write(version) for each in random_messages.messages(cls, version, mixed=3)])
+            got, wanted = both("decode", rows, cls, version, package=kafka_messages_proposals)
+            assert are_same(got, wanted), (name, version)
+            assert are_same(*both("encode", wanted, cls, version, package=kafka_messages_proposals))
+            seen += 1
+    assert seen > 10
+
+
+# ---- tags, texts, sizes
+
+
+def tagged(*fields: tuple[int, bytes]) -> bytes:
+    """An OffsetCommitValue v4 with tagged fields as they are given, in their order."""
+    plain = OffsetCommitValue(offset=1).write(4)
+    return plain[:-1] + bytes([len(fields)]) + b"".join(bytes([tag, len(data)]) + data for tag, data in fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [(9, b"x"), (3, b""), (5, b"yy")],
+        [(9, b"x"), (3, b""), (9, b"yy")],
+        [(tag, bytes([tag])) for tag in range(100, 10, -1)],
+        [(tag, b"") for tag in (*range(100, 10, -1), 11)],
+        [(0, bytes(16)), (0, bytes(16))],
+        [(7, b"x"), (0, bytes(range(16))), (2, b"y")],
+        [(0, bytes(15))],
+        [(0, bytes(17))],
+    ],
+    ids=["unordered", "twice", "many", "many, one twice", "known twice", "between", "short", "long"],
+)
+def test_tags_in_any_order(fields: list[tuple[int, bytes]]) -> None:
+    """Unknown tags are sorted into the map, any number of them; what comes twice or has another size is bad."""
+    rows = binary([tagged(), tagged(*fields), None, tagged((8, b"z"))])
+    for options in ({}, {"unknown_tagged_fields": True}):
+        assert_same("decode", rows, OffsetCommitValue, 4, **options)
+        found = assert_same("decode", rows, OffsetCommitValue, 4, mode="PERMISSIVE", **options)
+    assert_same("encode", found, OffsetCommitValue, 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xc3\xa9",
+        b"\xc3",
+        b"\xa9",
+        b"\xed\xa0\x80",
+        b"\xed\x9f\xbf",
+        b"\xf4\x8f\xbf\xbf",
+        b"\xf4\x90\x80\x80",
+        b"\xe0\x9f\x80",
+        b"\xc0\x80",
+        b"\xf0\x8f\xbf\xbf",
+        b"\xf0\x90\x80\x80",
+        b"\xff",
+        b"12345678\xc3\xa9",
+        b"1234567\xc3",
+        b"\xe2\x82",
+        b"\xf5\x80\x80\x80",
+    ],
+)
+def test_texts_are_looked_at(text: bytes) -> None:
+    """Each one alone: two halves of a character in two texts are two bad rows, though together they are one."""
+    row = bytes(8) + b"\xff\xff\xff\xff" + len(text).to_bytes(2, "big") + text + bytes(8)
+    rows = binary([ROWS[0], row, ROWS[1], row[:12] + b"\0\2\xc3\xa9" + bytes(8)])
+    found = assert_same("decode", rows, OffsetCommitValue, 3, mode="PERMISSIVE")
+    assert found.null_count == 0 if is_text(text) else found.null_count == 1
+    assert_same("decode", rows, OffsetCommitValue, 3)
+    assert_same("decode", rows, OffsetCommitValue, 3, validate_utf8=False)
+    halves = [row[:12] + b"\0\1" + half + bytes(8) for half in (b"\xc3", b"\xa9")]
+    assert assert_same("decode", binary(halves), OffsetCommitValue, 3, mode="PERMISSIVE").null_count == 2
+
+
+def is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_the_first_bad_row_is_told_whatever_is_bad_in_it() -> None:
+    """Texts are looked at last, all of a column together; the row that is cut before is not the first bad one for it."""
+    bad_text = bytes(12) + b"\0\1\xff" + bytes(8)
+    rows = [ROWS[0], bad_text, ROWS[1][:-3]]
+    with pytest.raises(
+        RowError, match=r"^row 1: OffsetCommitValue v3: metadata: invalid UTF-8 at offset 14: invalid start byte$"
+    ) as caught:
+        decode(pa.array(rows), OffsetCommitValue, 3)
+    assert caught.value.row == 1
+    with pytest.raises(RowError) as caught:
+        decode(pa.array([rows[0], rows[2], rows[1]]), OffsetCommitValue, 3)
+    assert caught.value.row == 1
+
+
+@pytest.mark.parametrize("order", ["small first", "large first", "mixed"])
+def test_rows_of_very_different_sizes(order: str) -> None:
+    """The first rows tell how much room all need; the guess may be wrong either way."""
+    small, large = MetadataResponse().write(12), max(
+        (data for v, data in messages()["MetadataResponse"].rows if v == 12), key=len
+    )
+    rows = [small] * 4000 + [large] * 300
+    if order == "large first":
+        rows.reverse()
+    elif order == "mixed":
+        random.Random(1).shuffle(rows)
+    found = assert_same("decode", binary(rows), MetadataResponse, 12)
+    assert assert_same("encode", exact(found), MetadataResponse, 12).to_pylist() == rows
+
+
+def test_versions_of_rows_and_none() -> None:
+    """A version that no message has makes its rows bad, null is one, and no row at all has no version."""
+    rows = binary([ROWS[0], ROWS[1], None, ROWS[2]])
+    for versions in (pa.array([3, None, 3, 3]), pa.array([3, 99, None, -5]), pa.array([None] * 4), [3, 3, 3, 3]):
+        assert_same("decode", rows, OffsetCommitValue, versions)
+        assert_same("decode", rows, OffsetCommitValue, versions, mode="PERMISSIVE", corrupt_column="bad")
+    assert_same("decode", rows, OffsetCommitValue, 99, mode="PERMISSIVE")
+    assert_same("decode", rows, OffsetCommitValue, 99)
+    assert_same("decode", binary([]), OffsetCommitValue, 3)
+    assert_same("decode", binary([b"", b"\0", b"\0\3"]), OffsetCommitValue, None, mode="PERMISSIVE")
+    assert_same("decode", binary([b"\0"]), OffsetCommitValue, None)
+
+
+@pytest.mark.parametrize("kind", [pa.binary_view(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())], ids=str)
+def test_other_arrays_of_bytes(kind: Any) -> None:
+    """What is no plain binary array is made one before."""
+    rows = pa.array(ROWS)
+    rows = rows.dictionary_encode() if pa.types.is_dictionary(kind) else rows.cast(kind)
+    assert assert_same("decode", rows, OffsetCommitValue, 3).field("offset").to_pylist() == OFFSETS
+    chunked = pa.chunked_array([rows[:40], rows[40:]])
+    assert assert_same("decode", chunked, OffsetCommitValue, 3).field("offset").to_pylist() == OFFSETS
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda child: child.cast(pa.large_string()) if pa.types.is_string(child.type) else child,
+        lambda child: child.cast(pa.int64()) if pa.types.is_integer(child.type) else child,
+        lambda child: child.cast(pa.float64()) if child.type == pa.int32() else child,
+        lambda child: child.dictionary_encode() if pa.types.is_string(child.type) else child,
+        lambda child: pa.nulls(len(child)) if child.null_count == len(child) else child,
+    ],
+    ids=["large", "wide", "float", "dictionary", "null"],
+)
+def test_columns_of_other_types(change: Any) -> None:
+    """Wider integers are taken as they are, others are made plain first."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    children = [change(found.field(place)) for place in range(found.type.num_fields)]
+    other = pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
+    assert assert_same("encode", other, OffsetCommitValue, 3).to_pylist() == ROWS
+    shuffled = pa.StructArray.from_arrays(children[::-1], names=[field.name for field in found.type][::-1])
+    assert assert_same("encode", shuffled, OffsetCommitValue, 3).to_pylist() == ROWS
+
+
+def test_columns_that_are_not_there() -> None:
+    """Those of other versions may be left out; one of this version is a KeyError, two of one name a TypeError."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    children = {field.name: found.field(field.name) for field in found.type}
+    less = {name: child for name, child in children.items() if name not in ("expire_timestamp", "topic_id")}
+    assert (
+        assert_same(
+            "encode", pa.StructArray.from_arrays(list(less.values()), names=list(less)), OffsetCommitValue, 3
+        ).to_pylist()
+        == ROWS
+    )
+    less.pop("metadata")
+    missing = pa.StructArray.from_arrays(list(less.values()), names=list(less))
+    assert assert_same("encode", missing, OffsetCommitValue, 3) == (KeyError, "'metadata'")
+    twice = pa.StructArray.from_arrays([*children.values(), children["offset"]], names=[*children, "offset"])
+    assert assert_same("encode", twice, OffsetCommitValue, 3)[0] is TypeError
+
+
+# ---- producers that lie
+
+
+def lying(offsets: list[int], values: Any, kind: Any = None) -> Any:
+    """A list array whose offsets nobody checked."""
+    kind = pa.list_(pa.field("element", values.type))
+    return pa.Array.from_buffers(
+        kind, len(offsets) - 1, [None, pa.py_buffer(pa.array(offsets, pa.int32()).buffers()[1])], children=[values]
+    )
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [[0, 5, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6], [0, 6, 6, 3], [3, 0, 0, 3]],
+    ids=["down", "beyond and back", "negative", "down at the end", "down at the start"],
+)
+def test_lists_that_lie_are_declined(offsets: list[int]) -> None:
+    """Nothing is read or written where no memory is: the extension gives the call back, or the capsule is refused."""
+    found = decode(pa.array([MetadataResponse().write(12)] * 3), MetadataResponse, 12)
+    brokers = pa.nulls(6, found.type.field("brokers").type.value_type)
+    children = [lying(offsets, brokers) if field.name == "brokers" else found.field(field.name) for field in found.type]
+    array = pa.StructArray.from_arrays(children, fields=list(found.type))
+    assert refused(array, MetadataResponse, 12)
+
+
+@pytest.mark.parametrize("offsets", [[0, 9, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6]])
+def test_texts_that_lie_are_declined(offsets: list[int]) -> None:
+    """The same of the bytes of texts."""
+    found = decode(pa.array(ROWS[:3]), OffsetCommitValue, 3)
+    bounds = pa.array(offsets, pa.int32()).buffers()[1]
+    text = pa.Array.from_buffers(pa.string(), 3, [None, bounds, pa.py_buffer(b"sixsix")])
+    children = [text if field.name == "metadata" else found.field(field.name) for field in found.type]
+    assert refused(pa.StructArray.from_arrays(children, fields=list(found.type)), OffsetCommitValue, 3)
+
+
+def refused(array: Any, message: Any, version: int) -> bool:
+    plan = extension.plan(message._plan, False)
+    return not isinstance(extension.encode(plan, *array.__arrow_c_array__(), version, False), tuple)
+
+
+class ArrowArray(ctypes.Structure):
+    """As arrow.h has it, for a producer that lies."""
+
+
+ArrowArray._fields_ = [
+    *((name, ctypes.c_int64) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.POINTER(ctypes.POINTER(ArrowArray))),
+    *((name, ctypes.c_void_p) for name in ("dictionary", "release", "private_data")),
+]
+
+
+def foreign(array: Any, change: Callable[[ArrowArray], object]) -> Any:
+    """The array as it comes from another library that told something else of it."""
+    told, schema = ArrowArray(), (ctypes.c_byte * 72)()
+    array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
+    change(told)
+    return pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))
+
+
+def test_children_that_are_shorter_than_their_parents() -> None:
+    """Neither engine looks into an array that its own library calls invalid; the extension alone gives it back, too."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    array = foreign(found, lambda told: setattr(told.children[0].contents, "length", 3))
+    got = assert_same("encode", array, OffsetCommitValue, 3)
+    text = "this is no sound Arrow array: Struct child array #0 has length smaller than expected for struct array (3 < 100)"
+    assert got == (TypeError, text)
+    assert refused(array, OffsetCommitValue, 3)
+
+
+def capsule(struct: Any, name: bytes) -> Any:
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return make(ctypes.addressof(struct), name, None)
+
+
+@pytest.mark.parametrize("place", [1, 2], ids=["offsets", "bytes"])
+def test_buffers_that_are_not_there(place: int) -> None:
+    """Messages, and columns of texts, without offsets or without bytes; pyarrow would not take such an array at all."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    for array, path in ((pa.array(ROWS), ()), (found, (2,))):
+        told, schema = ArrowArray(), (ctypes.c_byte * 72)()
+        array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
+        column = told.children[path[0]].contents if path else told
+        kept, column.buffers[place] = column.buffers[place], None
+        capsules = capsule(schema, b"arrow_schema"), capsule(told, b"arrow_array")
+        if path:
+            assert extension.encode(plan, *capsules, 3, False) is None
+        else:
+            assert extension.decode(plan, *capsules, 3, 2, None, None) is None
+        column.buffers[place] = kept
+        pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # which releases it
+
+
+def test_offsets_of_messages_that_go_down() -> None:
+    """A binary array whose offsets nobody checked is given back, not read."""
+    bounds = pa.array([0, 30, 10, 40], pa.int32()).buffers()[1]
+    rows = pa.Array.from_buffers(pa.binary(), 3, [None, bounds, pa.py_buffer(bytes(40))])
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    assert extension.decode(plan, *rows.__arrow_c_array__(), 3, 2, None, None) is None
+
+
+def test_arguments_of_the_extension() -> None:
+    """It is called by the package alone, and takes nothing else for a plan or an array."""
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    capsules = pa.array(ROWS).__arrow_c_array__()
+    numbers = pa.array([1, 2]).__arrow_c_array__()
+    assert result(extension.decode, None, *capsules, 3, 0, None, None)[0] in (ValueError, TypeError)
+    assert result(extension.decode, plan, *numbers, 3, 0, None, None) == (
+        TypeError,
+        "encoded messages are a binary or large_binary array",
+    )
+    assert result(extension.decode, plan, *capsules, numbers, 0, None, None) == (
+        TypeError,
+        "versions are an int64 array, one a row",
+    )
+    assert result(extension.decode, capsules[0], *capsules, 3, 0, None, None)[0] is ValueError
+    assert result(extension.encode, plan, *capsules, 3, False) is None
+
+
+def test_plans_that_nobody_printed() -> None:
+    """A damaged text is refused with its line, or leads to no harm."""
+    assert result(extension.plan, "7\n", False) == (ValueError, "line 1 of the plan: another format")
+    assert result(extension.plan, "1\n:A a/i\n0 0 0\n", False) == (
+        ValueError,
+        "line 3 of the plan: a field stands twice in a layout",
+    )
+    deep = "1\n:S0 a/i\n0 0\n" + "".join(
+        f":S{n} a/@S{n - 1} b/@S{n - 1}\n0 0@{n - 1} 1@{n - 1}\n" for n in range(1, 20)
+    )
+    assert result(extension.plan, deep, False) == (ValueError, "the plan has too many columns")
+    rnd = random.Random(5)
+    taken = 0
+    for name in NAMES[::3]:
+        text, rows = messages()[name].cls._plan, binary([data for _, data in messages()[name].rows])
+        for _ in range(20):
+            at = rnd.randrange(len(text))
+            other = (
+                text[:at]
+                + rnd.choice(("", "0", "9", "n", "c", "[", "\n", " ", "-", ";", "?"))
+                + text[at + rnd.choice((0, 1)) :]
+            )
+            try:
+                plan, writer = extension.plan(other, True), extension.plan(other, False)
+            except ValueError:
+                continue
+            taken += 1
+            for version in messages()[name].versions[-2:]:
+                found = extension.decode(plan, *rows.__arrow_c_array__(), version, 8, "rest", "bad")
+                if found is not None:
+                    array = pa.Array._import_from_c_capsule(*found)
+                    array.validate(full=False)
+                    assert extension.encode(plan, *array.__arrow_c_array__(), version, False) is None
+                    extension.encode(writer, *array.__arrow_c_array__(), version, False)
+    assert taken > 50
+
+
+# ---- memory
+
+
+def test_failed_allocations_leave_nothing_behind() -> None:
+    """Each allocation of a call fails once: MemoryError or the result, and the next call goes well."""
+    large = [data for version, data in messages()["MetadataResponse"].rows if version == 12]
+    rows = binary([*(large * (600_000 // sum(map(len, large)) + 1))[:2000], None])
+    good = decode(rows, MetadataResponse, 12)
+    failures = 0
+    for call, argument in ((decode, rows), (encode, good)):
+        wanted = call(argument, MetadataResponse, 12)
+        for number in range(400):
+            extension.fail_allocation(number)
+            found = result(call, argument, MetadataResponse, 12)
+            extension.fail_allocation(-1)
+            if isinstance(found, tuple):
+                assert found[0] is MemoryError
+                failures += 1
+            else:
+                assert found.equals(wanted)
+    assert failures > 50
+
+
+def test_a_plan_that_gets_no_memory() -> None:
+    """It is made anew by the next call."""
+    text = MetadataResponse._plan
+    for number in range(100):
+        extension.fail_allocation(number)
+        found = result(extension.plan, text, True)
+        extension.fail_allocation(-1)
+        assert type(found) is not tuple or found[0] is MemoryError
+        if type(found) is not tuple:
+            break
+    else:
+        pytest.fail("a plan needs so many allocations")
+
+
+def test_memory_comes_back() -> None:
+    """Arrays, declined calls, bad rows and plans leave nothing: the process does not grow by what a hundred of them take."""
+    rows = binary([data for version, data in messages()["MetadataResponse"].rows if version == 12] * 200)
+    bad = binary([rows[0].as_py()[:-1]] * 500)
+
+    def once() -> None:
+        found = decode(rows, MetadataResponse, 12)
+        encode(found, MetadataResponse, 12)
+        decode(bad, MetadataResponse, 12, mode="PERMISSIVE")
+        result(decode, bad, MetadataResponse, 12)
+        extension.plan(MetadataResponse._plan, True)
+
+    for _ in range(5):
+        once()
+    gc.collect()
+    before = resident()
+    size = decode(rows, MetadataResponse, 12).nbytes
+    for _ in range(100):
+        once()
+    assert resident() - before < 20 * size + (8 << 20)
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_one_column_outlives_the_others() -> None:
+    """The memory of all is held by each; it is still there when the rest is gone."""
+    rows = binary(ROWS * 300)
+    column = decode(rows, OffsetCommitValue, 3).field("metadata")
+    wanted = [f"host-{number}" for number in range(100)] * 300
+    for _ in range(20):
+        decode(rows, OffsetCommitValue, 3)
+    gc.collect()
+    assert column.to_pylist() == wanted
+    assert pa.concat_arrays([column, column[:1]]).to_pylist() == [*wanted, "host-0"]
+
+
+def test_threads() -> None:
+    """Several decode and encode at once, by a plan that none of them has used before."""
+    rows = binary([data for version, data in messages()["MetadataResponse"].rows if version == 12] * 50)
+    wanted = decode(rows, MetadataResponse, 12)
+    from kafka_messages.arrow import _native
+
+    _native._plans.clear()
+    gate = threading.Barrier(4)
+
+    def work(_: int) -> bool:
+        gate.wait()
+        same = True
+        for _ in range(20):
+            found = decode(rows, MetadataResponse, 12)
+            same = same and found.equals(wanted) and encode(found, MetadataResponse, 12).equals(rows)
+        return same
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+
+
+# ---- the door
+
+
+def test_columns_follow_the_switch(natively: list[object]) -> None:
+    """What is pure makes columns by numpy, and back."""
+    assert native_columns() is extension
+    decode(pa.array(ROWS), OffsetCommitValue, 3)
+    assert len(natively) == 1
+    with pure():
+        assert native_columns() is None
+        decode(pa.array(ROWS), OffsetCommitValue, 3)
+    assert len(natively) == 1 or natively[1] is None
+
+
+def test_the_fast_path_was_taken_where_it_can_be(natively: list[object]) -> None:
+    """Else all of this would compare the engine with itself."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    assert isinstance(natively[0], pa.StructArray)
+    assert pc.sum(found.field("offset")).as_py() == sum(OFFSETS)
+    encode(found, OffsetCommitValue, 3)
+    assert isinstance(natively[1], pa.Array)
+    assert kafka_messages.rendering() == "native"

@@ -1,0 +1,111 @@
+"""Columns by the native extension and by the numpy engine, to compare; and arrays whose buffers end where they must."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import kafka_messages
+import kafka_messages.arrow
+import pyarrow as pa
+
+from tests.support import vectors
+
+WRONG = (b"", b"\xff", b"\x80\x00", b"\x7f\xff", b"\xff\xff\xff\xff\x0f", b"\x7f\xff\xff\xff", b"\xc3")
+"""What may stand where a byte was: lengths that are too large, null where there is none, half a character."""
+
+
+@dataclass(frozen=True)
+class Versioned:
+    """A message with its encodings, each at its version."""
+
+    cls: Any
+    rows: Sequence[tuple[int, bytes]]
+
+    def of(self, version: int) -> list[bytes]:
+        return [data for each, data in self.rows if each == version]
+
+    @property
+    def versions(self) -> list[int]:
+        return sorted({version for version, _ in self.rows})
+
+
+@cache
+def messages() -> Mapping[str, Versioned]:
+    """Every vector of Kafka's classes, by message."""
+    return {
+        name: Versioned(vectors.message_class(name), [(vector.version, vector.data) for vector in group])
+        for name, group in vectors.committed().items()
+    }
+
+
+def exact(array: Any) -> Any:
+    """The same array in buffers that have not a byte too many, so a sanitizer sees who reads beyond one."""
+    children = (
+        [exact(array.field(index)) for index in range(array.type.num_fields)] if pa.types.is_struct(array.type) else []
+    )
+    if pa.types.is_struct(array.type):  # field() has applied the slice to the children
+        bits = pa.array(array.is_valid().to_pylist(), pa.bool_()).buffers()[1] if array.null_count else None
+        return pa.Array.from_buffers(array.type, len(array), [_copied(bits)], children=children)
+    if pa.types.is_list(array.type):
+        buffers = [_copied(each) for each in array.buffers()[:2]]
+        return pa.Array.from_buffers(
+            array.type, len(array), buffers, offset=array.offset, children=[exact(array.values)]
+        )
+    if pa.types.is_map(array.type):
+        return array
+    return pa.Array.from_buffers(
+        array.type, len(array), [_copied(each) for each in array.buffers()], offset=array.offset
+    )
+
+
+def _copied(buffer: Any) -> Any:
+    return None if buffer is None else pa.py_buffer(buffer.to_pybytes())
+
+
+def binary(rows: Sequence[bytes | None], *, before: int = 0) -> Any:
+    """An exact binary array; ``before``: it is a slice of one that begins with so many other rows."""
+    array = exact(pa.array([b"\xff\x80other"] * before + list(rows), pa.binary()))
+    return array.slice(before)
+
+
+def damaged(rnd: random.Random, data: bytes) -> bytes:
+    """One place of a message with something else there."""
+    at = rnd.randrange(len(data) + 1)
+    return data[:at] + rnd.choice((*WRONG, bytes([rnd.randrange(256)]))) + data[at + rnd.choice((0, 1, 1, 1, 2)) :]
+
+
+def result(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """What a call gives, or the type and text of its error."""
+    try:
+        return call(*args, **named)
+    except Exception as error:
+        return type(error), str(error)
+
+
+def both(call: str, *args: Any, package: ModuleType = kafka_messages, **named: Any) -> tuple[Any, Any]:
+    """The results of ``decode`` or ``encode`` of a package's columns, native and by numpy."""
+    function = getattr(package.arrow, call)
+    before = package.rendering()
+    found = []
+    for rendering in ("native", "pure"):
+        package.set_rendering(rendering)
+        found.append(result(function, *args, **named))
+    package.set_rendering(before)
+    return found[0], found[1]
+
+
+def are_same(one: Any, other: Any) -> bool:
+    """Whether two results are equal, types of columns and words of errors included."""
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return type(one) is type(other) and one == other
+    return one.type == other.type and (one.equals(other) or _has_nan_and_prints_alike(one, other))
+
+
+def _has_nan_and_prints_alike(one: Any, other: Any) -> bool:
+    text = repr(one.to_pylist())
+    return "nan" in text and text == repr(other.to_pylist())
