@@ -123,6 +123,18 @@ def test_keys_of_headers(name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("key", [None, b"", b"\0", b"\0\0\0", b"\xff\xff\0\0", b"\0\0\0\1"])
+def test_keys_of_control_records(key: bytes | None) -> None:
+    """The core makes their column as of any others; whether they can be parsed is looked at afterwards, also in no bytes."""
+    record = crafted_record(0, 0, *((-1,) if key is None else (len(key), key)), -1, 0)
+    for columns in (None, ["value"], ["control_type"]):
+        for mode in ("PERMISSIVE", "FAILFAST"):
+            options = {"columns": columns, "mode": mode, "control_records": True, "batch_metadata": True}
+            assert difference(*both(read_segments, crafted(record, 1, attributes=1 << 5), **options)) == ""
+    headers = both(FUNCTIONS["read_batch_headers"], crafted(record, 1, attributes=1 << 5), mode="PERMISSIVE")
+    assert difference(*headers) == ""
+
+
 def test_a_text_of_two_keys() -> None:
     """Two halves of a character in two keys are no text, though side by side in memory they look like one."""
     record = crafted_record(0, 0, -1, -1, 2, 1, b"\xc3", -1, 1, b"\xbc", -1)
