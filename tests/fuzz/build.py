@@ -44,7 +44,7 @@ def preloaded(compiler: str = "gcc") -> str:
 
 
 def environment() -> dict[str, str]:
-    """For a process with sanitizers: Python's own memory at exit is no leak, and each object is a block of its own."""
+    """For a process with sanitizers: Python's own memory at exit is no leak, each object and buffer is a block of its own."""
     return {
         "PYTHONMALLOC": "malloc",
         "ARROW_DEFAULT_MEMORY_POOL": "system",

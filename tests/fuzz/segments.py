@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-import kafka_messages_native._columns as core
 import numpy as np
 from kafka_messages.batches.format import HEADER
 from kafka_messages.segments.batch_writer import write_batches
@@ -25,6 +25,8 @@ from tests.support.segment_renderings import (
     some_options,
 )
 from tests.support.segments import SEGMENTS, some_rows
+
+core: Any = import_module("kafka_messages_native._columns")
 
 
 @cache
@@ -82,7 +84,7 @@ def record_columns(rnd: random.Random, counts: Counter[str]) -> None:
     numbers = [None if rnd.random() < 0.2 else np.empty(8 * total, np.uint8) for _ in range(2)]
     found = core.read_record_columns(_exact(data), lanes, total, *numbers, column(total), column(total), headers)
     counts["record columns"] += 1
-    counts["record columns taken"] += isinstance(found, tuple)
+    counts["record columns taken"] += found is not None and len(found) > 2
 
 
 def batch_headers(rnd: random.Random, counts: Counter[str]) -> None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import io
 import random
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
-
-pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
-np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
-core: Any = pytest.importorskip("kafka_messages_native._columns", reason="kafka-messages-native is not installed")
-
-from kafka_messages._core.native import rendering, set_rendering
 from kafka_messages.segments import native as door
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages.segments.crc import _by_numpy
@@ -35,16 +30,8 @@ from tests.support.segment_renderings import (
 )
 from tests.support.segments import SEGMENTS, crafted, crafted_record, some_rows
 
+core: Any = pytest.importorskip("kafka_messages_native._columns")
 CLUSTER = sorted((Path(__file__).parents[2] / "examples" / "cluster" / "logs").rglob("*.log"))
-
-
-@pytest.fixture(autouse=True)
-def native(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The native rendering, also where the whole run is pure."""
-    before = rendering()
-    set_rendering("native")
-    yield
-    set_rendering(before)
 
 
 def test_the_core_goes_by_the_table_of_the_format() -> None:
@@ -134,6 +121,18 @@ def test_keys_of_headers(name: str) -> None:
     assert native.batches[0].column("headers").to_pylist() == [
         [{"key": "a", "value": b"b"}, {"key": key.decode("utf-8", "replace"), "value": value}]
     ]
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\0", b"\0\0\0", b"\xff\xff\0\0", b"\0\0\0\1"])
+def test_keys_of_control_records(key: bytes | None) -> None:
+    """The core makes their column as of any others; whether they can be parsed is looked at afterwards, also in no bytes."""
+    record = crafted_record(0, 0, *((-1,) if key is None else (len(key), key)), -1, 0)
+    for columns in (None, ["value"], ["control_type"]):
+        for mode in ("PERMISSIVE", "FAILFAST"):
+            options = {"columns": columns, "mode": mode, "control_records": True, "batch_metadata": True}
+            assert difference(*both(read_segments, crafted(record, 1, attributes=1 << 5), **options)) == ""
+    headers = both(FUNCTIONS["read_batch_headers"], crafted(record, 1, attributes=1 << 5), mode="PERMISSIVE")
+    assert difference(*headers) == ""
 
 
 def test_a_text_of_two_keys() -> None:

@@ -22,9 +22,9 @@ _LEAST = {"key": 4096, "headers": 256, "header key": 4096, "header value": 4096}
 _SHORT = {1: "key", 3: "headers", 4: "header key", 5: "header value"}
 """Which room was too small, by the number that the core gives; there is always enough for values."""
 _MORE = 4
-"""So many times the room is tried when it was too small."""
+"""At least so many times the room is tried when it was too small, or as much as the records so far need."""
 _AHEAD = 1.25
-"""So much more than the last group took is tried for the next."""
+"""So much more than records took is tried for others."""
 
 
 class RecordColumns:
@@ -108,11 +108,15 @@ class ColumnMaker:
             used = core.read_record_columns(lanes.data, lanes.table(), rows, *buffers.all())
             if used is None:
                 return None
-            if isinstance(used, tuple):
+            if len(used) > 2:
                 self._learn(used, total)
                 return RecordColumns(lanes.count, buffers.columns(used))
-            name = _SHORT[used]
-            self._shares[name] = _MORE * rooms[name] / total
+            number, row = used
+            name = _SHORT[number]
+            if rooms[name] >= total:
+                return None
+            like_those = _AHEAD * rooms[name] * rows / max(row, 1)
+            self._shares[name] = max(_MORE * rooms[name], like_those) / total
 
     def _room(self, name: str, total: int) -> int:
         """A header has two bytes or more. Whatever the records say, the room for all they can have is enough."""

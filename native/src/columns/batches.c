@@ -205,8 +205,8 @@ static PyMethodDef functions[] = {
      "read_headers(log, starts, out, /)\n--\n\nFill in the fields of headers, each a column of int64."},
     {"read_record_columns", read_record_columns, METH_VARARGS,
      "read_record_columns(data, lanes, rows, offsets, timestamps, key, value, headers, /)\n--\n\n"
-     "Fill Arrow's buffers with the records of batches. Returns what was used of them; a number, which buffer is too\n"
-     "short; or None for what it does not take."},
+     "Fill Arrow's buffers with the records of batches. Returns what was used of them; or which buffer is too short,\n"
+     "and for which record; or None for what it does not take."},
     {"crc32c", py_crc32c, METH_VARARGS, "crc32c(data, /)\n--\n\nThe CRC-32C of some bytes."},
     {"crc32c_portable", py_crc32c_portable, METH_VARARGS,
      "crc32c_portable(data, /)\n--\n\nThe same without the processor's instruction."},

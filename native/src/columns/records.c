@@ -264,10 +264,11 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
            take_binary(buffers, values, elements, &scan->header_value);
 }
 
+/* What was used; or which buffer was too short, and for which record; or None. */
 static PyObject *result(const Scan *scan, int problem)
 {
     if (problem == NOT_TAKEN) Py_RETURN_NONE;
-    if (problem != DONE) return PyLong_FromLong(problem);
+    if (problem != DONE) return Py_BuildValue("iL", problem, (long long)scan->row);
     return Py_BuildValue("LLLLLLLLL", (long long)scan->key.used, (long long)scan->key.nulls,
                          (long long)scan->value.used, (long long)scan->value.nulls, (long long)scan->header,
                          (long long)scan->without_headers, (long long)scan->header_key.used,
