@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from .._core.optional import PACKAGE as PACKAGE
+from .._core.optional import module as module
 from ._package import PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-PACKAGE = __name__.rsplit(".", 2)[0]
-"""The import name of the package."""
 
 
 def has_part(name: str) -> bool:
@@ -22,13 +21,6 @@ def has_part(name: str) -> bool:
 def part(name: str) -> Any:
     """A part of the package, imported now. Raises ModuleNotFoundError if the package was generated without it."""
     return module(name)
-
-
-def module(name: str) -> Any:
-    """A module of the package by its name within, imported now."""
-    full = f"{PACKAGE}.{name}"
-    __import__(full)  # importlib would cost more than most subcommands
-    return sys.modules[full]
 
 
 def package_version() -> str:

@@ -19,6 +19,7 @@ PARTS = frozenset(
         "arrow",
         "batches",
         "segments",
+        "explain",
         "command",
     }
 )

@@ -29,6 +29,7 @@ class Verb:
 
 
 VERBS = (
+    Verb("explain", "command.verbs.explain", "what each byte of a message is"),
     Verb("list", "command.verbs.list", "messages: keys, versions, headers"),
     Verb("apis", "command.verbs.apis", "APIs: keys, versions, listeners, headers", ("protocol",)),
     Verb("errors", "command.verbs.errors", "error codes by number or name", ("protocol",)),

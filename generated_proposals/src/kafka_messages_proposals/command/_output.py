@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import sys
 
+from .._core.words import wrapped
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -100,25 +102,6 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most ``width`` characters, cut at blanks where that is possible; one at least."""
-    lines: list[str] = []
-    while len(text) > width:
-        at = text.rfind(" ", 1, width + 1)
-        if at < width // 3:
-            at = width
-        lines.append(text[:at].rstrip())
-        text = text[at:].lstrip()
-    return [*lines, text]
-
-
 def note(text: str) -> None:
     """Something worth knowing beside the result, on standard error."""
     sys.stderr.write(f"note: {text}\n")
-
-
-def printable(text: str) -> str:
-    """Text of a message on a terminal: what is not printable there, and could change its state, is escaped."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
