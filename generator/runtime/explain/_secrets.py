@@ -20,21 +20,28 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
     Of a message that has secrets the unknown tagged fields, what cannot be read and what follows it are secret as well:
     nobody knows what is in them.
     """
-    secrets = secrets_of(message)
-    if not secrets.fields and not secrets.settings:
+    if not has_secrets(message):
         return
+    secrets = secrets_of(message)
     spans = list(top.all())
     values = {span.path: span.value for span in spans if span.role == "value"}
     settings = {setting.value: setting for setting in secrets.settings}
+    inside = {id(each) for span in spans if span.role == OPENED for child in span.children for each in child.all()}
     for span in spans:
+        if span.role == OPENED or id(span) in inside:
+            continue  # what is inside has been marked by itself
         path = span.path[len(prefix) :].removeprefix(".")
         names = _INDEX.sub("", path)
-        if span.role in (FAULT, REST) or names.rpartition(".")[2] == "unknown_tagged_fields":
+        is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == "unknown_tagged_fields"
+        is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
+        if is_unknown or is_setting or names in secrets.fields:
             conceal(span)
-        elif span.role == OPENED:
-            continue  # what is inside has been marked by itself
-        elif names in secrets.fields or (names in settings and _is_secret(span.path, prefix, settings[names], values)):
-            conceal(span)
+
+
+def has_secrets(message: type[Message]) -> bool:
+    """Whether something in a message is or may be secret."""
+    secrets = secrets_of(message)
+    return bool(secrets.fields or secrets.settings)
 
 
 def conceal(span: Span) -> None:

@@ -51,6 +51,12 @@ class Output:
 
         self._write(json.dumps(values, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
+    def document(self, value: object) -> None:
+        """A JSON value: on one line in a pipe, indented on a terminal."""
+        import json
+
+        self._write(json.dumps(value, ensure_ascii=False, indent=None if self.is_json else 2) + "\n")
+
     def line(self, text: str = "") -> None:
         """One line of text."""
         self._write(text + "\n")
@@ -105,3 +111,34 @@ def _cell(value: object) -> str:
 def note(text: str) -> None:
     """Something worth knowing beside the result, on standard error."""
     sys.stderr.write(f"note: {text}\n")
+
+
+class Progress:
+    """A line on standard error that says how far long work is; only on a terminal, and gone at the end."""
+
+    def __init__(self, what: str, count: int) -> None:
+        self._what = what
+        self._count = count
+        self._done = 0
+        self._next = 0.0
+        self._is_shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def step(self, by: int = 1) -> None:
+        """So much more is done."""
+        self._done += by
+        if not self._is_shown:
+            return
+        from time import monotonic
+
+        now = monotonic()
+        if now >= self._next:
+            self._next = now + 0.2
+            sys.stderr.write(f"\r{self._done:,} of {self._count:,} {self._what}")
+            sys.stderr.flush()
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_shown and self._next:
+            sys.stderr.write("\r\x1b[K")

@@ -7,7 +7,6 @@ import sys
 
 from .._core.optional import PACKAGE as PACKAGE
 from .._core.optional import module as module
-from ._package import PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
 def has_part(name: str) -> bool:
     """Whether the package has a part."""
+    from ._package import PARTS
+
     return name in PARTS
 
 

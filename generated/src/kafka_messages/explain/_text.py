@@ -139,22 +139,24 @@ class Text:
 
     def _flow(self, pieces: list[tuple[str, str]], indent: str) -> list[str]:
         """The name, and in a column behind it the other pieces, on as many lines as they need."""
-        column = " " * self.values
+        at = self.values if self.right - self.values >= 30 else len(indent) + 2
+        column = " " * at
         name, style = pieces[0] if pieces[0][1] == "name" else ("", "")
         line, used = indent + self._styled(name, style), len(indent) + len(name)
         lines: list[str] = []
         if used + 2 > self.values and len(pieces) > 1:
             lines, line, used = [line], "", 0
         line, used = line + " " * (self.values - used), self.values
+        is_new = True
         for text, style in pieces[1:] if name else pieces:
-            gap = 2 if used > self.values else 0
+            gap = 0 if is_new else 2
             if gap and used + gap + len(text) > self.right:
-                lines, line, used, gap = [*lines, line], column, self.values, 0
-            first, *more = wrapped(text, max(self.right - used - gap, 12))
+                lines, line, used, gap = [*lines, line], column, at, 0
+            first, *more = wrapped(text, max(self.right - max(used + gap, at), 12))
             line += " " * gap + self._styled(first, style)
-            used += gap + len(first)
+            used, is_new = used + gap + len(first), False
             for each in more:
-                lines, line, used = [*lines, line], column + self._styled(each, style), self.values + len(each)
+                lines, line, used = [*lines, line], column + self._styled(each, style), at + len(each)
         return [*lines, line]
 
     def _styled(self, text: str, style: str) -> str:

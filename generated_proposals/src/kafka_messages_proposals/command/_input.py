@@ -41,11 +41,18 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
     if form == "raw":
         raise UsageError(f"there is no file {word!r}")
     try:
+        if form == "auto" and _could_be_a_name(word):
+            raise UsageError(f"there is no file {word!r}; if that is base64, --in base64 says so")
         return decoded(word.encode(), form, "the argument")
     except UsageError as error:
-        if form == "auto":
+        if form == "auto" and not str(error).startswith("there is no file"):
             raise UsageError(f"there is no file {word!r}, and as bytes: {error}") from None
         raise
+
+
+def _could_be_a_name(word: str) -> bool:
+    """Whether a word that is no hex and no literal could be meant as a file: most names of files are base64 as well."""
+    return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
 
 
 def _whole(file: object, name: str) -> bytes:
@@ -92,12 +99,14 @@ def _found(text: str, name: str) -> bytes:
         if len(bare) < _CERTAIN and len(bare) % 4 == 0 and _HEX.issuperset(bare):
             note(f"{name} is taken as hex; it could be base64, which --in base64 says")
         return data
+    bare = "".join(text.split())
+    if sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
+        # Of base64 a third is hex digits: this is hex with something wrong in it.
+        raise UsageError(f"{name} is no hex: {no_hex}; --in base64 and --in raw say what it is else")
     try:
         return read_base64(text)
     except UsageError as error:
-        looks_hex = len(_HEX.intersection(text)) and sum(each in _HEX for each in text) * 10 >= len(text.strip()) * 7
-        why = no_hex if looks_hex else error
-        raise UsageError(f"{name} is neither hex nor base64: {why}; --in raw takes it as it is") from None
+        raise UsageError(f"{name} is neither hex nor base64: {error}; --in raw takes it as it is") from None
 
 
 def read_hex(text: str) -> bytes:
@@ -143,22 +152,26 @@ def _dump(lines: list[str]) -> bytes | None:
         if address is None:
             return None
         rows.append((address, rest))
-    if not rows or (len(rows) == 1 and ":" not in lines[0] and not lines[0].startswith("0000")):
+    if not rows or not any(rest for _, rest in rows):
         return None
     return _rows(rows, repeats)
 
 
 def _addressed(line: str) -> tuple[int | None, str]:
-    """The address that a line begins with, and what is behind it."""
+    """The address that a line begins with, and the hex behind it, without the characters beside that."""
     digits = 0
     while digits < len(line) and line[digits] in _HEX:
         digits += 1
-    if not 4 <= digits <= 16 or digits == 5:
+    if not 4 <= digits <= 16:
         return None, ""
-    rest = line[digits:]
-    if rest.startswith(":") and (rest[1:2] == " " or not rest[1:]):
-        return int(line[:digits], 16), rest[1:]
-    return (int(line[:digits], 16), rest) if rest.startswith((" ", "\t")) or not rest else (None, "")
+    address, rest = int(line[:digits], 16), line[digits:]
+    if rest.startswith(": "):
+        return address, rest[2:].partition("  ")[0]
+    words = rest.split()
+    is_apart = rest.startswith("  ") or (digits in (6, 7) and all(len(word) == 2 for word in words))
+    if rest and not is_apart:
+        return None, ""  # hex in groups, of which the first is no address
+    return address, rest.lstrip().partition("  |")[0].partition("   ")[0]
 
 
 def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes | None:
@@ -182,26 +195,10 @@ def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes | None:
 
 def _row(rest: str, most: int) -> bytes | None:
     """The bytes of one row, at most so many; the characters beside them do not count."""
-    rest = rest.lstrip().partition("  |")[0].partition("   ")[0]
-    halves = rest.split("  ")
-    if len(halves) > 1 and most == 64:
-        # Two blanks are the middle of a row, or what stands before its characters.
-        rest = " ".join(halves[:2]) if len(halves) > 2 or _is_half(halves) else halves[0]
-    digits = ""
-    for char in rest:
-        if len(digits) == 2 * most:
-            break
-        if char in _HEX:
-            digits += char
-        elif char != " ":
-            return None
-    return bytes.fromhex(digits) if len(digits) % 2 == 0 else None
-
-
-def _is_half(halves: list[str]) -> bool:
-    """Whether both halves are eight bytes, or eight and fewer, with blanks between them."""
-    first, second = (half.split() for half in halves[:2])
-    return len(first) == 8 and all(len(each) == 2 and _HEX.issuperset(each) for each in (*first, *second))
+    digits = rest.replace(" ", "")
+    if len(digits) % 2 or len(digits) > 2 * most or not _HEX.issuperset(digits):
+        return None
+    return bytes.fromhex(digits)
 
 
 def read_base64(text: str) -> bytes:
@@ -211,7 +208,7 @@ def read_base64(text: str) -> bytes:
     bare = "".join(text.split())
     for number, line in enumerate(text.splitlines(), 1):
         for column, char in enumerate(line, 1):
-            if char not in _BASE64 and not char.isspace():
+            if char not in _BASE64 and not (char.isspace() and not line[column:].strip()):
                 raise UsageError(f"{char!r} at line {number}, column {column} is not in base64")
     bare = bare.replace("-", "+").replace("_", "/")
     try:
@@ -231,7 +228,9 @@ def read_literal(text: str) -> bytes:
     text = text.strip().rstrip(";").strip()
     for name in ("bytes.fromhex", "bytearray", "bytes"):
         text = text.removeprefix(name)
-    inner = text.strip("()[]{} \r\n\t")
+    inner = text.strip()
+    while inner[:1] + inner[-1:] in ("()", "[]", "{}"):
+        inner = inner[1:-1].strip()
     if inner[:1] in "\"'" or inner[:2] in ("b'", 'b"') or "\\x" in inner:
         return _strings(inner)
     out = bytearray()

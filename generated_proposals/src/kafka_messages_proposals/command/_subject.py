@@ -7,7 +7,7 @@ from .._base.prefixed import class_of
 from ._input import FORMS, read_bytes
 from ._names import entry, version_of
 from ._options import Argument, Option, UsageError
-from ._parts import module
+from ._parts import has_part, module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ OPTIONS = (IN, FRAME, HEADER, REQUEST)
 class Subject:
     """The bytes of a command line and what they are said to be; ``name`` is empty for requests that say it themselves."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: Given, has_lines: bool = False) -> None:
         self.is_framed = given.flag("frame")
         self.has_header = self.is_framed or given.flag("header") or given.text("request") is not None
         words = [word for word in map(given.text, ("message", "version", "bytes")) if word is not None]
@@ -45,7 +45,9 @@ class Subject:
             raise UsageError("MESSAGE is missing; with --frame or --header a request says what it is")
         if len(words) > 1:
             raise UsageError(f"one argument too many: {words[1]!r}")
-        self.data = read_bytes(words[0] if words else None, given.text("in"))
+        if self.has_header and self.kind in ("request", "response") and not has_part("protocol"):
+            raise UsageError("this package has no headers: it was generated without the part protocol")
+        self.data = read_bytes(words[0] if words else None, "raw" if has_lines else given.text("in"))
 
     def _message(self, words: list[str]) -> None:
         """Take the message, and the version where nothing else says it."""
@@ -60,10 +62,8 @@ class Subject:
     def _answer(self, data: bytes) -> None:
         """A response, by its request."""
         protocol = module("protocol")
-        try:
-            header, _ = protocol.read_request_header(data)
-        except ValueError:
-            header, _ = protocol.read_request_header(data[4:])
+        is_framed = int.from_bytes(data[:4], "big") == len(data) - 4
+        header, _ = protocol.read_request_header(data[4:] if is_framed else data)
         api = protocol.api(header.request_api_key)
         self.name, self.kind, self.version = api.response_name, "response", header.request_api_version
         if not self.name:

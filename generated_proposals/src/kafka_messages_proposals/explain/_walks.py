@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from .._base.message import Message, unsupported
 from .._base.prefixed import class_of
-from .._core.optional import optional
+from .._core.optional import module
 from .._core.wire import as_bytes
-from ..errors import DecodeError, KafkaMessageError
+from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
 from ..schema.build import schemas_of
 from ..schema.facts import facts_of
 from ..schema.schema import Schema
@@ -17,7 +17,7 @@ from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
-from ._secrets import conceal, mark
+from ._secrets import conceal, has_secrets, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _Explainer:
         if self.error is None and api is not None:
             self._message(class_of(api.request_name), version, "", is_whole=False)
             if self.error is None:
-                self._rest("behind the message; brokers ignore it")
+                self._trailing(class_of(api.request_name))
         return self._result("request" if api is None else f"{api.request_name} v{version}")
 
     def response(self, which: type[Message] | int, version: int, framed: bool) -> Explanation:
@@ -122,7 +122,7 @@ class _Explainer:
         version = 0 if kind == "coordinator-key" else values[-1]
         said = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
         if said != message.API_KEY:
-            self._stop(KafkaMessageError(f"the record type is {said}, but that of {message.NAME} is {message.API_KEY}"))
+            self._stop(DecodeError(f"the record type is {said}, but that of {message.NAME} is {message.API_KEY}"))
         elif version not in message._codecs:
             self._stop(unsupported(message, version))
         else:
@@ -202,9 +202,8 @@ class _Explainer:
             self._message(header, header_version, "header", is_whole=False)
         if self.error is None and version not in api.valid_versions:
             what = f"{api.request_name} has no version {version}: the API was removed"
-            self._stop(
-                KafkaMessageError(what) if api.is_removed else unsupported(api.request_class, version), is_unknown=True
-            )
+            gone = UnsupportedVersionError(what) if api.is_removed else unsupported(api.request_class, version)
+            self._stop(gone, is_unknown=True)
         return api, version
 
     def _certain(self) -> None:
@@ -225,9 +224,11 @@ class _Explainer:
                 return 0
         return version
 
-    def _rest(self, note: str) -> None:
+    def _trailing(self, message: type[Message]) -> None:
         if self.pos < len(self.data):
+            note = "behind the message; brokers ignore it"
             rest = Span(self.pos, len(self.data), "trailing", "trailing", "BYTES", REST, None, note)
+            rest.is_secret = has_secrets(message)
             self.root.children.append(rest)
             self.pos = len(self.data)
 
@@ -244,7 +245,5 @@ class _Explainer:
 
 
 def _protocol() -> Any:
-    protocol = optional("protocol")
-    if protocol is None:
-        raise KafkaMessageError("this package was generated without the part protocol: it has no headers")
-    return protocol
+    """The part with the headers; ModuleNotFoundError if the package was generated without it."""
+    return module("protocol")
