@@ -45,22 +45,22 @@ def rows(output: str) -> list[dict[str, Any]]:
 
 EXPLAINED = """\
 ApiVersionsRequest v3
-0000  00 00 00 19        ....    frame_length               25  INT32
-                                   as many bytes follow
-                                 header  RequestHeader v2
-0004  00 12              ..        request_api_key          18  INT16
-                                     ApiVersions
-0006  00 03              ..        request_api_version      3  INT16
-0008  00 00 00 07        ....      correlation_id           7  INT32
-000c  00 02 6d 65        ..me      client_id                "me"
-                                     NULLABLE_STRING  length 2
-0010  00                 .         _tagged_fields           none  TAG_SECTION
+0000  00 00 00 19        ....    frame_length              25
+                                   as many bytes follow  INT32
+                                 RequestHeader v2
+0004  00 12              ..       request_api_key          18  ApiVersions
+                                    INT16
+0006  00 03              ..       request_api_version      3  INT16
+0008  00 00 00 07        ....     correlation_id           7  INT32
+000c  00 02 6d 65        ..me     client_id                "me"  length 2
+                                    NULLABLE_STRING
+0010  00                 .        _tagged_fields           none  TAG_SECTION
                                  ApiVersionsRequest v3
-0011  05 6a 61 76 61     .java     client_software_name     "java"
-                                     COMPACT_STRING  length+1 = 5
-0016  06 34 2e 34 2e 30  .4.4.0    client_software_version  "4.4.0"
-                                     COMPACT_STRING  length+1 = 6
-001c  00                 .         _tagged_fields           none  TAG_SECTION
+0011  05 6a 61 76 61     .java    client_software_name     "java"  length+1 = 5
+                                    COMPACT_STRING
+0016  06 34 2e 34 2e 30  .4.4.0   client_software_version  "4.4.0"  length+1 = 6
+                                    COMPACT_STRING
+001c  00                 .        _tagged_fields           none  TAG_SECTION
 001d  end, 29 bytes
 """
 
@@ -173,7 +173,7 @@ def test_decode_damaged(run: Run) -> None:
 
 def test_show_matrix(run: Run) -> None:
     """Where is a field, where may it be null, from which version on?"""
-    _, out, _ = run("show", "MetadataRequest", "--text")
+    _, out, _ = run("show", "MetadataRequest", "--text", "--width", "120")
     lines = out.splitlines()
     assert lines[0].startswith(
         "MetadataRequest  request, key 3, versions 0-13, flexible 9+, header version 1, from 9 on 2"

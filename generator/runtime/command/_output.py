@@ -75,7 +75,7 @@ class Output:
 
     def _row(self, row: list[str], widths: list[int], styles: list[str]) -> None:
         start = sum(widths[:-1]) + 2 * (len(widths) - 1)
-        last = wrapped(row[-1], max(self.width - start, 20))
+        last = wrapped(row[-1], max(self.width - start, 12))
         cells = [
             self.styled(cell, style) + " " * (width - len(cell)) if style else cell.ljust(width)
             for cell, width, style in zip([*row[:-1], last[0]], widths, styles, strict=True)

@@ -12,6 +12,8 @@ from ._names import uuid_text
 
 _STYLES = {"dim": "2", "name": "36", "value": "32", "note": "2", "fault": "1;31", "secret": "35", "title": "1"}
 """SGR codes, of the colours that terminals adapt to their background."""
+_NARROWEST = 72
+"""Columns below which names and values have no room."""
 _MOST_ROWS = 4
 """Rows of hex of one field, unless all are asked for."""
 _MIDDLE_DOTS = "·"
@@ -29,8 +31,9 @@ class Text:
         self.show_secrets = show_secrets
         self.whole = whole
         self.address = address
-        self.width = max(width, 60)
+        self.width = max(width, _NARROWEST)
         self.row = 8 if self.width >= 100 else 6
+        self.step = 2 if self.width >= 100 else 1
         self.digits = 4 if address + len(self.data) < 1 << 16 else 8
         self.left = self.digits + 2 + 3 * self.row + 1 + self.row + 2
         self.right = self.width - self.left
@@ -43,7 +46,7 @@ class Text:
         tops = self.tops
         if len(tops) == 1 and tops[0].children:
             tops = tops[0].children  # the title says what it is
-        longest = max((_name_width(top, 0) for top in tops), default=0)
+        longest = max((_name_width(top, 0, self.step) for top in tops), default=0)
         self.values = min(longest + 2, self.right - max(18, self.right // 3))
         for top in tops:
             self._span(top, 0, lines)
@@ -74,11 +77,9 @@ class Text:
     def _group(self, span: Span, depth: int, lines: list[str]) -> None:
         """The line of a struct, which has no bytes of its own."""
         is_message = " v" in span.type
-        label = span.path if is_message and span.path else span.name or span.type
-        kind = "" if span.type.startswith("STRUCT") or label == span.type else f"  {span.type}"
-        if is_message and not span.path:
-            label, kind = span.type, ""
-        pad = " " * (self.left + 2 * depth)
+        label = span.type if is_message else _label(span.name)
+        kind = "" if is_message or span.type.startswith("STRUCT") else f"  {span.type}"
+        pad = " " * (self.left + self.step * depth)
         lines.append(pad + self._styled(label, "title" if is_message else "name") + self._styled(kind, "dim"))
 
     def _leaf(self, leaf: Span, name: str, depth: int, lines: list[str], array: Span | None = None) -> None:
@@ -112,7 +113,8 @@ class Text:
 
     def _words(self, leaf: Span, name: str, depth: int, array: Span | None) -> list[str]:
         """Name, value, type and notes, wrapped at the width."""
-        indent = "  " * depth
+        indent = " " * (self.step * depth)
+        name = _label(name)
         pieces: list[tuple[str, str]] = [(name, "name")]
         if leaf.role in (FAULT, REST):
             style = "fault" if leaf.role == FAULT else "dim"
@@ -124,8 +126,8 @@ class Text:
             value = self._value(leaf, array)
             is_hidden = leaf.is_secret and not self.show_secrets
             pieces.append((value, "secret" if is_hidden else "value"))
-            pieces.append((leaf.type if array is None else array.type, "dim"))
             pieces += [(leaf.note, "note")] if leaf.note else []
+            pieces.append((leaf.type if array is None else array.type, "dim"))
         return self._flow([(text, style) for text, style in pieces if text], indent)
 
     def _value(self, leaf: Span, array: Span | None) -> str:
@@ -163,10 +165,15 @@ class Text:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and style and text else text
 
 
-def _name_width(span: Span, depth: int) -> int:
+def _name_width(span: Span, depth: int, step: int) -> int:
     """The columns that the names of leaves take, with their indent."""
-    below = max((_name_width(child, depth + 1) for child in span.children), default=0)
-    return below if span.role == STRUCT and span.children else max(below, 2 * depth + len(span.name))
+    below = max((_name_width(child, depth + 1, step) for child in span.children), default=0)
+    return below if span.role == STRUCT and span.children else max(below, step * depth + len(_label(span.name)))
+
+
+def _label(name: str) -> str:
+    """The name of a line in the tree: of an element only its number."""
+    return name[name.index("[") :] if name.endswith("]") and not name.startswith("unknown") else name
 
 
 def told(value: object) -> str:

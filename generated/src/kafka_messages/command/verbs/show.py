@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..._core.words import wrapped
 from .._names import Entry, entry, version_of
 from .._options import Argument, Command, Given, Option, UsageError, meant
 from .._output import Output
@@ -45,21 +46,34 @@ def run(given: Given, out: Output) -> int:
 def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
     out.line(_title(found, out))
     versions = range(found.lowest, found.highest + 1)
-    width = max(len(str(found.highest)), 1) + 1
-    numbers = "".join(str(version).rjust(width) for version in versions)
+    width = len(str(found.highest)) + 1
+    longest = max((len(_indented(row)) + len(row.type) for row in rows), default=0)
+    if longest + width * len(versions) + 26 > out.width:
+        width = 1  # a column a version, below digits that stand one above the other
+        tens = "".join(str(version // 10) if version > 9 else " " for version in versions)
+        heads = [("", "", tens, "")] if found.highest > 9 else []
+        heads.append(("field", "type", "".join(str(version % 10) for version in versions), ""))
+    else:
+        heads = [("field", "type", "".join(str(version).rjust(width) for version in versions), "")]
     marks = [
-        (_indented(row), row.type, "".join(row.mark(version).rjust(width) for version in versions), _words(row))
+        (_indented(row), _short(row, width), "".join(row.mark(each).rjust(width) for each in versions), _words(row))
         for row in rows
     ]
-    out.table(("field", "type", numbers, ""), marks)
+    out.table(heads[0], [*heads[1:], *marks])
     out.line(out.styled(LEGEND, "dim"))
+
+
+def _short(row: Row, width: int) -> str:
+    """The type; where there is little room, of a struct not its name."""
+    return row.type if width > 1 or not row.facts.is_struct else "[]struct" if row.facts.is_array else "struct"
 
 
 def _title(found: Entry, out: Output) -> str:
     key = f", key {found.key}" if found.key is not None else ""
     header = f", header version {found.header_versions}" if found.headers else ""
-    what = f"  {found.kind}{key}, versions {found.versions}, flexible {found.flexible_versions}{header}"
-    return out.styled(found.name, "bold") + what
+    what = f"{found.kind}{key}, versions {found.versions}, flexible {found.flexible_versions}{header}"
+    first, *more = wrapped(what, max(out.width - len(found.name) - 2, 20))
+    return "\n".join([f"{out.styled(found.name, 'bold')}  {first}", *(f"  {each}" for each in more)])
 
 
 def _indented(row: Row) -> str:
