@@ -157,7 +157,7 @@ def test_batches_of_a_broker(path: Path) -> None:
 def test_damaged_batches() -> None:
     """Damage within the records is no fault of the message; where it begins is told."""
     data = bytearray(write_batch([Record(value=b"paid")]))
-    data[-2] = 0x7F
+    data[-1] = 0x7F
     leaves = of(fetched(bytes(data)), 17, records=True)
     above = "responses[0].partitions[0].records.batches[0]"
     assert "the checksum is 0x" in leaves[f"{above}.crc"].note
