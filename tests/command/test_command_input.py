@@ -47,7 +47,7 @@ def wireshark(data: bytes) -> str:
     return "".join(lines)
 
 
-FORMS = {
+FORMS: dict[str, str | bytes] = {
     "hex": DATA.hex(),
     "upper case": DATA.hex().upper(),
     "blanks": DATA.hex(" "),
