@@ -42,7 +42,17 @@ def _member(enumeration: str, value: int) -> str | None:
     return name
 
 
-NAMERS: list[Namer] = [_error, _api]
+def _enumeration(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
+    """Of a field whose definition says its enumeration, if the package has the part ``enums``."""
+    name: str | None = getattr(facts, "enumeration", None)
+    enums = None if name is None else optional("enums")
+    if enums is None:
+        return None
+    member = enums.ENUMERATIONS[name]._value2member_map_.get(value)
+    return None if member is None else str(member.name)
+
+
+NAMERS: list[Namer] = [_error, _api, _enumeration]
 """Each says how the value of a field is called, or None: message, path without indexes, field, value. The first counts."""
 
 
