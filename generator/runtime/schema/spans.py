@@ -66,7 +66,7 @@ class Span:
         while waiting:
             span = waiting.pop()
             if span.children:
-                waiting += reversed(span.children)
+                waiting.extend(reversed(span.children))
             else:
                 yield span
 
@@ -76,7 +76,7 @@ class Span:
         while waiting:
             span = waiting.pop()
             yield span
-            waiting += reversed(span.children)
+            waiting.extend(reversed(span.children))
 
     def moved(self, by: int) -> Span:
         """This span and all within, over a part of the bytes so far, moved to where the part begins."""
