@@ -15,7 +15,7 @@ from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
 from kafka_message_generator.definitions import Definitions, companions_of, files_of
-from kafka_message_generator.render import prose, tables
+from kafka_message_generator.render import completions, prose, tables
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import Identity, checked_name, sample
 from kafka_message_generator.render.portable import message as portable
@@ -26,10 +26,15 @@ MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
 TABLES = (
-    *("enums/_abouts.py", "enums/_protocol.py"),
-    *(f"{part}/_tables.py" for part in ("_base", "enums", "protocol", "connection", "records", "secrets")),
+    *(("enums", f"enums/{name}.py") for name in ("_abouts", "_protocol")),
+    *(
+        (part, f"{part}/_tables.py")
+        for part in ("_base", "enums", "protocol", "connection", "records", "secrets", "command")
+    ),
+    ("command", "command/_package.py"),
+    ("command", "__main__.py"),
 )
-"""Modules that are printed from all definitions together; the folder is the part that they are of."""
+"""Modules that are printed from all definitions together, behind the part that they are of."""
 
 EXPORTED = {
     "DecodeError": "errors",
@@ -93,7 +98,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     """
     root = f"src/{identity.import_name}"
     printed = {f"{root}/messages/{plan.module}.py": portable.render(plan) for plan in definitions.plans}
-    modules = ["__init__.py", *(name for name in TABLES if name.partition("/")[0] in identity.parts)]
+    modules = ["__init__.py", *(name for part, name in TABLES if part in identity.parts)]
     printed |= {f"{root}/{name}": _template(name, identity, definitions) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed, progress)
@@ -104,6 +109,11 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
             files[f"{root}/{name.as_posix()}"] = prose.header(f"generator/runtime/{name.as_posix()}") + text
     files[f"{root}/py.typed"] = ""
     files["pyproject.toml"] = _template("pyproject.toml", identity, definitions)
+    if identity.program is not None:
+        messages = sorted(plan.name for plan in definitions.plans)
+        codes = [code.name for code in tables.error_codes(definitions)]
+        shells = completions.scripts(identity.program, identity.parts, messages, codes)
+        files |= {f"{root}/command/completions/{shell}": text for shell, text in shells.items()}
     own = identity.readme
     files["README.md"] = _template("README.md", identity, definitions) if own is None else own
     return files | identity.license_files
@@ -129,6 +139,7 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         exports=EXPORTED | {plan.name: f"messages.{plan.module}" for plan in plans},
         apis=tables.apis(definitions),
         messages=tables.listed(definitions),
+        told=tables.told(definitions),
         record_types=tables.record_types(definitions),
         logs=tables.logs(definitions),
         error_codes=tables.error_codes(definitions),

@@ -13,7 +13,7 @@ from kafka_message_generator.rules.settings import HERE
 from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Enumeration, Member
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
-from kafka_message_generator.spec.versions import Versions
+from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,23 @@ def response_import(definitions: Definitions, name: str) -> str:
     if any(plan.name == name for plan in definitions.plans):
         return f"from ..messages.{module(name)} import {name} as {name}"
     return f"from .._base.message import Response as {name}"
+
+
+Told = tuple[str, str, int | None, int, int, int, HeaderVersions]
+"""Name, kind, key, lowest and highest version, first flexible version, and header versions of a message."""
+
+
+def told(definitions: Definitions) -> list[Told]:
+    """What the command says of each message without importing anything, by name."""
+    messages = sorted(definitions.messages, key=lambda message: message.name)
+    return [_told(message) for message in messages if not message.is_removed]
+
+
+def _told(message: Message) -> Told:
+    valid, flexible = message.valid, message.flexible
+    first = MAX_VERSION + 1 if flexible.empty else flexible.lowest
+    headers = header_versions(message) if message.kind in (REQUEST, RESPONSE) else ()
+    return message.name, message.kind, message.api_key, valid.lowest, valid.highest, first, headers
 
 
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:

@@ -69,6 +69,12 @@ PARTS = {
             extra_name="compression",
         ),
         Part("segments", "record batches and log files as Arrow data", ("errors", "_core", "batches"), extra=_COLUMNS),
+        Part("explain", "what each byte of a message is", ("errors", "_core", "schema", "_base", "secrets")),
+        Part(
+            "command",
+            "the command line: lists, shows and decodes messages",
+            ("errors", "_core", "schema", "_base", "json", "secrets", "explain"),
+        ),
         Part(
             "testing",
             "random messages and damaged bytes for tests, for Hypothesis and without it",

@@ -239,7 +239,8 @@ def test_our_own_settings(name: str) -> None:
     identity = identity_of(loaded, None)
     assert identity.distribution.replace("-", "_") == identity.import_name
     optional = [part for part in identity.parts if part in OPTIONAL]
-    assert optional == {"kafka": list(OPTIONAL), "proposals": ["secrets", "arrow", "testing"]}[name]
+    proposals = ["secrets", "arrow", "explain", "command", "testing"]
+    assert optional == {"kafka": list(OPTIONAL), "proposals": proposals}[name]
     assert loaded.warnings == ()
     assert (loaded.release is None) == (loaded.accepted == ())
     assert loaded.release is None or identity.version.startswith(f"{loaded.release}.")

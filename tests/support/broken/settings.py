@@ -78,6 +78,7 @@ readme = "LICENSE"
 requires-python = ">=3.12"
 classifiers = ["Topic :: System :: Networking"]
 parts = ["protocol", "records", "arrow", "segments"]
+program = "asks"
 authors = [{ name = "Ada", email = "ada@example.org" }, { name = "Bob" }, { email = "eve@example.org" }]
 [package.urls]
 Source = "https://example.org/asks"
@@ -158,7 +159,8 @@ CASES = [
         "an odd key",
         '[package]\n"a\\nb" = 1\n',
         "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; known are authors, "
-        "classifiers, description, import-name, license, license-files, name, parts, readme, requires-python, urls, version",
+        "classifiers, description, import-name, license, license-files, name, parts, program, readme, requires-python, "
+        "urls, version",
     ),
     *(of_package(name, f"{key} = {text}", problem) for name, key, text, problem in TYPES),
     *(
@@ -184,6 +186,14 @@ CASES = [
     *(
         of_package(f"description {text!r}", f"description = {json.dumps(text)}", f"{text!r} is not a line of text")
         for text in ("", "  ", "a\nb")
+    ),
+    *(
+        of_package(
+            f"program {text!r}",
+            f"program = '{text}'",
+            f"program {text!r} must be lower case letters, digits, and dashes or underscores between them",
+        )
+        for text in ("", "a b", "Asks", "a-", "../asks")
     ),
     of_package(
         "no licence",

@@ -1,0 +1,54 @@
+"""The page about the command: each block is run, and what it shows is what is printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+from kafka_messages.command import main
+
+from tests.support import pages
+from tests.support.pages import Block
+
+PAGE = "docs/command.md"
+BLOCKS = [block for block in pages.blocks(PAGE) if block.language in ("sh", "")]
+
+
+def lines_of(block: Block) -> list[list[str]]:
+    """The calls of the command in a block; of a pipe both ends."""
+    text = block.text.replace("|\n", "|")
+    return [
+        shlex.split(part.partition(" || ")[0])
+        for line in text.splitlines()
+        for part in re.split(r"(?<!\|)\|(?!\|)", line)
+        if not line.startswith("eval")
+    ]
+
+
+@pytest.mark.parametrize("block", [block for block in BLOCKS if block.language == "sh"], ids=lambda block: block.place)
+def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every line does what the page says; where output follows it is that output, to the last blank."""
+    monkeypatch.chdir(pages.ROOT)
+    printed = ""
+    for number, words in enumerate(lines_of(block)):
+        assert words[0] == "kafka-messages"
+        piped = [printed.splitlines()[-1]] if number and "|\n" in block.text and len(words) == 4 else []
+        status = main([*words[1:], *piped])
+        out, err = capsys.readouterr()
+        assert (status in (0, 1), err) == (True, "")
+        printed = printed.removesuffix(f"{piped[0]}\n") + out if piped else printed + out
+    after = BLOCKS[BLOCKS.index(block) + 1 :][:1]
+    if after and after[0].language == "":
+        assert printed == after[0].text
+    assert printed or block.text.startswith("eval")
+
+
+def test_every_subcommand_is_told() -> None:
+    """A subcommand that the page does not have is one that nobody finds."""
+    from kafka_messages.command._table import verbs
+
+    text = pages.text(PAGE)
+    assert [
+        verb.name for verb in verbs() if f"`{verb.name}" not in text and f"kafka-messages {verb.name}" not in text
+    ] == []
