@@ -50,6 +50,11 @@ PARTS = {
         ),
         Part("secrets", "what in messages is secret, and copies without it", ("_core", "_base")),
         Part(
+            "capture",
+            "captured traffic: packets, connections, requests with their responses",
+            ("errors", "schema", "_base", "json", "protocol", "secrets"),
+        ),
+        Part(
             "arrow",
             "whole columns of messages as Arrow arrays",
             ("errors", "_core", "schema", "_base", "secrets"),

@@ -172,7 +172,17 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "parts",
-    ["", "protocol", "records", "secrets", "arrow", "batches", "segments", "protocol,records,secrets,arrow,segments"],
+    [
+        "",
+        "protocol",
+        "records",
+        "secrets",
+        "capture",
+        "arrow",
+        "batches",
+        "segments",
+        "protocol,records,secrets,arrow,segments",
+    ],
 )
 def test_any_choice_of_parts_holds_together(parts: str, tmp_path: Path) -> None:
     """Each part brings all that it imports: every module of every choice can be imported."""
@@ -204,6 +214,7 @@ print(*sorted({name.split(".")[1] for name in names}))
     )
     basic = ["_base", "_core", "errors", "json", "messages", "schema"]
     needed = ["secrets"] if "arrow" in parts else []  # its columns can be hidden
+    needed += ["protocol", "secrets"] if parts == "capture" else []
     needed += ["batches"] if "segments" in parts else []  # one table of the format
     expected = sorted({*basic, *needed, *(part for part in parts.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")

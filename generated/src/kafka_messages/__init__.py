@@ -8,6 +8,7 @@ Import a message class from here; its module under ``messages`` has the structs 
 ``protocol``: headers, framing, the table of APIs, negotiation.
 ``records``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
+``capture``: captured traffic: packets, connections, requests with their responses.
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.

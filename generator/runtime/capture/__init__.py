@@ -1,0 +1,53 @@
+"""Captured traffic of Kafka: from pcap, pcapng or followed-stream text to requests with their responses.
+
+* ``open_capture(path)`` gives a ``Capture``: iterate over it for each ``Exchange``.
+* The steps, each usable alone: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``, and
+  ``follow_pieces`` for text, in place of the first three.
+* ``to_object`` and ``to_line`` show an exchange; ``Clients`` says who uses which versions.
+* ``Report`` counts what was left out, and says why.
+
+Nothing here needs more memory for a longer capture; see the constants of the modules for what is kept.
+"""
+
+from __future__ import annotations
+
+from .clients import Client, Clients
+from .errors import FoundError, errors_in
+from .exchanges import Exchange, exchanges
+from .files import Packet, is_capture, read_packets
+from .follow import follow_pieces, is_followed
+from .frames import Frame, frames
+from .network import Endpoint, Segment, segments
+from .report import CaptureError, Report
+from .shown import to_line, to_object
+from .streams import Connection, End, Piece, streams
+from .whole import Capture, open_capture
+
+__all__ = [
+    "Capture",
+    "CaptureError",
+    "Client",
+    "Clients",
+    "Connection",
+    "End",
+    "Endpoint",
+    "Exchange",
+    "FoundError",
+    "Frame",
+    "Packet",
+    "Piece",
+    "Report",
+    "Segment",
+    "errors_in",
+    "exchanges",
+    "follow_pieces",
+    "frames",
+    "is_capture",
+    "is_followed",
+    "open_capture",
+    "read_packets",
+    "segments",
+    "streams",
+    "to_line",
+    "to_object",
+]
