@@ -33,6 +33,8 @@ class Identity:
     """Further lines of ``[project]`` in pyproject.toml: key and TOML value."""
     urls: tuple[tuple[str, str], ...]
     license_files: dict[str, str]
+    program: str | None = None
+    """The name of the program that comes with the part ``command``; without one it is ``python -m``."""
 
     @property
     def summary(self) -> str:
@@ -74,16 +76,18 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
         "authors": [author.facts for author in settings.authors] or None,
         "classifiers": _classifiers(settings),
     }
+    parts = _parts(definitions)
     return Identity(
         import_name=name,
         distribution=distribution or name.replace("_", "-"),
         version=settings.version or definitions.release or "0.1.0",
         description=settings.description or "Typed messages, generated from their definitions",
         readme=settings.readme if is_own else None,
-        parts=_parts(definitions),
+        parts=parts,
         metadata=tuple((key, toml(value)) for key, value in metadata.items() if value is not None),
         urls=tuple(settings.urls.items()),
         license_files=dict(settings.license_files),
+        program=settings.program if is_own and "command" in parts else None,
     )
 
 
@@ -101,6 +105,8 @@ def _parts(definitions: Definitions) -> tuple[str, ...]:
     taken = set(called_for(kinds) if chosen is None else chosen)
     if chosen is None and definitions.secrets.fields + definitions.secrets.settings:
         taken.add("secrets")
+    if chosen is None and definitions.settings.program is not None:
+        taken.add("command")
     for part in reversed(PARTS.values()):
         if part.is_basic or part.name in taken:
             taken |= {part.name, *part.needs}

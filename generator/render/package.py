@@ -25,8 +25,9 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
-TABLES = {part: f"{part}/_tables.py" for part in ("protocol", "records", "secrets")}
-"""Modules that are printed from all definitions together, by the part that they are of."""
+TABLES = tuple((part, f"{part}/_tables.py") for part in ("protocol", "records", "secrets", "command"))
+TABLES += (("command", "command/_package.py"), ("command", "__main__.py"))
+"""Modules that are printed from all definitions together, behind the part that they are of."""
 
 Files = dict[str, str]
 Progress = Callable[[int, int], None]
@@ -74,7 +75,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     """
     root = f"src/{identity.import_name}"
     printed = {f"{root}/messages/{plan.module}.py": portable.render(plan) for plan in definitions.plans}
-    modules = ["__init__.py", *(name for part, name in TABLES.items() if part in identity.parts)]
+    modules = ["__init__.py", *(name for part, name in TABLES if part in identity.parts)]
     printed |= {f"{root}/{name}": _template(name, identity, definitions) for name in modules}
     printed[f"{root}/messages/__init__.py"] = prose.header("the definitions") + '"""One module for each message."""\n'
     files = _formatted(printed, progress)
@@ -108,6 +109,7 @@ def _template(name: str, identity: Identity, definitions: Definitions) -> str:
         sample=sample(identity, plans),
         plans=plans,
         apis=tables.apis(definitions),
+        listed=tables.listed(definitions),
         record_types=tables.record_types(definitions),
         logs=tables.logs(definitions),
         error_codes=tables.error_codes(definitions),

@@ -10,6 +10,7 @@ from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
 from kafka_message_generator.spec.companions import ErrorCode
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.versions import MAX_VERSION
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,23 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
         request_headers=header_versions(request),
         response_headers=header_versions(response) if response is not None else (),
     )
+
+
+Listed = tuple[str, str, int | None, int, int, int, HeaderVersions]
+"""Name, kind, key, lowest and highest version, first flexible version, and header versions of a message."""
+
+
+def listed(definitions: Definitions) -> list[Listed]:
+    """What the command says of each message without importing it, by name."""
+    messages = sorted(definitions.messages, key=lambda message: message.name)
+    return [_listed(message) for message in messages if not message.is_removed]
+
+
+def _listed(message: Message) -> Listed:
+    valid, flexible = message.valid, message.flexible
+    first = MAX_VERSION + 1 if flexible.empty else flexible.lowest
+    headers = header_versions(message) if message.kind in (REQUEST, RESPONSE) else ()
+    return message.name, message.kind, message.api_key, valid.lowest, valid.highest, first, headers
 
 
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:

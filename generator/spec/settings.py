@@ -44,6 +44,8 @@ class Settings:
     requires_python: str = f">={texts.OLDEST_PYTHON}"
     readme: str | None = None
     """Text of the README of the package."""
+    program: str | None = None
+    """The name of the program that the part ``command`` is installed as."""
     parts: tuple[str, ...] | None = None
     """Optional parts, by name; None: those that the messages call for."""
     headers: str = "own"
@@ -88,6 +90,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         classifiers=package.texts("classifiers", texts.classifier_problem),
         requires_python=package.checked("requires-python", texts.python_problem) or Settings.requires_python,
         readme=package.file("readme", texts.file_problem),
+        program=package.checked("program", texts.program_problem),
         parts=parts if "parts" in package.members else None,
         headers=protocol.choice("headers", HEADERS, "own"),
         one_way=protocol.texts("one-way", texts.line_problem),

@@ -166,7 +166,10 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("arow", "unknown part 'arow'; did you mean arrow?"),
-        ("arrow,tables", "unknown part 'tables'; there are protocol, records, secrets, arrow, batches, segments"),
+        (
+            "arrow,tables",
+            "unknown part 'tables'; there are protocol, records, secrets, arrow, batches, segments, command",
+        ),
         ("_core", "the part _core is in every package; leave it out"),
     ],
 )
@@ -236,7 +239,7 @@ def test_our_own_settings(name: str) -> None:
     identity = identity_of(loaded, None)
     assert identity.distribution.replace("-", "_") == identity.import_name
     optional = [part for part in identity.parts if part in OPTIONAL]
-    assert optional == {"kafka": list(OPTIONAL), "proposals": ["secrets", "arrow"]}[name]
+    assert optional == {"kafka": list(OPTIONAL), "proposals": ["secrets", "arrow", "command"]}[name]
     assert loaded.warnings == ()
     assert (loaded.release is None) == (loaded.accepted == ())
     assert loaded.release is None or identity.version.startswith(f"{loaded.release}.")

@@ -12,6 +12,7 @@ Import a message class from here; its module under ``messages`` has the structs 
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.
+``command``: the command line: lists, shows and decodes messages.
 """
 
 from __future__ import annotations

@@ -77,6 +77,7 @@ readme = "LICENSE"
 requires-python = ">=3.12"
 classifiers = ["Topic :: System :: Networking"]
 parts = ["protocol", "records", "arrow", "segments"]
+program = "asks"
 authors = [{ name = "Ada", email = "ada@example.org" }, { name = "Bob" }, { email = "eve@example.org" }]
 [package.urls]
 Source = "https://example.org/asks"
@@ -157,7 +158,8 @@ CASES = [
         "an odd key",
         '[package]\n"a\\nb" = 1\n',
         "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; known are authors, "
-        "classifiers, description, import-name, license, license-files, name, parts, readme, requires-python, urls, version",
+        "classifiers, description, import-name, license, license-files, name, parts, program, readme, requires-python, "
+        "urls, version",
     ),
     *(of_package(name, f"{key} = {text}", problem) for name, key, text, problem in TYPES),
     *(
@@ -183,6 +185,14 @@ CASES = [
     *(
         of_package(f"description {text!r}", f"description = {json.dumps(text)}", f"{text!r} is not a line of text")
         for text in ("", "  ", "a\nb")
+    ),
+    *(
+        of_package(
+            f"program {text!r}",
+            f"program = '{text}'",
+            f"program {text!r} must be lower case letters, digits, and dashes or underscores between them",
+        )
+        for text in ("", "a b", "Asks", "a-", "../asks")
     ),
     of_package(
         "no licence",
@@ -266,7 +276,7 @@ CASES = [
         "of which there are none; leave it out",
         "2: $.package.parts[0]: the part schema is in every package; leave it out",
         "2: $.package.parts[1]: unknown part 'arow'; did you mean arrow?",
-        "2: $.package.parts[2]: unknown part 'x'; there are protocol, records, secrets, arrow, batches, segments",
+        "2: $.package.parts[2]: unknown part 'x'; there are protocol, records, secrets, arrow, batches, segments, command",
     ),
     Case(
         "no headers",

@@ -1,0 +1,72 @@
+"""Messages by the words of a command line: names, without regard to case, and versions."""
+
+from __future__ import annotations
+
+from .._core.value import dataclass
+from ._options import UsageError, meant
+from ._tables import MESSAGES
+
+KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
+_NO_VERSION = 32768
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message, without importing it."""
+
+    name: str
+    kind: str
+    key: int | None
+    """API key, record type or key version."""
+    lowest: int
+    highest: int
+    flexible: int
+    """First version with tagged fields and compact lengths; 32768 for none."""
+    headers: tuple[tuple[int, int], ...]
+    """Header versions as (first version of the message, version of the header)."""
+
+    @property
+    def versions(self) -> str:
+        return f"{self.lowest}" if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
+
+    @property
+    def flexible_versions(self) -> str:
+        return "none" if self.flexible == _NO_VERSION or self.flexible > self.highest else f"{self.flexible}+"
+
+    @property
+    def header_versions(self) -> str:
+        """``1, from 9 on 2``."""
+        first, *later = self.headers or ((0, -1),)
+        if first[1] < 0:
+            return ""
+        return ", ".join([str(first[1]), *(f"from {version} on {header}" for version, header in later)])
+
+
+def entries() -> list[Entry]:
+    """Every message of the package, by name."""
+    return [Entry(*row) for row in MESSAGES]
+
+
+def entry(word: str) -> Entry:
+    """The message with a name, in any case. Raises UsageError."""
+    wanted = word.lower()
+    for row in MESSAGES:
+        if row[0].lower() == wanted:
+            return Entry(*row)
+    near = [row[0] for row in MESSAGES if row[0].lower() in (f"{wanted}request", f"{wanted}response")]
+    if near:
+        raise UsageError(f"no message is called {word!r}; there are {' and '.join(near)}")
+    raise UsageError(f"no message is called {word!r}{meant(word, [row[0] for row in MESSAGES])}")
+
+
+def version_of(found: Entry, word: str) -> int:
+    """A version of a message; ``latest`` is the highest. Raises UsageError."""
+    if word == "latest":
+        return found.highest
+    number = word.removeprefix("v")
+    if not (number.isascii() and number.isdigit()):
+        raise UsageError(f"{word!r} is no version; {found.name} has {found.versions}")
+    version = int(number)
+    if not found.lowest <= version <= found.highest:
+        raise UsageError(f"{found.name} has no version {version}, only {found.versions}")
+    return version

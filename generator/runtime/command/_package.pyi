@@ -1,0 +1,4 @@
+"""What the generator prints: how the command is called, and which parts the package has."""
+
+PROGRAM: str
+PARTS: frozenset[str]

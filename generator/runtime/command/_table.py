@@ -1,0 +1,40 @@
+"""The subcommands: where each lives, what it is for in a line, and which optional parts of the package it needs."""
+
+from __future__ import annotations
+
+from .._core.value import dataclass
+from ._parts import has_part, module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._options import Command
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A subcommand. Its module has the name ``COMMAND``: arguments, options and the function that runs it."""
+
+    name: str
+    module: str
+    """Relative to the package."""
+    about: str
+    parts: tuple[str, ...] = ()
+    """Optional parts of the package without which it is not there."""
+
+    def load(self) -> Command:
+        """What it takes and does, imported now."""
+        command: Command = module(self.module).COMMAND
+        return command
+
+
+VERBS = (
+    Verb("list", "command.verbs.list", "messages: keys, versions, headers"),
+    Verb("apis", "command.verbs.apis", "APIs: keys, versions, listeners, headers", ("protocol",)),
+    Verb("errors", "command.verbs.errors", "error codes by number or name", ("protocol",)),
+)
+"""In the order of the help."""
+
+
+def verbs() -> list[Verb]:
+    """The subcommands of this package: those whose parts it has."""
+    return [verb for verb in VERBS if all(map(has_part, verb.parts))]

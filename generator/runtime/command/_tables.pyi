@@ -1,0 +1,3 @@
+"""What the generator prints: the messages of the package."""
+
+MESSAGES: tuple[tuple[str, str, int | None, int, int, int, tuple[tuple[int, int], ...]], ...]

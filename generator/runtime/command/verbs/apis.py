@@ -1,0 +1,67 @@
+"""``apis``: the table of APIs."""
+
+from __future__ import annotations
+
+from .._options import Argument, Command, Given
+from .._output import Output
+from .._parts import part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def run(given: Given, out: Output) -> int:
+    """APIs whose name has the pattern in it or whose key it is; 1 if there is none."""
+    pattern = (given.text("pattern") or "").lower()
+    found = [
+        each
+        for each in part("protocol").apis()
+        if pattern == str(int(each.key)) or (pattern in each.name.lower() and not pattern.isdigit())
+    ]
+    if out.is_json:
+        for each in found:
+            valid = each.valid_versions
+            out.record(
+                {
+                    "key": int(each.key),
+                    "api": each.name,
+                    "lowest_version": valid.lowest if valid else None,
+                    "highest_version": valid.highest if valid else None,
+                    "latest_version_unstable": each.latest_version_unstable,
+                    "listeners": list(each.listeners),
+                    "request_headers": _headers(each.request_headers),
+                    "response_headers": _headers(each.response_headers),
+                }
+            )
+    elif found:
+        head = ("key", "API", "versions", "request header", "response header", "listeners")
+        out.table(head, [_row(each) for each in found])
+    return 0 if found else 1
+
+
+def _row(each: Any) -> tuple[object, ...]:
+    """The cells of one API."""
+    versions = str(each.valid_versions).partition(" ")[2].replace(" to ", "-") if each.valid_versions else "removed"
+    if each.latest_version_unstable and each.valid_versions:
+        versions += " (latest unstable)"
+    headers = (_shown(each.request_headers), _shown(each.response_headers))
+    return int(each.key), each.name, versions, *headers, ", ".join(each.listeners)
+
+
+def _headers(runs: tuple[tuple[int, int], ...]) -> list[dict[str, int]]:
+    return [{"from_version": first, "header_version": header} for first, header in runs]
+
+
+def _shown(runs: tuple[tuple[int, int], ...]) -> str:
+    return ", ".join(
+        f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(runs)
+    )
+
+
+COMMAND = Command(
+    run,
+    (Argument("pattern", "a key, or part of a name", is_optional=True),),
+    (),
+    ("apis", "apis 18", "apis group"),
+)

@@ -1,0 +1,42 @@
+"""``list``: the messages with keys, versions and header versions."""
+
+from __future__ import annotations
+
+from .._names import KINDS, entries
+from .._options import Argument, Command, Given, Option
+from .._output import Output
+
+
+def run(given: Given, out: Output) -> int:
+    """Messages whose name has the pattern in it; 1 if there is none."""
+    pattern, kind = (given.text("pattern") or "").lower(), given.text("kind")
+    found = [each for each in entries() if pattern in each.name.lower() and kind in (None, each.kind)]
+    if out.is_json:
+        for each in found:
+            out.record(
+                {
+                    "message": each.name,
+                    "kind": each.kind,
+                    "key": each.key,
+                    "lowest_version": each.lowest,
+                    "highest_version": each.highest,
+                    "flexible_from": each.flexible if each.flexible <= each.highest else None,
+                    "headers": [{"from_version": first, "header_version": header} for first, header in each.headers],
+                }
+            )
+    elif found:
+        rows = [
+            (each.name, each.kind, each.key, each.versions, each.flexible_versions, each.header_versions)
+            for each in found
+        ]
+        out.table(("message", "kind", "key", "versions", "flexible", "header"), rows)
+    return 0 if found else 1
+
+
+COMMAND = Command(
+    run,
+    (Argument("pattern", "part of a name", is_optional=True, completes="message"),),
+    (Option("kind", "messages of one kind only", "KIND", KINDS),),
+    ("list metadata", "list --kind coordinator-value"),
+    "The key is the API key of requests and responses, and the record type of records.",
+)
