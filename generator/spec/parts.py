@@ -54,6 +54,7 @@ PARTS = {
             "captured traffic: packets, connections, requests with their responses",
             ("errors", "schema", "_base", "json", "protocol", "secrets"),
         ),
+        Part("wireshark", "a dissector for Wireshark, printed from the plans", ("_base", "protocol")),
         Part(
             "arrow",
             "whole columns of messages as Arrow arrays",

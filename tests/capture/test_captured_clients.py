@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages.capture import Capture, Clients, open_capture, to_line, to_object
+from kafka_messages.capture import Clients, open_capture, to_line, to_object
 
-DATA = Path(__file__).parent / "data"
-CAPTURES = ("kafka-python.pcap", "librdkafka.pcap", "java.pcapng")
+from tests.support.captures import CAPTURES, captured, logged
+
 PASSWORD = "planted-secret-of-alice"
-Key = tuple[int, int, int, int]
-
-
-def logged() -> dict[Key, dict[str, Any]]:
-    """What the broker says of each request, by port of the client, API key, version and correlation id."""
-    lines = map(json.loads, gzip.decompress((DATA / "requests.jsonl.gz").read_bytes()).splitlines())
-    names = ("port", "requestApiKey", "requestApiVersion", "correlationId")
-    return {(*(line[name] for name in names),): line for line in lines}
-
-
-def capture_of(name: str) -> Capture:
-    return open_capture(DATA / f"{name}.gz")
 
 
 @pytest.mark.parametrize("name", CAPTURES)
@@ -33,7 +19,7 @@ def test_every_request_and_response_is_what_the_broker_logged(name: str) -> None
     """The broker's log is an independent witness: it decoded the same bytes with Kafka's own classes."""
     log = logged()
     compared = Counter[str]()
-    with capture_of(name) as capture:
+    with open_capture(captured(name)) as capture:
         for exchange in capture:
             shown: Any = to_object(exchange, show_secrets=True, records="size")
             key = exchange.client.port, shown["api_key"], shown["api_version"], shown["correlation_id"]
@@ -61,9 +47,9 @@ def test_every_request_and_response_is_what_the_broker_logged(name: str) -> None
 @pytest.mark.parametrize("name", CAPTURES)
 def test_no_secret_is_shown(name: str) -> None:
     """Captures are passed on to others: what SASL exchanged must not be in what we print of them."""
-    with capture_of(name) as capture:
+    with open_capture(captured(name)) as capture:
         shown = [(json.dumps(to_object(exchange)), to_line(exchange)) for exchange in capture]
-    with capture_of(name) as capture:
+    with open_capture(captured(name)) as capture:
         secrets = [
             body
             for exchange in capture
@@ -81,7 +67,7 @@ def test_clients_are_told_apart() -> None:
     """Who uses which versions is what one wants to know before an upgrade; the names come from ApiVersions."""
     clients = Clients()
     for name in CAPTURES:
-        with capture_of(name) as capture:
+        with open_capture(captured(name)) as capture:
             for exchange in capture:
                 clients.add(exchange)
     found = [(each.client_id, each.software_name, each.software_version, len(each.connections)) for each in clients]

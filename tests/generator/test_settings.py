@@ -168,7 +168,8 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
         ("arow", "unknown part 'arow'; did you mean arrow?"),
         (
             "arrow,tables",
-            "unknown part 'tables'; there are protocol, records, secrets, arrow, batches, segments, command",
+            "unknown part 'tables'; there are protocol, records, secrets, capture, wireshark, arrow, batches, segments, "
+            "command",
         ),
         ("_core", "the part _core is in every package; leave it out"),
     ],

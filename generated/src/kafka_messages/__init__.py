@@ -9,6 +9,7 @@ Import a message class from here; its module under ``messages`` has the structs 
 ``records``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
 ``capture``: captured traffic: packets, connections, requests with their responses.
+``wireshark``: a dissector for Wireshark, printed from the plans.
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.

@@ -12,6 +12,7 @@ Nothing here needs more memory for a longer capture; see the constants of the mo
 
 from __future__ import annotations
 
+from .choice import Choice, api_keys, error_codes
 from .clients import Client, Clients
 from .errors import FoundError, errors_in
 from .exchanges import Exchange, exchanges
@@ -20,13 +21,16 @@ from .follow import follow_pieces, is_followed
 from .frames import Frame, frames
 from .network import Endpoint, Segment, segments
 from .report import CaptureError, Report
-from .shown import to_line, to_object
+from .shown import HEAD, to_line, to_object
 from .streams import Connection, End, Piece, streams
+from .told import client_lines, is_partial, report_lines
 from .whole import Capture, open_capture
 
 __all__ = [
+    "HEAD",
     "Capture",
     "CaptureError",
+    "Choice",
     "Client",
     "Clients",
     "Connection",
@@ -39,14 +43,19 @@ __all__ = [
     "Piece",
     "Report",
     "Segment",
+    "api_keys",
+    "client_lines",
+    "error_codes",
     "errors_in",
     "exchanges",
     "follow_pieces",
     "frames",
     "is_capture",
     "is_followed",
+    "is_partial",
     "open_capture",
     "read_packets",
+    "report_lines",
     "segments",
     "streams",
     "to_line",

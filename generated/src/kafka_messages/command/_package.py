@@ -17,6 +17,7 @@ PARTS = frozenset(
         "records",
         "secrets",
         "capture",
+        "wireshark",
         "arrow",
         "batches",
         "segments",

@@ -31,6 +31,8 @@ class Verb:
 VERBS = (
     Verb("list", "command.verbs.list", "messages: keys, versions, headers"),
     Verb("apis", "command.verbs.apis", "APIs: keys, versions, listeners, headers", ("protocol",)),
+    Verb("capture", "command.verbs.capture", "captured traffic: requests with their responses, clients", ("capture",)),
+    Verb("wireshark", "command.verbs.wireshark", "a dissector for Wireshark and tshark", ("wireshark",)),
     Verb("errors", "command.verbs.errors", "error codes by number or name", ("protocol",)),
 )
 """In the order of the help."""
