@@ -1,4 +1,4 @@
-"""Captures that tcpdump and tshark made of real clients and a real broker, and what the broker logged; see nox -s captures."""
+"""Captures that tcpdump and tshark made of real clients and a real broker, and what that broker logged; nox -s captures."""
 
 from __future__ import annotations
 

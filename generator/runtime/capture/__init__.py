@@ -14,14 +14,14 @@ from __future__ import annotations
 from .choice import Choice, api_keys, error_codes
 from .clients import Client, Clients
 from .errors import FoundError, errors_in
-from .exchanges import Exchange, exchanges
 from .files import Packet, is_capture, read_packets
 from .follow import follow_pieces, is_followed
-from .frames import Frame, frames
+from .framing import Frame, frames
+from .matching import Exchange, exchanges
 from .network import Endpoint, Segment, segments
+from .reassembly import Connection, End, Piece, streams
 from .report import CaptureError, Report
 from .shown import HEAD, to_line, to_object
-from .streams import Connection, End, Piece, streams
 from .told import client_lines, is_partial, report_lines
 from .whole import Capture, open_capture
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..protocol import ErrorCode, apis
 from .errors import errors_in
-from .exchanges import Exchange
+from .matching import Exchange
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,17 @@ YAML. What is indented came from the node that did not speak first.
 from __future__ import annotations
 
 import re
-from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .network import Endpoint
+from .reassembly import Connection, End, Piece
 from .report import CaptureError, Report
-from .streams import Connection, End, Piece
 
 _RULE = re.compile(r"={20,}\s*$")
 _NODE = re.compile(r"Node ([01]): (.+):(\d+)\s*$")
-_DUMP = re.compile(r"([ \t]*)([0-9A-Fa-f]{8,})  ((?:[0-9A-Fa-f]{2}  ?){1,16})(?= |$)")
+_DUMP = re.compile(r"([ \t]*)([0-9A-Fa-f]{8,})  ((?:[0-9A-Fa-f]{2}(?:  ?|$)){1,16})(?= |$)")
 _RAW = re.compile(r"(\t?)((?:[0-9A-Fa-f]{2})+)\s*$")
 _UNKNOWN = (Endpoint("0.0.0.0", 0), Endpoint("0.0.0.0", 1))
 
@@ -166,7 +165,7 @@ def _packed(source: _Numbered, values: dict[str, str], text: list[str]) -> _Part
         raise source.wrong("ends bytes of which it is not said whose they are")
     try:
         data = a2b_base64("".join(text), strict_mode=True)
-    except Base64Error as error:
+    except ValueError as error:
         raise source.wrong(f"ends bytes that are no base64: {error}") from None
     seconds, _, fraction = values.get("timestamp", "").partition(".")
     time = int(seconds) * 10**9 + int(fraction[:9].ljust(9, "0")) if (seconds + fraction).isdecimal() else None

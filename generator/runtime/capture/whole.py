@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, cast
 
-from .exchanges import Exchange, exchanges
 from .files import is_capture, read_packets
 from .follow import follow_pieces, is_followed
-from .frames import frames
+from .framing import frames
+from .matching import Exchange, exchanges
 from .network import segments
+from .reassembly import End, Piece, streams
 from .report import CaptureError, Report
-from .streams import End, Piece, streams
 
 _LOOKED_AT = 4096
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .errors import errors_in
-from .exchanges import Exchange
+from .matching import Exchange
 from .plausible import api_of
-from .streams import Connection
+from .reassembly import Connection
 
 MOST_CLIENTS = 10_000
 """Clients that are told apart; those beyond are taken together."""

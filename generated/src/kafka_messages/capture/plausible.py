@@ -82,9 +82,11 @@ def is_request(payload: bytes) -> bool:
 
 def is_response(payload: bytes, expected: Mapping[int, tuple[int, int]]) -> bool:
     """Whether a frame is a response from its first byte to its last; ``expected`` are API key and version by its id."""
-    key, version = expected[int.from_bytes(payload[:4], "big", signed=True)]
+    asked = expected.get(int.from_bytes(payload[:4], "big", signed=True))
+    if asked is None:  # a frame that is smaller than the id that was found
+        return False
     try:
-        decode_response(payload, key, version)
+        decode_response(payload, *asked)
     except KafkaMessageError:
         return False
     return True

@@ -11,9 +11,9 @@ from ..errors import EncodeError
 from ..json import to_json
 from ..secrets import HIDDEN, hidden, secrets_of
 from .errors import errors_in
-from .exchanges import Exchange
-from .frames import Frame
-from .streams import Connection
+from .framing import Frame
+from .matching import Exchange
+from .reassembly import Connection
 
 Records = Literal["data", "size", "empty"]
 

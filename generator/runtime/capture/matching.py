@@ -20,10 +20,10 @@ from ..protocol import (
     read_request_header,
 )
 from . import plausible
-from .frames import Frame
+from .framing import Frame
 from .network import Endpoint
+from .reassembly import Connection, End
 from .report import Report
-from .streams import Connection, End
 
 _essential = Struct(">hhi")
 MOST_WAITING = 10_000
