@@ -148,9 +148,9 @@ def wireshark(session: nox.Session) -> None:
 
 @nox.session
 def captures(session: nox.Session) -> None:
-    """Make tests/capture/data anew: a real broker and clients on loopback. Needs Maven, a JDK, tcpdump, tshark and root."""
+    """Make examples/captures anew: a real broker and clients on loopback. Needs Maven, a JDK, tcpdump, tshark and root."""
     install(session, *groups("tests", "arrow"), "./generated", "kafka-python", "confluent-kafka")
-    session.run("python", "-m", "tests.interop.captures", "tests/capture/data")
+    session.run("python", "-m", "tests.interop.captures", "examples/captures")
 
 
 @nox.session

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parents[1] / "capture" / "data"
+DATA = Path(__file__).parents[2] / "examples" / "captures"
 CAPTURES = ("kafka-python.pcap", "librdkafka.pcap", "java.pcapng")
 Key = tuple[int, ...]
 
