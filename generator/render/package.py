@@ -15,7 +15,7 @@ from black.mode import TargetVersion
 from black.parsing import InvalidInput
 
 from kafka_message_generator.definitions import Definitions, companions_of, files_of
-from kafka_message_generator.render import prose, tables
+from kafka_message_generator.render import completions, prose, tables
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import Identity, checked_name, sample
 from kafka_message_generator.render.portable import message as portable
@@ -86,6 +86,11 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
             files[f"{root}/{name.as_posix()}"] = prose.header(f"generator/runtime/{name.as_posix()}") + text
     files[f"{root}/py.typed"] = ""
     files["pyproject.toml"] = _template("pyproject.toml", identity, definitions)
+    if identity.program is not None:
+        messages = sorted(plan.name for plan in definitions.plans)
+        codes = [code.name for code in tables.error_codes(definitions)]
+        shells = completions.scripts(identity.program, identity.parts, messages, codes)
+        files |= {f"{root}/command/completions/{shell}": text for shell, text in shells.items()}
     own = identity.readme
     files["README.md"] = _template("README.md", identity, definitions) if own is None else own
     return files | identity.license_files

@@ -69,7 +69,12 @@ PARTS = {
             extra_name="compression",
         ),
         Part("segments", "record batches and log files as Arrow data", ("errors", "_core", "batches"), extra=_COLUMNS),
-        Part("command", "the command line: lists, shows and decodes messages", ("errors", "_core")),
+        Part("explain", "what each byte of a message is", ("errors", "_core", "schema", "_base", "secrets")),
+        Part(
+            "command",
+            "the command line: lists, shows and decodes messages",
+            ("errors", "_core", "schema", "_base", "json", "secrets", "explain"),
+        ),
     )
 }
 """By name, in the order of their floors: a part may import only what it needs, and nothing above it."""

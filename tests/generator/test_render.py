@@ -53,7 +53,7 @@ def test_no_module_is_stale() -> None:
 FULL = """
 [package]
 version = "4.9.9.1"
-parts = ["protocol", "records", "secrets", "arrow", "batches", "segments", "command"]
+parts = ["protocol", "records", "secrets", "arrow", "batches", "segments", "explain", "command"]
 program = "asks"
 import-name = "sample_package"
 urls = { Source = "https://example.org/asks" }

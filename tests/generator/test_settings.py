@@ -169,7 +169,7 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
         (
             "arrow,tables",
             "unknown part 'tables'; there are protocol, records, secrets, capture, wireshark, arrow, batches, segments, "
-            "command",
+            "explain, command",
         ),
         ("_core", "the part _core is in every package; leave it out"),
     ],
@@ -240,7 +240,7 @@ def test_our_own_settings(name: str) -> None:
     identity = identity_of(loaded, None)
     assert identity.distribution.replace("-", "_") == identity.import_name
     optional = [part for part in identity.parts if part in OPTIONAL]
-    assert optional == {"kafka": list(OPTIONAL), "proposals": ["secrets", "arrow", "command"]}[name]
+    assert optional == {"kafka": list(OPTIONAL), "proposals": ["secrets", "arrow", "explain", "command"]}[name]
     assert loaded.warnings == ()
     assert (loaded.release is None) == (loaded.accepted == ())
     assert loaded.release is None or identity.version.startswith(f"{loaded.release}.")

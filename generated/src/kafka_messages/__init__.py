@@ -13,6 +13,7 @@ Import a message class from here; its module under ``messages`` has the structs 
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.
+``explain``: what each byte of a message is.
 ``command``: the command line: lists, shows and decodes messages.
 """
 

@@ -7,6 +7,7 @@ Import a message class from here; its module under ``messages`` has the structs 
 ``json``: Kafka's JSON form.
 ``secrets``: what in messages is secret, and copies without it.
 ``arrow``: whole columns of messages as Arrow arrays.
+``explain``: what each byte of a message is.
 ``command``: the command line: lists, shows and decodes messages.
 """
 

@@ -6,6 +6,7 @@ argparse takes longer to import than most subcommands take to run, and its table
 from __future__ import annotations
 
 from .._core.value import dataclass
+from ..errors import KafkaMessageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,16 @@ if TYPE_CHECKING:
     from ._output import Output
 
 
+KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
+"""Of messages."""
+
+
 class UsageError(Exception):
     """The command line cannot be understood; the text says why."""
+
+
+class InputError(KafkaMessageError, ValueError):
+    """What was given cannot be read, though the command line is understood."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .._core.optional import module
 from .._core.value import dataclass
-from ._parts import has_part, module
+from ._parts import has_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +29,20 @@ class Verb:
 
 
 VERBS = (
+    Verb("explain", "command.verbs.explain", "what each byte of a message is"),
+    Verb("decode", "command.verbs.decode", "bytes to JSON"),
+    Verb("encode", "command.verbs.encode", "JSON to bytes"),
+    Verb("guess", "command.verbs.guess", "which message and version could these bytes be"),
+    Verb("diff", "command.verbs.diff", "two versions of a message, or two messages"),
+    Verb("log", "command.verbs.log", "records of a log segment or a snapshot", ("batches",)),
+    Verb("show", "command.verbs.show", "fields of a message across its versions"),
     Verb("list", "command.verbs.list", "messages: keys, versions, headers"),
     Verb("apis", "command.verbs.apis", "APIs: keys, versions, listeners, headers", ("protocol",)),
     Verb("capture", "command.verbs.capture", "captured traffic: requests with their responses, clients", ("capture",)),
     Verb("wireshark", "command.verbs.wireshark", "a dissector for Wireshark and tshark", ("wireshark",)),
     Verb("errors", "command.verbs.errors", "error codes by number or name", ("protocol",)),
+    Verb("tags", "command.verbs.tags", "tagged fields of all messages"),
+    Verb("completion", "command.verbs.completion", "a script that completes command lines in bash, zsh or fish"),
 )
 """In the order of the help."""
 

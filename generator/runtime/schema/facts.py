@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 from uuid import UUID
 
+from .._core.value import dataclass
 from .._core.wire import ZERO_UUID
 
 MAX_VERSION = 32767
@@ -23,7 +23,7 @@ class Described(Protocol):
     _facts: ClassVar[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Range:
     """Versions of a message, both ends included."""
 
@@ -46,7 +46,7 @@ class Range:
 NO_VERSIONS = Range(0, -1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FieldFacts:
     """One field of the definition."""
 
@@ -113,7 +113,7 @@ _OWN_DEFAULTS: dict[str, object] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MessageFacts:
     """One definition; ``structs`` has the fields of every struct inside the message, by name."""
 

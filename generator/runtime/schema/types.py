@@ -43,6 +43,10 @@ class SchemaError(KafkaMessageError, ValueError):
         return f"{self.place}: {self.reason}" if self.path else self.reason
 
 
+class ShortError(SchemaError):
+    """The bytes end before the value does."""
+
+
 class Type:
     """A kind of value on the wire. ``name`` is its name in Kafka's protocol guide."""
 
@@ -78,7 +82,7 @@ def need(data: bytes, pos: int, count: int, what: str) -> int:
     """The end of ``count`` bytes at ``pos``; raises SchemaError when they are not there."""
     left = len(data) - pos
     if left < count:
-        raise SchemaError(f"{what}: {_bytes(count)} needed at offset {pos}, {left} left", pos)
+        raise ShortError(f"{what}: {_bytes(count)} needed at offset {pos}, {left} left", pos)
     return pos + count
 
 
@@ -339,14 +343,19 @@ class ArrayOf(_Sized):
         super().__init__(kind, self._count, nullable)
         self.element = element
 
-    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+    def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
+        """How many elements there are, as far as the bytes can hold them, and -1 for null; and where they begin."""
         count, at = self.read_length(data, pos)
-        if count < 0:
-            return None, at
         bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
         if count > bound:
             left = f"{len(data) - at} bytes are left" if smallest(self.element) else f"the bound is {bound}"
             raise SchemaError(f"array of {count} elements at offset {pos}, but {left}", pos)
+        return max(count, -1), at
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        count, at = self.read_count(data, pos)
+        if count < 0:
+            return None, at
         values = []
         for index in range(count):
             try:

@@ -277,7 +277,7 @@ CASES = [
         "2: $.package.parts[0]: the part schema is in every package; leave it out",
         "2: $.package.parts[1]: unknown part 'arow'; did you mean arrow?",
         "2: $.package.parts[2]: unknown part 'x'; there are protocol, records, secrets, capture, wireshark, arrow, "
-        "batches, segments, command",
+        "batches, segments, explain, command",
     ),
     Case(
         "no headers",

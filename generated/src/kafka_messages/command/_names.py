@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from .._core.value import dataclass
 from ._options import UsageError, meant
-from ._tables import MESSAGES
 
-KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
 _NO_VERSION = 32768
 
 
@@ -45,11 +43,15 @@ class Entry:
 
 def entries() -> list[Entry]:
     """Every message of the package, by name."""
+    from ._tables import MESSAGES
+
     return [Entry(*row) for row in MESSAGES]
 
 
 def entry(word: str) -> Entry:
     """The message with a name, in any case. Raises UsageError."""
+    from ._tables import MESSAGES
+
     wanted = word.lower()
     for row in MESSAGES:
         if row[0].lower() == wanted:

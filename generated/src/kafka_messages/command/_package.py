@@ -21,6 +21,7 @@ PARTS = frozenset(
         "arrow",
         "batches",
         "segments",
+        "explain",
         "command",
     }
 )

@@ -3,12 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from .._core.wire import RawTaggedField
 from .encodings import PACKED32
 from .struct import Field, Struct, is_default, value_of
 from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, elements, need, wrong
+
+
+class Place(NamedTuple):
+    """A piece of a section: what stands before a field's value, and the value; or, without a tag, a count or an end."""
+
+    start: int
+    at: int
+    """Where the value begins."""
+    end: int
+    tag: int | None
 
 
 class Section(Type):
@@ -41,28 +52,40 @@ class Section(Type):
         self.fields = dict(sorted(self.fields.items()))
         self.absent = absent
 
+    def places(self, data: bytes, pos: int) -> Iterator[Place]:
+        """The pieces of the section at ``pos``, checked one by one as they are asked for; raises SchemaError."""
+        raise NotImplementedError
+
     def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
         """Read known fields into ``values``; returns the unknown ones by tag and the offset after the section."""
-        raise NotImplementedError
+        unknown, end = [], pos
+        for place in self.places(data, pos):
+            end = place.end
+            if place.tag in self.fields:
+                self._field(data, place.tag, place, values)
+            elif place.tag is not None:
+                unknown.append(RawTaggedField(place.tag, data[place.at : end]))
+        return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
         """The section with these values by tag."""
         raise NotImplementedError
 
-    def _field(self, data: bytes, tag: int, at: int, size: int, values: dict[str, object]) -> RawTaggedField | None:
-        """One field of ``size`` bytes: into ``values``, or handed back because nobody knows it."""
-        end = need(data, at, size, f"field with tag {tag}")
-        if tag not in self.fields:
-            return RawTaggedField(tag, data[at:end])
+    def _field(self, data: bytes, tag: int, place: Place, values: dict[str, object]) -> None:
+        """A known field into ``values``."""
         field = self.fields[tag]
         try:
-            values[field.name], after = field.type.read(data, at)  # a slice of data here would cost quadratic time
-            if after != end:
-                sizes = f"has size {size} at offset {at}, but its value {after - at}"
-                raise SchemaError(f"{self.noun} {tag} {sizes}", at)
+            # a slice of data here would cost quadratic time
+            values[field.name], after = field.type.read(data, place.at)
+            self.check_size(place, after)
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None
-        return None
+
+    def check_size(self, place: Place, after: int) -> None:
+        """Raise SchemaError if the value of a known field ends elsewhere than its size says."""
+        if after != place.end:
+            sizes = f"has size {place.end - place.at} at offset {place.at}, but its value {after - place.at}"
+            raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
 
     def write_from(self, out: bytearray, container: object) -> None:
         """Write the fields of a container that are not at their default, and its unknown ones."""
@@ -110,23 +133,21 @@ class TagSection(Section):
 
     name = "TAG_SECTION"
 
-    def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
+    def places(self, data: bytes, pos: int) -> Iterator[Place]:
         count, at = UNSIGNED_VARINT.read(data, pos)
-        unknown, seen = [], set()
+        yield Place(pos, at, at, None)
+        seen = set()
         for _ in range(count):
             start = at
             tag, size, at = self.read_header(data, at)
             if tag in seen:
                 raise SchemaError(f"tag {tag} comes twice, again at offset {start}", start)
             seen.add(tag)
-            need(data, at, size, f"field with tag {tag}")
+            end = need(data, at, size, f"field with tag {tag}")
             if tag in self.absent:
                 raise SchemaError(f"tag {tag} at offset {start} is not valid in this version", start)
-            raw = self._field(data, tag, at, size, values)
-            if raw is not None:
-                unknown.append(raw)
-            at += size
-        return tuple(sorted(unknown, key=lambda raw: raw.tag)), at
+            yield Place(start, at, end, tag)
+            at = end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
         out = bytearray()
@@ -170,8 +191,7 @@ class OptionalFieldBuffer(Section):
     noun = "optional field"
     highest_tag = (1 << 15) - 1
 
-    def read_into(self, data: bytes, pos: int, values: dict[str, object]) -> tuple[tuple[RawTaggedField, ...], int]:
-        unknown: list[RawTaggedField] = []
+    def places(self, data: bytes, pos: int) -> Iterator[Place]:
         at, last = pos, -1
         while True:
             start = at
@@ -179,16 +199,16 @@ class OptionalFieldBuffer(Section):
                 raise SchemaError(f"the optional-field buffer at offset {pos} is not ended by a length of 0", start)
             size, at = PACKED32.read(data, at)
             if size == 0:
-                return tuple(unknown), at
+                yield Place(start, at, at, None)
+                return
             if size < 0:
                 raise SchemaError(f"length {size} of an optional field at offset {start} is negative", start)
             tag, at = INT16.read_int(data, at)
             if tag <= last:
                 raise SchemaError(f"optional field {tag} at offset {start} follows {last}; tags must ascend", start)
-            raw = self._field(data, tag, at, size, values)
-            if raw is not None:
-                unknown.append(raw)
-            at, last = at + size, tag
+            end = need(data, at, size, f"field with tag {tag}")
+            yield Place(start, at, end, tag)
+            at, last = end, tag
 
     def join(self, parts: dict[int, bytes]) -> bytes:
         out = bytearray()

@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import sys
 
+from .._core.words import wrapped
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,6 +51,12 @@ class Output:
 
         self._write(json.dumps(values, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
+    def document(self, value: object) -> None:
+        """A JSON value: on one line in a pipe, indented on a terminal."""
+        import json
+
+        self._write(json.dumps(value, ensure_ascii=False, indent=None if self.is_json else 2) + "\n")
+
     def line(self, text: str = "") -> None:
         """One line of text."""
         self._write(text + "\n")
@@ -68,7 +76,7 @@ class Output:
 
     def _row(self, row: list[str], widths: list[int], styles: list[str]) -> None:
         start = sum(widths[:-1]) + 2 * (len(widths) - 1)
-        last = wrapped(row[-1], max(self.width - start, 20))
+        last = wrapped(row[-1], max(self.width - start, 12))
         cells = [
             self.styled(cell, style) + " " * (width - len(cell)) if style else cell.ljust(width)
             for cell, width, style in zip([*row[:-1], last[0]], widths, styles, strict=True)
@@ -100,25 +108,37 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most ``width`` characters, cut at blanks where that is possible; one at least."""
-    lines: list[str] = []
-    while len(text) > width:
-        at = text.rfind(" ", 1, width + 1)
-        if at < width // 3:
-            at = width
-        lines.append(text[:at].rstrip())
-        text = text[at:].lstrip()
-    return [*lines, text]
-
-
 def note(text: str) -> None:
     """Something worth knowing beside the result, on standard error."""
     sys.stderr.write(f"note: {text}\n")
 
 
-def printable(text: str) -> str:
-    """Text of a message on a terminal: what is not printable there, and could change its state, is escaped."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+class Progress:
+    """A line on standard error that says how far long work is; only on a terminal, and gone at the end."""
+
+    def __init__(self, what: str, count: int) -> None:
+        self._what = what
+        self._count = count
+        self._done = 0
+        self._next = 0.0
+        self._is_shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def step(self, by: int = 1) -> None:
+        """So much more is done."""
+        self._done += by
+        if not self._is_shown:
+            return
+        from time import monotonic
+
+        now = monotonic()
+        if now >= self._next:
+            self._next = now + 0.2
+            sys.stderr.write(f"\r{self._done:,} of {self._count:,} {self._what}")
+            sys.stderr.flush()
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_shown and self._next:
+            sys.stderr.write("\r\x1b[K")

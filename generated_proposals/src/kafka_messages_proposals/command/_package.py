@@ -15,6 +15,7 @@ PARTS = frozenset(
         "json",
         "secrets",
         "arrow",
+        "explain",
         "command",
     }
 )

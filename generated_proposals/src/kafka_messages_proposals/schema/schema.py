@@ -104,19 +104,24 @@ class NullableStruct(Type):
 
     nullable = True
     _marks = (-1, 1)
-    _presence: Type = INT8
+    presence: Type = INT8
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.name = f"NULLABLE_STRUCT{schema}"
 
-    def read(self, data: bytes, pos: int) -> tuple[object, int]:
-        presence, pos = self._presence.read(data, pos)
+    def read_presence(self, data: bytes, pos: int) -> tuple[bool, int]:
+        """Whether there is a struct, and where it would begin."""
+        presence, pos = self.presence.read(data, pos)
         assert isinstance(presence, int)
-        return (None, pos) if presence <= self._marks[0] else self.schema.read(data, pos)
+        return presence > self._marks[0], pos
+
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
+        is_there, pos = self.read_presence(data, pos)
+        return self.schema.read(data, pos) if is_there else (None, pos)
 
     def write(self, out: bytearray, value: object) -> None:
-        self._presence.write(out, self._marks[value is not None])
+        self.presence.write(out, self._marks[value is not None])
         if value is not None:
             self.schema.write(out, value)
 
@@ -125,7 +130,7 @@ class TaggedStruct(NullableStruct):
     """A nullable struct as a tagged field: its presence is an unsigned varint, 0 or 1."""
 
     _marks = (0, 1)
-    _presence = UNSIGNED_VARINT
+    presence = UNSIGNED_VARINT
 
 
 has_smallest(Schema, lambda kind: _smallest_struct(kind))

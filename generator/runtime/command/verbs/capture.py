@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
+from ...errors import KafkaMessageError
 from .._options import Argument, Command, Given, Option, UsageError
-from .._output import Output
+from .._output import Output, note
 from .._parts import part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 
@@ -66,19 +68,43 @@ def _list(found: Iterable[Any], given: Given, out: Output) -> None:
 
 
 def _explain(found: Iterable[Any], number: int, out: Output) -> None:
-    """One exchange in full."""
-    import json
-
+    """Each byte of one exchange, as far as it is there."""
     capture = part("capture")
     chosen = next((exchange for exchange in found if exchange.number == number), None)
     if chosen is None:
         raise UsageError(f"the capture has no exchange {number}, or other options leave it out")
-    shown = capture.to_object(chosen, show_secrets=out.show_secrets)
-    if out.is_json:
-        out.record(shown)
-    else:
+    if not out.is_json:
         out.line(capture.to_line(chosen))
-        out.line(json.dumps(shown, indent=2, ensure_ascii=False))
+    for name, frame, explained in _explained(chosen):
+        if explained is None:
+            note(f"the {name} is not explained: {getattr(chosen, f'{name}_problem') or 'it is a token of SASL'}")
+        elif out.is_json:
+            for row in explained.rows(show_secrets=out.show_secrets):
+                out.record({"side": name, **row})
+        else:
+            out.line()
+            out.line(out.styled(f"{name}, {frame.size} bytes, from {frame.source}", "title"))
+            text = explained.text(width=out.width, color=out.has_color, show_secrets=out.show_secrets)
+            out.line(text.rstrip("\n"))
+
+
+def _explained(exchange: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The sides of an exchange that were captured: name, frame, explanation; None in its place if what it is is not known."""
+    from ...explain import explain_request, explain_response
+
+    api = exchange.api
+    is_known = api is not None and not api.is_removed
+    if exchange.request_frame is not None:
+        data = exchange.request_frame.data
+        yield "request", exchange.request_frame, explain_request(data) if is_known else None
+    if exchange.response_frame is not None:
+        explained = None
+        if is_known:
+            with suppress(KafkaMessageError):  # a version that there is not
+                explained = explain_response(
+                    exchange.response_frame.data, int(api.key), exchange.header.request_api_version
+                )
+        yield "response", exchange.response_frame, explained
 
 
 def _clients(found: Iterable[Any], out: Output) -> None:
@@ -122,7 +148,7 @@ COMMAND = Command(
     ),
     (
         Option("clients", "who uses which versions, and what of them this package lacks"),
-        Option("explain", "exchange N in full", "N", is_number=True),
+        Option("explain", "each byte of exchange N", "N", is_number=True),
         Option("api", "only this API, by name or key; may be repeated", "API"),
         Option("client", "only this client id; may be repeated", "ID"),
         Option("errors", "only responses with an error"),

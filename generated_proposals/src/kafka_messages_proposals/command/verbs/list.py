@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from .._names import KINDS, entries
-from .._options import Argument, Command, Given, Option
+from .._names import entries
+from .._options import KINDS, Argument, Command, Given, Option
 from .._output import Output
 
 

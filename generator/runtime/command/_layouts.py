@@ -1,0 +1,101 @@
+"""The fields of a message across its versions, from its definition and its schemas."""
+
+from __future__ import annotations
+
+from .._core.value import dataclass
+from ..schema.build import schemas_of
+from ..schema.facts import FieldFacts, MessageFacts, facts_of
+from ..schema.schema import NullableStruct, Schema
+from ..schema.spans import type_name
+from ..schema.types import ArrayOf, Type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .._base.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Versions, both ends included."""
+
+    first: int
+    last: int
+
+    @property
+    def shown(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A field of a message; a struct inside it has a longer path."""
+
+    path: str
+    facts: FieldFacts
+    types: dict[int, str]
+    """The type on the wire in each version that has the field."""
+    message: MessageFacts
+
+    @property
+    def type(self) -> str:
+        """As the definition has it."""
+        return f"[]{self.facts.type}" if self.facts.is_array else self.facts.type
+
+    @property
+    def default(self) -> str:
+        """As the definition has it; nothing for the one of the type."""
+        fact = self.facts.default_fact
+        return (
+            "" if fact is ... else "null" if fact is None else str(fact).lower() if fact in (True, False) else str(fact)
+        )
+
+    def mark(self, version: int) -> str:
+        """How the field stands in a version: ``.`` not at all, ``+``, ``?`` may be null, ``t`` tagged, ``T`` both."""
+        if version not in self.types:
+            return "."
+        is_tagged = version in self.facts.tagged or self.facts.optional
+        return ("tT" if is_tagged else "+?")[version in self.facts.nullable]
+
+    def runs(self) -> list[tuple[int, int, str]]:
+        """First and last version and the type, of versions in which the type is one."""
+        found: list[tuple[int, int, str]] = []
+        for version, kind in self.types.items():
+            if found and found[-1][2] == kind and found[-1][1] == version - 1:
+                found[-1] = (found[-1][0], version, kind)
+            else:
+                found.append((version, version, kind))
+        return found
+
+
+def rows_of(message: type[Message]) -> list[Row]:
+    """Every field, each struct's own behind it, in the order of the definition."""
+    facts = facts_of(message)
+    wires = {version: dict(_wire(schema, "")) for version, schema in schemas_of(message).items()}
+    return list(_rows(facts, facts.fields, "", wires))
+
+
+def _rows(
+    facts: MessageFacts, fields: tuple[FieldFacts, ...], above: str, wires: dict[int, dict[str, str]]
+) -> Iterator[Row]:
+    for field in fields:
+        path = f"{above}.{field.name}" if above else field.name
+        yield Row(path, field, {version: wire[path] for version, wire in wires.items() if path in wire}, facts)
+        if field.is_struct:
+            yield from _rows(facts, facts.structs[field.type], path, wires)
+
+
+def _wire(kind: Type, path: str) -> Iterator[tuple[str, str]]:
+    """Paths and types of the fields of a schema."""
+    while isinstance(kind, ArrayOf):
+        kind = kind.element
+    if isinstance(kind, NullableStruct):
+        kind = kind.schema
+    if not isinstance(kind, Schema):
+        return
+    sections = (section.fields.values() for section in (kind.optional, kind.tags) if section is not None)
+    for field in (*kind.fields, *(each for section in sections for each in section)):
+        inner = f"{path}.{field.name}" if path else field.name
+        yield inner, type_name(field.type)
+        yield from _wire(field.type, inner)

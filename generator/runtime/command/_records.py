@@ -1,0 +1,76 @@
+"""Records of a log as JSON values: texts or base64, those of internal topics decoded, control records by their type."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+from .._core.optional import optional
+from ..errors import KafkaMessageError
+from ..explain._names import time_text
+from ..secrets import HIDDEN
+from ._shown import message_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+
+class Decoder:
+    """Decodes the batches of one topic; ``failed`` says whether a record could not be."""
+
+    def __init__(self, topic: str | None, show_secrets: bool) -> None:
+        self.show_secrets = show_secrets
+        self.failed = False
+        self._records = optional("records")
+        logs: dict[str, str] = {} if self._records is None else self._records.LOGS
+        self._log = logs.get(topic or "")
+
+    def rows(self, batch: Any) -> Iterator[dict[str, object]]:
+        """A row for each record of a batch. Raises DecodeError."""
+        if batch.is_control:
+            for control in batch.control_records():
+                found = {"control": control.type, "coordinator_epoch": control.coordinator_epoch}
+                yield _head(control) | {name: value for name, value in found.items() if value is not None}
+            return
+        for record in batch.records():
+            yield _head(record) | (self._plain(record) if self._log is None else self._internal(record))
+
+    def _plain(self, record: Any) -> dict[str, object]:
+        row = _value("key", record.key) | _value("value", record.value)
+        if record.headers:
+            row["headers"] = [{"name": name, **_value("value", value)} for name, value in record.headers]
+        return row
+
+    def _internal(self, record: Any) -> dict[str, object]:
+        """A record of an internal topic; one that cannot be read is hidden: nobody knows what is in it."""
+        try:
+            if record.key is None:
+                found = self._records.read_metadata_record(record.value or b"", self._log)
+                message = message_json(found.message, found.version, self.show_secrets)
+                return {"type": type(found.message).NAME, "version": found.version, "value": message}
+            found = self._records.read_coordinator_record(self._log, record.key, record.value)
+        except (KafkaMessageError, ValueError) as error:
+            self.failed = True
+            row: dict[str, object] = {"error": str(error)}
+            return row | (self._plain(record) if self.show_secrets else {"key": HIDDEN, "value": HIDDEN})
+        row = {"type": type(found.key).NAME.removesuffix("Key"), "version": found.value_version}
+        row["key"] = message_json(found.key, 0, self.show_secrets)
+        row["value"] = None
+        if found.value is not None:
+            row["value"] = message_json(found.value, found.value_version, self.show_secrets)
+        return row
+
+
+def _head(record: Any) -> dict[str, object]:
+    return {"offset": record.offset, "timestamp": record.timestamp, "time": time_text(record.timestamp)}
+
+
+def _value(name: str, value: bytes | None) -> dict[str, object]:
+    """Bytes as text if they are UTF-8, else as base64 below another name."""
+    if value is None:
+        return {name: None}
+    try:
+        return {name: value.decode()}
+    except UnicodeDecodeError:
+        return {f"{name}_base64": b64encode(value).decode()}

@@ -1,0 +1,51 @@
+"""``guess``: which message and version could these bytes be?"""
+
+from __future__ import annotations
+
+from .._input import read_bytes
+from .._names import Entry, entries
+from .._options import Argument, Command, Given
+from .._output import Output, Progress
+from .._parts import has_part
+from .._subject import IN
+
+MOST = 5
+
+
+def run(given: Given, out: Output) -> int:
+    """The best of all that read the bytes to the end and write the same; 1 if there is none."""
+    from .._guesses import Guess, guesses_at, with_headers
+
+    data = read_bytes(given.text("bytes"), given.text("in"))
+    found: list[Guess] = with_headers(data) if has_part("protocol") else []
+    named: list[Entry] = entries()
+    with Progress("messages", len(named)) as progress:
+        for each in named:
+            progress.step()
+            found += guesses_at(data, each)
+    found.sort(key=lambda guess: (-guess.score, guess.what))
+    for guess in found[:MOST]:
+        if out.is_json:
+            out.record(
+                {
+                    "message": guess.message,
+                    "versions": guess.versions,
+                    "before": guess.before,
+                    "score": round(guess.score, 1),
+                    "reasons": list(guess.reasons),
+                }
+            )
+        else:
+            out.line(f"{out.styled(guess.what, 'name')}  {'; '.join(guess.reasons)}")
+    if not found and not out.is_json:
+        out.line("no message of this package reads these bytes to the end and writes the same")
+    return 0 if found else 1
+
+
+COMMAND = Command(
+    run,
+    (Argument("bytes", "a file, - for standard input, or hex and the like", is_optional=True, completes="file"),),
+    (IN,),
+    ("guess unknown.bin", "guess '00 12 00 03 00 00 00 07 00 02 6d 65 00 03 6d 65 02 31 00'"),
+    "Short bytes fit many messages. A frame, or a request with its header, says by itself what it is.",
+)

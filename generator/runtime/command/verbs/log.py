@@ -1,0 +1,83 @@
+"""``log``: the records of a log segment or a snapshot, one by one."""
+
+from __future__ import annotations
+
+import os
+
+from .._options import Argument, Command, Given, Option
+from .._output import Output, Progress
+from .._parts import part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
+
+_OVERHEAD = 12
+_MOST = 128 << 20
+
+
+def run(given: Given, out: Output) -> int:
+    """A line for each record; 1 if the file is damaged, and what could be read before that stands above."""
+    from .._records import Decoder
+
+    path = given.text("file") or ""
+    decoder = Decoder(given.text("topic") or topic_of(path), out.show_secrets)
+    with open(path, "rb") as file, Progress("bytes", os.fstat(file.fileno()).st_size) as progress:
+        for batch in _batches(file):
+            progress.step(batch.size)
+            for row in decoder.rows(batch):
+                if out.is_json:
+                    out.record(row)
+                else:
+                    out.line(_line(row, out))
+    return int(decoder.failed)
+
+
+def topic_of(path: str) -> str | None:
+    """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``."""
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    if not folder.rpartition("-")[2].isdigit():
+        folder = folder.partition(".")[0]  # of a partition that is being moved or removed
+    topic, _, number = folder.rpartition("-")
+    return topic if topic and number.isdigit() else None
+
+
+def _batches(file: BinaryIO) -> Iterator[Any]:
+    """The batches of a file, read one at a time. Raises DecodeError."""
+    read_batches = part("batches").read_batches
+    from ...errors import DecodeError
+
+    at = 0
+    while head := file.read(_OVERHEAD):
+        size = int.from_bytes(head[8:], "big", signed=True) if len(head) == _OVERHEAD else 0
+        if len(head) == _OVERHEAD and not any(head) and not any(file.read(1 << 16)):
+            return  # room that a broker made before it wrote
+        data = head + (file.read(size) if 0 <= size <= _MOST else b"")
+        reader = read_batches(data)
+        try:
+            yield from reader
+        except DecodeError as error:
+            raise DecodeError(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
+        if reader.incomplete:
+            raise DecodeError(
+                f"at byte {at}: a batch that is not all there: {len(data)} bytes", "RecordBatch", offset=at
+            )
+        at += len(data)
+
+
+def _line(row: dict[str, object], out: Output) -> str:
+    import json
+
+    rest = {name: value for name, value in row.items() if name not in ("offset", "time")}
+    text = json.dumps(rest, ensure_ascii=False)
+    return f"{out.styled(str(row['offset']), 'number')}  {out.styled(str(row['time'] or '-'), 'dim')}  {text}"
+
+
+COMMAND = Command(
+    run,
+    (Argument("file", "a .log segment or a .checkpoint snapshot", completes="file"),),
+    (Option("topic", "the topic, where the folder of the file does not say it", "TOPIC"),),
+    ("log orders-0/00000000000000000000.log",),
+    "Keys and values are texts if they are UTF-8, else base64. Those of internal topics are decoded.",
+)

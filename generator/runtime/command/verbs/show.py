@@ -1,0 +1,148 @@
+"""``show``: the fields of a message across versions, the layout of one version, or the life of one field."""
+
+from __future__ import annotations
+
+from ..._core.words import wrapped
+from .._names import Entry, entry, version_of
+from .._options import Argument, Command, Given, Option, UsageError, meant
+from .._output import Output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._layouts import Row
+
+LEGEND = "+ there   ? may be null   t tagged   T tagged, may be null   . not there"
+
+
+def run(given: Given, out: Output) -> int:
+    """The matrix, or a layout, or a field."""
+    from ..._base.prefixed import class_of
+    from .._layouts import rows_of
+
+    found = entry(given.text("message") or "")
+    rows = rows_of(class_of(found.name))
+    field = given.text("field")
+    if field is not None:
+        wanted = [row for row in rows if row.path == field] or [row for row in rows if row.path.endswith(f".{field}")]
+        if not wanted:
+            raise UsageError(f"{found.name} has no field {field!r}{meant(field, [row.path for row in rows])}")
+        rows = wanted
+    version = given.text("version")
+    if version is not None:
+        number = version_of(found, version)
+        return _layout(found, [row for row in rows if number in row.types], number, out, field is None)
+    if out.is_json:
+        for row in rows:
+            out.record(_facts(row))
+    elif field is not None:
+        for row in rows:
+            _life(row, out)
+    else:
+        _matrix(found, rows, out)
+    return 0
+
+
+def _matrix(found: Entry, rows: list[Row], out: Output) -> None:
+    out.line(_title(found, out))
+    versions = range(found.lowest, found.highest + 1)
+    width = len(str(found.highest)) + 1
+    longest = max((len(_indented(row)) + len(row.type) for row in rows), default=0)
+    if longest + width * len(versions) + 26 > out.width:
+        width = 1  # a column a version, below digits that stand one above the other
+        tens = "".join(str(version // 10) if version > 9 else " " for version in versions)
+        heads = [("", "", tens, "")] if found.highest > 9 else []
+        heads.append(("field", "type", "".join(str(version % 10) for version in versions), ""))
+    else:
+        heads = [("field", "type", "".join(str(version).rjust(width) for version in versions), "")]
+    marks = [
+        (_indented(row), _short(row, width), "".join(row.mark(each).rjust(width) for each in versions), _words(row))
+        for row in rows
+    ]
+    out.table(heads[0], [*heads[1:], *marks])
+    out.line(out.styled(LEGEND, "dim"))
+
+
+def _short(row: Row, width: int) -> str:
+    """The type; where there is little room, of a struct not its name."""
+    return row.type if width > 1 or not row.facts.is_struct else "[]struct" if row.facts.is_array else "struct"
+
+
+def _title(found: Entry, out: Output) -> str:
+    key = f", key {found.key}" if found.key is not None else ""
+    header = f", header version {found.header_versions}" if found.headers else ""
+    what = f"{found.kind}{key}, versions {found.versions}, flexible {found.flexible_versions}{header}"
+    first, *more = wrapped(what, max(out.width - len(found.name) - 2, 20))
+    return "\n".join([f"{out.styled(found.name, 'bold')}  {first}", *(f"  {each}" for each in more)])
+
+
+def _indented(row: Row) -> str:
+    above, _, name = row.path.rpartition(".")
+    return "  " * (above.count(".") + 1 if above else 0) + name
+
+
+def _words(row: Row) -> str:
+    words = [f"default {row.default}"] if row.default else []
+    words += [f"tag {row.facts.tag}"] if row.facts.tag is not None else []
+    words += ["key of the collection"] if row.facts.map_key else []
+    words += [f"a {row.facts.entity_type}"] if row.facts.entity_type else []
+    words += ["ignorable"] if row.facts.ignorable else []
+    return ", ".join(words)
+
+
+def _layout(found: Entry, rows: list[Row], version: int, out: Output, is_whole: bool) -> int:
+    if out.is_json:
+        for row in rows:
+            out.record(_facts(row) | {"version": version, "wire_type": row.types[version]})
+        return 0
+    out.line(_title(found, out))
+    out.line(f"version {version}")
+    out.table(("field", "type on the wire", ""), [(_indented(row), row.types[version], _words(row)) for row in rows])
+    if is_whole:
+        from ..._base.prefixed import class_of
+
+        out.line()
+        out.line(class_of(found.name).schemas()[version].bnf(f"{found.name} (Version: {version})").rstrip("\n"))
+    return 0
+
+
+def _life(row: Row, out: Output) -> None:
+    out.line(f"{out.styled(row.path, 'name')}  {row.type}  {_words(row)}".rstrip())
+    for first, last, kind in row.runs():
+        marks = {row.mark(version) for version in range(first, last + 1)}
+        nullable = sorted(version for version in range(first, last + 1) if row.mark(version) in "?T")
+        words = ["tagged"] if marks & {"t", "T"} else []
+        words += [f"may be null from {nullable[0]} on"] if nullable and len(marks) > 1 else []
+        words += ["may be null"] if nullable and len(marks) == 1 else []
+        versions = f"version {first}" if first == last else f"versions {first}-{last}"
+        out.line(f"  {versions:<16}{kind}{', ' if words else ''}{', '.join(words)}")
+
+
+def _facts(row: Row) -> dict[str, object]:
+    facts = row.facts
+    versions = list(row.types)
+    nullable = [version for version in versions if version in facts.nullable]
+    tagged = [version for version in versions if version in facts.tagged]
+    return {
+        "path": row.path,
+        "type": row.type,
+        "versions": [{"first": first, "last": last, "type": kind} for first, last, kind in row.runs()],
+        "nullable_versions": nullable,
+        "tagged_versions": tagged,
+        "tag": facts.tag,
+        "default": row.default or None,
+        "entity_type": facts.entity_type,
+        "ignorable": facts.ignorable,
+        "map_key": facts.map_key,
+    }
+
+
+COMMAND = Command(
+    run,
+    (
+        Argument("message", "name of a message", completes="message"),
+        Argument("version", "show the layout of one version, or latest", is_optional=True),
+    ),
+    (Option("field", "one field, by its path or its name", "PATH"),),
+    ("show MetadataResponse", "show MetadataResponse 13", "show MetadataResponse --field topics.topic_id"),
+    LEGEND,
+)

@@ -1,0 +1,150 @@
+"""Spans of record batches, in the fields of type ``records``; the part ``batches`` reads them."""
+
+from __future__ import annotations
+
+from .._core.optional import optional
+from ..schema.spans import ARRAY, LENGTH, REST, STRUCT, VALUE, Span
+from ..schema.types import INT8, INT16, INT32, INT64, UNSIGNED_INT32, VARINT, VARLONG, Fixed, VarInt
+from ._names import time_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FORMAT_2: tuple[tuple[str, Fixed], ...] = (
+    ("base_offset", INT64),
+    ("length", INT32),
+    ("leader_epoch", INT32),
+    ("magic", INT8),
+    ("crc", UNSIGNED_INT32),
+    ("attributes", INT16),
+    ("last_offset_delta", INT32),
+    ("base_timestamp", INT64),
+    ("max_timestamp", INT64),
+    ("producer_id", INT64),
+    ("producer_epoch", INT16),
+    ("base_sequence", INT32),
+    ("count", INT32),
+)
+_FORMAT_0: tuple[tuple[str, Fixed], ...] = (
+    ("offset", INT64),
+    ("length", INT32),
+    ("crc", UNSIGNED_INT32),
+    ("magic", INT8),
+    ("attributes", INT8),
+)
+_FORMAT_1 = (*_FORMAT_0, ("timestamp", INT64))
+_FORMATS = (_FORMAT_0, _FORMAT_1, _FORMAT_2)
+
+
+def batch_spans(data: bytes, base: int, path: str) -> list[Span]:
+    """The spans of the batches that ``data`` is; ``base`` is where that begins, ``path`` the field it is of.
+
+    Empty without the part ``batches``. What is no batch, or not all there, is a span of the rest.
+    """
+    batches = optional("batches")
+    if batches is None:
+        return []
+    found: list[Span] = []
+    reader = batches.read_headers(data)
+    end, why = 0, ""
+    try:
+        for batch in reader:
+            found.append(_batch(data, batch, f"{path}.batches[{batch.number}]"))
+            end = batch.position + batch.size
+        why = "a batch that is not all there" if reader.incomplete else ""
+    except ValueError as error:  # a DecodeError
+        why = getattr(error, "reason", str(error))
+    if end < len(data):
+        found.append(Span(end, len(data), path, "", "", REST, None, why))
+    return [span.moved(base) for span in found]
+
+
+def _batch(data: bytes, batch: Any, path: str) -> Span:
+    name = path.rpartition(".")[2]
+    top = Span(batch.position, batch.position + batch.size, path, name, f"RECORD_BATCH format {batch.magic}", STRUCT)
+    pos = batch.position
+    for field, kind in _FORMATS[batch.magic]:
+        value, end = kind.read_int(data, pos)
+        leaf = Span(pos, end, f"{path}.{field}", field, kind.name, VALUE, value, _note(batch, field, value))
+        top.children.append(leaf)
+        pos = end
+    top.children += _content(data, pos, top.end, batch, path)
+    return top
+
+
+def _note(batch: Any, field: str, value: int) -> str:
+    if field == "crc":
+        try:
+            batch.verify()
+        except ValueError as error:
+            return f"wrong: {getattr(error, 'reason', error)}"
+        return "agrees"
+    if field == "attributes":
+        flags = ("is_transactional", "is_control")
+        words = [batch.compression, batch.timestamp_type, *(each[3:] for each in flags if getattr(batch, each))]
+        words += ["delete horizon"] if batch.delete_horizon is not None else []
+        return ", ".join(word for word in words if word)
+    if "timestamp" in field:
+        return time_text(value) or ""
+    return ""
+
+
+def _content(data: bytes, pos: int, end: int, batch: Any, path: str) -> list[Span]:
+    """What is behind the header: records one by one, or compressed as they are."""
+    if pos == end:
+        return []
+    if batch.magic == 2 and batch.compression == "none":
+        try:
+            records = batch.records(verify=False)
+        except ValueError as error:
+            return [Span(pos, end, f"{path}.records", "records", "", REST, None, getattr(error, "reason", str(error)))]
+        found = Span(pos, end, f"{path}.records", "records", "ARRAY(RECORD)", ARRAY, len(records))
+        for number, record in enumerate(records):
+            found.children.append(_record(data, pos, f"{path}.records[{number}]", record))
+            pos = found.children[-1].end
+        return [found] if records else [Span(pos, end, f"{path}.records", "records", "BYTES", VALUE, data[pos:end])]
+    what = batch.compression if batch.compression != "none" else "key and value, int32 lengths"
+    return [Span(pos, end, f"{path}.records", "records", "BYTES", VALUE, data[pos:end], what)]
+
+
+def _record(data: bytes, pos: int, path: str, record: Any) -> Span:
+    """One record, which was read before and so is sound."""
+    top = Span(pos, pos, path, path.rpartition(".")[2], "RECORD", STRUCT)
+
+    def number(name: str, kind: VarInt | Fixed, note: str = "", role: str = LENGTH) -> int:
+        value, end = kind.read(data, top.end)
+        assert isinstance(value, int)
+        top.children.append(Span(top.end, end, f"{path}.{name}", name, kind.name, role, value, note))
+        top.end = end
+        return value
+
+    def field(name: str, size: int) -> None:
+        if size > 0:
+            start, top.end = top.end, top.end + size
+            content = data[start : top.end]
+            top.children.append(Span(start, top.end, f"{path}.{name}", name, "BYTES", VALUE, content, _text(content)))
+
+    number("length", VARINT)
+    number("attributes", INT8, role=VALUE)
+    number("timestamp_delta", VARLONG, time_text(record.timestamp) or "", VALUE)
+    number("offset_delta", VARINT, f"offset {record.offset}", VALUE)
+    for name in ("key", "value"):
+        size = number(f"{name}_length", VARINT)
+        top.children[-1].note = "null" if size < 0 else ""
+        field(name, size)
+    for index in range(number("header_count", VARINT)):
+        for part in ("key", "value"):
+            size = number(f"headers[{index}].{part}_length", VARINT)
+            top.children[-1].note = "null" if size < 0 else ""
+            field(f"headers[{index}].{part}", size)
+    return top
+
+
+def _text(content: bytes) -> str:
+    """Bytes as text, if they are printable."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return ""
+    return f'"{text}"' if text.isprintable() and len(text) <= 60 else ""

@@ -1,0 +1,84 @@
+"""The result: bytes, the tree of spans over them, and the error that ended it early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from ..schema.spans import LENGTH, Span
+from ..secrets import HIDDEN
+from ._names import uuid_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..errors import KafkaMessageError
+
+
+class Explanation:
+    """What the bytes of a message are.
+
+    ``root`` is the tree, ``error`` what ended it early (None if nothing did), ``title`` what was read, such as
+    ``MetadataResponse v13``. Spans have the true values; what is printed hides those with ``is_secret``.
+    """
+
+    def __init__(self, data: bytes, title: str, root: Span, error: KafkaMessageError | None) -> None:
+        self.data = data
+        self.title = title
+        self.root = root
+        self.error = error
+
+    def leaves(self) -> Iterator[Span]:
+        """The spans without others inside: they tile the bytes."""
+        return self.root.leaves()
+
+    def rows(self, *, show_secrets: bool = False, address: int = 0) -> Iterator[dict[str, object]]:
+        """The leaves as values for ``json.dumps``: start, end, path, type, role, value, note, and hex of the bytes.
+
+        Bytes are hex, a UUID is Kafka's 22 characters, a float that is not finite is a text. A secret has its length
+        only. ``address`` is that of the first byte.
+        """
+        for leaf in self.leaves():
+            is_hidden = leaf.is_secret and not show_secrets
+            yield {
+                "start": address + leaf.start,
+                "end": address + leaf.end,
+                "path": leaf.path or leaf.name,
+                "type": leaf.type,
+                "role": leaf.role,
+                "value": HIDDEN if is_hidden and leaf.role != LENGTH else json_value(leaf.value),
+                "note": leaf.note,
+                "hex": None if is_hidden else self.data[leaf.start : leaf.end].hex(),
+            }
+
+    def text(
+        self,
+        *,
+        width: int = 100,
+        color: bool = False,
+        show_secrets: bool = False,
+        whole: bool = False,
+        address: int = 0,
+    ) -> str:
+        """Lines of address, hex, ASCII, field, value and type, at most ``width`` columns wide.
+
+        ``color`` adds the escape sequences of terminals, ``whole`` also prints all bytes of long fields, and
+        ``address`` is that of the first byte.
+        """
+        from ._text import Text
+
+        text = Text(self.data, self.root.children, width, color, show_secrets, whole, address)
+        return text.render(self.title, self.error)
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.title}: {len(self.data)} bytes{', damaged' if self.error else ''}>"
+
+
+def json_value(value: object) -> object:
+    """A value of a span for ``json.dumps``."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, UUID):
+        return uuid_text(value)
+    if isinstance(value, float) and value - value != 0:
+        return str(value)
+    return value

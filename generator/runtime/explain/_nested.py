@@ -1,0 +1,111 @@
+"""Opens fields of bytes that hold something known: messages behind their version, whole requests, record batches."""
+
+from __future__ import annotations
+
+import re
+
+from .._base.prefixed import class_of
+from ..schema.build import schemas_of
+from ..schema.facts import facts_of
+from ..schema.spans import LENGTH, OPENED, REST, VALUE, Span, Walk
+from ..schema.types import INT16
+from ._batches import batch_spans
+from ._notes import annotate
+from ._secrets import mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._base.message import Message
+    from ._explanation import Explanation
+
+_INDEX = re.compile(r"\[\d+\]")
+_SUBSCRIPTION, _ASSIGNMENT = "ConsumerProtocolSubscription", "ConsumerProtocolAssignment"
+VERSIONED = {
+    ("JoinGroupRequest", "protocols.metadata"): _SUBSCRIPTION,
+    ("JoinGroupResponse", "members.metadata"): _SUBSCRIPTION,
+    ("SyncGroupRequest", "assignments.assignment"): _ASSIGNMENT,
+    ("SyncGroupResponse", "assignment"): _ASSIGNMENT,
+    ("DescribeGroupsResponse", "groups.members.member_metadata"): _SUBSCRIPTION,
+    ("DescribeGroupsResponse", "groups.members.member_assignment"): _ASSIGNMENT,
+    ("GroupMetadataValue", "members.subscription"): _SUBSCRIPTION,
+    ("GroupMetadataValue", "members.assignment"): _ASSIGNMENT,
+    ("EnvelopeRequest", "request_principal"): "DefaultPrincipalData",
+}
+"""Fields of bytes that hold a message behind its version (int16), by message and path; of groups if they are consumers'."""
+REQUESTS = {("EnvelopeRequest", "request_data")}
+"""Fields of bytes that hold a whole request, from its header on."""
+
+
+def open_fields(
+    top: Span, data: bytes, message: type[Message], prefix: str, records: bool, request: Callable[[bytes], Explanation]
+) -> None:
+    """Give the fields of a message that hold something known spans of their own.
+
+    ``records`` opens record batches too; ``request`` explains a whole request.
+    """
+    name = message.NAME
+    if not records and name not in _WITH_BLOBS:
+        return
+    for span in list(top.leaves()):
+        if span.role != VALUE or not isinstance(span.value, bytes) or not span.value:
+            continue
+        place = name, _INDEX.sub("", span.path[len(prefix) :].removeprefix("."))
+        if place in VERSIONED:
+            _open_versioned(span, data, VERSIONED[place])
+        elif place in REQUESTS:
+            _open_request(span, request(data[span.content : span.end]))
+        elif records and "RECORDS" in span.type:
+            put_inside(span, batch_spans(data[span.content : span.end], span.content, span.path))
+
+
+_WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}
+
+
+def put_inside(span: Span, inner: list[Span]) -> None:
+    """Make a leaf an opened span: its length, and what is in it."""
+    if not inner:
+        return
+    span.role = OPENED
+    if span.content > span.start:
+        span.children.append(Span(span.start, span.content, span.path, "length", "", LENGTH, span.end - span.content))
+    span.children += inner
+
+
+def _open_versioned(span: Span, data: bytes, name: str) -> None:
+    """A message behind its version. One of a later version is read as the latest known, as Kafka's consumers do."""
+    try:
+        message = class_of(name)
+    except AttributeError:
+        return
+    content = data[span.content : span.end]
+    if len(content) < 2:
+        return
+    version = INT16.read_int(content, 0)[0]
+    known = min(version, message.HIGHEST_SUPPORTED_VERSION)
+    if known < message.LOWEST_SUPPORTED_VERSION:
+        span.add_note(f"not opened: {name} has no version {version}")
+        return
+    walk = Walk(content, 2)
+    top = walk.struct(schemas_of(message)[known], span.path, name, is_whole=known == version)
+    if walk.error is not None:
+        span.add_note(f"not opened: no {name} v{version}: {walk.error.reason}")
+        return
+    annotate(top, facts_of(message))
+    mark(top, message, span.path)
+    top.type = f"{name} v{version}"
+    inner = [Span(0, 2, f"{span.path}.version", "version", "INT16", VALUE, version), top]
+    if walk.end < len(content):
+        inner.append(Span(walk.end, len(content), span.path, "", "", REST, None, "of a later version"))
+    put_inside(span, [each.moved(span.content) for each in inner])
+
+
+def _open_request(span: Span, inner: Explanation) -> None:
+    """A request from its header on; one that cannot be read stays closed."""
+    if inner.error is not None:
+        span.add_note("not opened: no request that can be read")
+        return
+    for each in inner.root.all():
+        each.path = f"{span.path}.{each.path}" if each.path else span.path
+    put_inside(span, [each.moved(span.content) for each in inner.root.children])

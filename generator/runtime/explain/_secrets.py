@@ -1,0 +1,62 @@
+"""Marks the spans of what is secret in a message, by the rule of ``secrets``."""
+
+from __future__ import annotations
+
+import re
+
+from ..schema.spans import FAULT, OPENED, REST, Span
+from ..secrets import Setting, is_secret_setting, secrets_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._base.message import Message
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def mark(top: Span, message: type[Message], prefix: str = "") -> None:
+    """Mark what is secret in the spans of a message, whose paths begin with ``prefix``.
+
+    Of a message that has secrets the unknown tagged fields, what cannot be read and what follows it are secret as well:
+    nobody knows what is in them.
+    """
+    if not has_secrets(message):
+        return
+    secrets = secrets_of(message)
+    spans = list(top.all())
+    values = {span.path: span.value for span in spans if span.role == "value"}
+    settings = {setting.value: setting for setting in secrets.settings}
+    inside = {id(each) for span in spans if span.role == OPENED for child in span.children for each in child.all()}
+    for span in spans:
+        if span.role == OPENED or id(span) in inside:
+            continue  # what is inside has been marked by itself
+        path = span.path[len(prefix) :].removeprefix(".")
+        names = _INDEX.sub("", path)
+        is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == "unknown_tagged_fields"
+        is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
+        if is_unknown or is_setting or names in secrets.fields:
+            conceal(span)
+
+
+def has_secrets(message: type[Message]) -> bool:
+    """Whether something in a message is or may be secret."""
+    secrets = secrets_of(message)
+    return bool(secrets.fields or secrets.settings)
+
+
+def conceal(span: Span) -> None:
+    """Mark a span with all that is in it."""
+    for each in span.all():
+        each.is_secret = True
+
+
+def _is_secret(path: str, prefix: str, setting: Setting, values: dict[str, object]) -> bool:
+    """Whether the value at a path is that of a secret setting; also if its name could not be read."""
+    name = values.get(f"{path.rpartition('.')[0]}.{setting.name.rpartition('.')[2]}".removeprefix("."))
+    kind = None
+    if setting.resource_type is not None:
+        inside = path[len(prefix) :].removeprefix(".")
+        depth = setting.resource_type.count(".")
+        owner = [part for part in (prefix, *inside.split(".")[:depth]) if part]
+        kind = values.get(".".join([*owner, setting.resource_type.rpartition(".")[2]]))
+    return not isinstance(name, str) or is_secret_setting(name, kind if isinstance(kind, int) else None)

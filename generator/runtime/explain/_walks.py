@@ -1,0 +1,248 @@
+"""Messages alone, behind their headers, and behind what stands before records of internal logs."""
+
+from __future__ import annotations
+
+from .._base.message import Message, unsupported
+from .._base.prefixed import class_of
+from .._core.optional import module
+from .._core.wire import as_bytes
+from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
+from ..schema.build import schemas_of
+from ..schema.facts import facts_of
+from ..schema.schema import Schema
+from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
+from ..schema.struct import Field
+from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
+from ._explanation import Explanation
+from ._nested import open_fields
+from ._notes import annotate
+from ._secrets import conceal, has_secrets, mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .._core.wire import BytesLike
+
+_CERTAIN = Schema(Field("request_api_key", INT16), Field("request_api_version", INT16), Field("correlation_id", INT32))
+"""What every header of a request begins with."""
+_UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+
+
+def explain(data: BytesLike, message: type[Message], version: int, *, records: bool = False) -> Explanation:
+    """What the bytes of one message are; ``data`` is exactly one message body.
+
+    ``records`` also opens record batches, if the package has the part ``batches``. Damaged bytes are no exception:
+    ``Explanation.error`` is the DecodeError that ``message.read`` raises, and the tree goes as far as it came. Raises
+    UnsupportedVersionError, and TypeError for data that is not bytes-like.
+    """
+    return _Explainer(as_bytes(data), records).alone(message, version)
+
+
+def explain_request(data: BytesLike, *, framed: bool = False, records: bool = False) -> Explanation:
+    """What the bytes of a request are: its header, which says what follows, and its body.
+
+    With ``framed`` the length stands before them. Bytes behind the body are a span of their own: brokers ignore them.
+    An unknown API or version is no exception but ``Explanation.error``.
+    """
+    return _Explainer(as_bytes(data), records).request(framed)
+
+
+def explain_response(
+    data: BytesLike, api: type[Message] | int, version: int, *, framed: bool = False, records: bool = False
+) -> Explanation:
+    """What the bytes of a response are: its header and its body, for the API and version of its request.
+
+    ``api`` is an API key or a message class. An ApiVersionsResponse with the error UNSUPPORTED_VERSION is read at
+    version 0 (KIP-511). Raises UnknownApiError and UnsupportedVersionError.
+    """
+    return _Explainer(as_bytes(data), records).response(api, version, framed)
+
+
+def explain_record(data: BytesLike, message: type[Message], *, records: bool = False) -> Explanation:
+    """What the bytes of a key or value of an internal log are, with what says type and version before the message.
+
+    That is an int16 before keys (the record type) and values (the version) of coordinators and other versioned
+    messages, and three varints before metadata records: frame version, record type, version.
+    """
+    return _Explainer(as_bytes(data), records).record(message)
+
+
+class _Explainer:
+    """The spans of some bytes, from left to right."""
+
+    def __init__(self, data: bytes, records: bool) -> None:
+        self.data = data
+        self.records = records
+        self.pos = 0
+        self.error: KafkaMessageError | None = None
+        self.root = Span(0, len(data), "", "", "BYTES", STRUCT)
+
+    def alone(self, message: type[Message], version: int) -> Explanation:
+        self._message(message, version, "", is_whole=True)
+        return self._result(f"{message.NAME} v{version}")
+
+    def request(self, framed: bool) -> Explanation:
+        if framed and not self._frame():
+            return self._result("request")
+        api, version = self._request_header()
+        if self.error is None and api is not None:
+            self._message(class_of(api.request_name), version, "", is_whole=False)
+            if self.error is None:
+                self._trailing(class_of(api.request_name))
+        return self._result("request" if api is None else f"{api.request_name} v{version}")
+
+    def response(self, which: type[Message] | int, version: int, framed: bool) -> Explanation:
+        protocol = _protocol()
+        api = protocol.api(which)
+        message, header = api.response_class, class_of("ResponseHeader")
+        if version not in api.valid_versions and api.response_name != "ApiVersionsResponse":
+            raise unsupported(message, version)
+        if not framed or self._frame():
+            self._message(header, api.response_header_version(version), "header", is_whole=False)
+        if self.error is None:
+            version = self._answered(api, message, version)
+            self._message(message, version, "", is_whole=True)
+        return self._result(f"{message.NAME} v{version}")
+
+    def record(self, message: type[Message]) -> Explanation:
+        kind = facts_of(message).kind
+        if kind == "metadata":
+            fields: tuple[tuple[str, Type], ...] = (
+                ("frame_version", UNSIGNED_VARINT),
+                ("type", UNSIGNED_VARINT),
+                ("version", UNSIGNED_VARINT),
+            )
+        else:
+            fields = (("type" if kind == "coordinator-key" else "version", INT16),)
+        values = self._prefix(fields)
+        if values is None:
+            return self._result(message.NAME)
+        version = 0 if kind == "coordinator-key" else values[-1]
+        said = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
+        if said != message.API_KEY:
+            self._stop(DecodeError(f"the record type is {said}, but that of {message.NAME} is {message.API_KEY}"))
+        elif version not in message._codecs:
+            self._stop(unsupported(message, version))
+        else:
+            self._message(message, version, "", is_whole=True)
+        return self._result(f"{message.NAME} v{version}")
+
+    def _result(self, title: str) -> Explanation:
+        return Explanation(self.data, title, self.root, self.error)
+
+    def _message(self, message: type[Message], version: int, path: str, *, is_whole: bool) -> None:
+        if version not in message._codecs:
+            raise unsupported(message, version)
+        walk = Walk(self.data, self.pos)
+        span = walk.struct(schemas_of(message)[version], path, message.NAME, is_whole)
+        annotate(span, facts_of(message))
+        open_fields(span, self.data, message, path, self.records, self._request_inside)
+        mark(span, message, path)
+        span.type = f"{message.NAME} v{version}"
+        self.root.children.append(span)
+        self.pos = walk.end
+        if walk.error is not None:
+            place = walk.error.place.removeprefix(path).removeprefix(".") if path else walk.error.place
+            self.error = DecodeError(walk.error.reason, message.NAME, version, place, walk.error.offset)
+
+    def _request_inside(self, data: bytes) -> Explanation:
+        return _Explainer(data, self.records).request(False)
+
+    def _frame(self) -> bool:
+        """The length before a request or response, which must be that of the bytes that follow."""
+        values = self._prefix((("frame_length", INT32),))
+        if values is None:
+            return False
+        left = len(self.data) - self.pos
+        if values[0] != left:
+            self.root.children[-1].note = f"{left} bytes follow"
+            reason = f"the frame has {values[0]} bytes, but {left} follow"
+            self._stop(DecodeError(reason, offset=self.pos), is_fault=True)
+            return False
+        self.root.children[-1].note = "as many bytes follow"
+        return True
+
+    def _prefix(self, fields: tuple[tuple[str, Type], ...]) -> list[int] | None:
+        """Numbers before a message; None if they cannot be read."""
+        values: list[int] = []
+        for name, kind in fields:
+            try:
+                value, end = kind.read(self.data, self.pos)
+            except SchemaError as error:
+                self._stop(DecodeError(error.reason, path=name, offset=error.offset), is_fault=True)
+                return None
+            assert isinstance(value, int)
+            self.root.children.append(Span(self.pos, end, name, name, kind.name, LENGTH, value))
+            values.append(value)
+            self.pos = end
+        return values
+
+    def _request_header(self) -> tuple[Any, int]:
+        """The API and version that the header says; None for the API where there is no body to read."""
+        protocol, start = _protocol(), self.pos
+        walk = Walk(self.data, start)
+        walk.struct(_CERTAIN, "header", "header")
+        header = class_of("RequestHeader")
+        if walk.error is not None:
+            self._message(header, header.LOWEST_SUPPORTED_VERSION, "header", is_whole=False)
+            return None, -1
+        key, version = INT16.read_int(self.data, start)[0], INT16.read_int(self.data, start + 2)[0]
+        try:
+            api = protocol.api(key)
+        except protocol.UnknownApiError as error:
+            self._certain()
+            self._stop(error, is_unknown=True)
+            return None, version
+        header_version = api.request_header_version(version)
+        if header_version < header.LOWEST_SUPPORTED_VERSION:
+            self._certain()
+        else:
+            self._message(header, header_version, "header", is_whole=False)
+        if self.error is None and version not in api.valid_versions:
+            what = f"{api.request_name} has no version {version}: the API was removed"
+            gone = UnsupportedVersionError(what) if api.is_removed else unsupported(api.request_class, version)
+            self._stop(gone, is_unknown=True)
+        return api, version
+
+    def _certain(self) -> None:
+        """The part of a header that does not depend on the API."""
+        walk = Walk(self.data, self.pos)
+        span = walk.struct(_CERTAIN, "header", "header")
+        annotate(span, facts_of(class_of("RequestHeader")))
+        span.type = "RequestHeader"
+        self.root.children.append(span)
+        self.pos = walk.end
+
+    def _answered(self, api: Any, message: type[Message], version: int) -> int:
+        """The version of a response: that of the request, but 0 where ApiVersions fell back to it (KIP-511)."""
+        if api.response_name == "ApiVersionsResponse" and self.data.startswith(_UNSUPPORTED_VERSION, self.pos):
+            walk = Walk(self.data, self.pos)
+            walk.struct(schemas_of(message)[0], "", "", is_whole=True)
+            if walk.error is None:
+                return 0
+        return version
+
+    def _trailing(self, message: type[Message]) -> None:
+        if self.pos < len(self.data):
+            note = "behind the message; brokers ignore it"
+            rest = Span(self.pos, len(self.data), "trailing", "trailing", "BYTES", REST, None, note)
+            rest.is_secret = has_secrets(message)
+            self.root.children.append(rest)
+            self.pos = len(self.data)
+
+    def _stop(self, error: KafkaMessageError, *, is_fault: bool = False, is_unknown: bool = False) -> None:
+        """End here: what is left cannot be read, and of a message that nobody knows it may be secret."""
+        self.error = error
+        reason = getattr(error, "reason", "") or str(error)
+        role = FAULT if is_fault else REST
+        rest = Span(self.pos, len(self.data), "", "", "", role, None, reason)
+        if is_unknown:
+            conceal(rest)
+        self.root.children.append(rest)
+        self.pos = len(self.data)
+
+
+def _protocol() -> Any:
+    """The part with the headers; ModuleNotFoundError if the package was generated without it."""
+    return module("protocol")

@@ -1,0 +1,302 @@
+"""The third walk over a schema, beside read and write: what each byte is, as a tree whose leaves tile the bytes.
+
+It stops where ``read`` stops, with the same words; what comes before the fault is in the tree, and the rest as a span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .schema import NullableStruct, Schema
+from .sections import OptionalFieldBuffer, Place, Section, TagSection
+from .struct import Field
+from .types import UNSIGNED_VARINT, ArrayOf, SchemaError, ShortError, Text, Type, _Sized
+
+VALUE, LENGTH, FAULT, REST = "value", "length", "fault", "rest"
+"""Roles of leaves: a field's value; lengths, counts, presence and tags; what cannot be read; what comes behind that."""
+STRUCT, ARRAY, SECTION, OPENED = "struct", "array", "section", "opened"
+"""Roles of spans with others inside; an opened one is a field of bytes whose contents have spans of their own."""
+
+
+class Span:
+    """Bytes ``start`` to ``end`` and what they are.
+
+    ``path`` is the field as errors name it (``topics[3].name``), ``name`` the last part of it, ``type`` the wire type
+    in Kafka's words, ``value`` a Python value (of an array its count, of a struct None), ``note`` further words.
+    ``content`` is where the value begins behind its length. ``children`` tile a span that has some.
+    """
+
+    __slots__ = (
+        "children",
+        "content",
+        "end",
+        "is_secret",
+        "name",
+        "note",
+        "path",
+        "role",
+        "start",
+        "type",
+        "value",
+    )
+
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        path: str,
+        name: str,
+        type: str,
+        role: str,
+        value: object = None,
+        note: str = "",
+        content: int | None = None,
+    ) -> None:
+        self.start, self.end = start, end
+        self.path, self.name, self.type, self.role = path, name, type, role
+        self.value = value
+        self.note = note
+        self.content = start if content is None else content
+        self.is_secret = False
+        self.children: list[Span] = []
+
+    def leaves(self) -> Iterator[Span]:
+        """The spans without others inside, by their bytes."""
+        waiting = [self]
+        while waiting:
+            span = waiting.pop()
+            if span.children:
+                waiting += reversed(span.children)
+            else:
+                yield span
+
+    def all(self) -> Iterator[Span]:
+        """This span and all within, each before what is inside it."""
+        waiting = [self]
+        while waiting:
+            span = waiting.pop()
+            yield span
+            waiting += reversed(span.children)
+
+    def moved(self, by: int) -> Span:
+        """This span and all within, over a part of the bytes so far, moved to where the part begins."""
+        for span in self.all():
+            span.start += by
+            span.end += by
+            span.content += by
+        return self
+
+    def add_note(self, note: str) -> None:
+        """One more note, behind a comma."""
+        self.note = f"{self.note}, {note}" if self.note else note
+
+    def __repr__(self) -> str:
+        return f"<Span {self.start}-{self.end} {self.path or self.name}: {self.type} {self.value!r}>"
+
+
+class Walk:
+    """One walk over bytes; ``error`` is what ended it early, ``end`` where it ended."""
+
+    def __init__(self, data: bytes, pos: int = 0) -> None:
+        self.data = data
+        self.end = pos
+        self.error: SchemaError | None = None
+        self._open: list[Span] = []
+        self._reading: tuple[str, str, Type]
+        self._extent = -1
+        """Where the bytes of a fault end, as far as that is known."""
+
+    def struct(self, schema: Schema, path: str, name: str, is_whole: bool = False) -> Span:
+        """The span of a struct at ``end``; with ``is_whole`` nothing may follow it, and what follows a fault is the rest."""
+        top = Span(self.end, self.end, path, name, "STRUCT", STRUCT)
+        self._open = [top]
+        self._reading = path, name, schema
+        try:
+            self._fields(top, schema, path)
+            left = len(self.data) - self.end
+            if is_whole and left:
+                self._extent = len(self.data)
+                reason = f"the message ends at offset {self.end}, but {left} more byte(s) follow"
+                raise SchemaError(reason, self.end)
+        except SchemaError as error:
+            self._fault(error)
+        for span in reversed(self._open):
+            span.end = self.end
+        return top
+
+    def _fault(self, error: SchemaError) -> None:
+        """The place that could not be read, and behind it the rest, inside what was open then."""
+        path, name, kind = self._reading
+        start, whole = self.end, len(self.data)
+        end = self._extent if self._extent >= 0 else _fault_end(kind, error, self.data, start)
+        error.path = [path] if path else []
+        self.error = error
+        self._open[-1].children.append(Span(start, end, path, name, type_name(kind), FAULT, None, error.reason))
+        if end < whole:
+            self._open[-1].children.append(Span(end, whole, path, "", "", REST))
+        self.end = whole
+
+    def _fields(self, parent: Span, schema: Schema, path: str) -> None:
+        if schema.optional is not None:
+            self._section(parent, schema.optional, path)
+        for field in schema.fields:
+            self._value(parent, field.type, f"{path}.{field.name}" if path else field.name, field.name)
+        if schema.tags is not None:
+            self._section(parent, schema.tags, path)
+        self._reading = path, parent.name, schema
+
+    def _value(self, parent: Span, kind: Type, path: str, name: str) -> None:
+        if isinstance(kind, Schema):
+            self._fields(self._enter(parent, kind, path, name, STRUCT), kind, path)
+        elif isinstance(kind, NullableStruct):
+            self._nullable(self._enter(parent, kind, path, name, STRUCT), kind, path)
+        elif isinstance(kind, ArrayOf):
+            self._array(self._enter(parent, kind, path, name, ARRAY), kind, path)
+        else:
+            self._scalar(parent, kind, path, name)
+            return
+        self._leave()
+
+    def _scalar(self, parent: Span, kind: Type, path: str, name: str) -> None:
+        self._reading = path, name, kind
+        start = self.end
+        value, end = kind.read(self.data, start)
+        content, note = start, ""
+        if isinstance(kind, _Sized):
+            length, content = kind.length.read(self.data, start)
+            note = _length_note(length, kind) if value is not None else ""
+        self._leaf(parent, Span(start, end, path, name, kind.name, VALUE, value, note, content))
+
+    def _array(self, span: Span, kind: ArrayOf, path: str) -> None:
+        self._reading = path, span.name, kind
+        start = self.end
+        count, end = kind.read_count(self.data, start)
+        span.value = None if count < 0 else count
+        fixed = kind.length.fixed
+        length = Span(start, end, path, "count", (fixed or UNSIGNED_VARINT).name, LENGTH, span.value)
+        length.note = f"count+1 = {count + 1}" if fixed is None and count >= 0 else ""
+        self._leaf(span, length)
+        for index in range(count):
+            self._value(span, kind.element, f"{path}[{index}]", f"{span.name}[{index}]")
+
+    def _nullable(self, span: Span, kind: NullableStruct, path: str) -> None:
+        self._reading = path, span.name, kind.presence
+        start = self.end
+        is_there, end = kind.read_presence(self.data, start)
+        note = "a struct follows" if is_there else "null"
+        self._leaf(span, Span(start, end, path, "presence", kind.presence.name, LENGTH, is_there, note))
+        if is_there:
+            self._fields(span, kind.schema, path)
+
+    def _section(self, parent: Span, section: Section, path: str) -> None:
+        """The fields of a section: known ones by name, unknown ones by their place among them."""
+        label = "_optional_fields" if isinstance(section, OptionalFieldBuffer) else "_tagged_fields"
+        span = self._enter(parent, section, f"{path}.{label}" if path else label, label, SECTION)
+        names, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
+        self._reading = path, label, section
+        for place in section.places(self.data, self.end):
+            if place.tag is None:
+                count = self._mark(span, section, place.start, place.end)
+            else:
+                self._header(span, section, path, place.start, place.at, place.tag)
+                field = section.fields.get(place.tag)
+                if field is None:
+                    self._unknown(span, section, path, place.at, place.end, unknown)
+                    unknown += 1
+                else:
+                    names.append(field.name)
+                    self._known(span, section, f"{path}.{field.name}" if path else field.name, field, place)
+            self._reading = path, label, section
+        span.value = len(names) + unknown
+        if absent := [field.name for field in section.fields.values() if field.name not in names]:
+            count.add_note(f"not there, so at default: {', '.join(absent)}")
+        self._leave()
+
+    def _known(self, span: Span, section: Section, path: str, field: Field, place: Place) -> None:
+        """The value of a known field. One that does not fill its size is no value: it is all taken back."""
+        before = len(span.children)
+        self._value(span, field.type, path, field.name)
+        self._reading = path, field.name, field.type
+        try:
+            section.check_size(place, self.end)
+        except SchemaError:
+            del span.children[before:]
+            self.end, self._extent = place.at, place.end
+            raise
+
+    def _mark(self, span: Span, section: Section, start: int, end: int) -> Span:
+        """The count before tagged fields, or the end behind optional ones."""
+        if isinstance(section, TagSection):
+            count, _ = UNSIGNED_VARINT.read(self.data, start)
+            mark = Span(start, end, span.path, "count", UNSIGNED_VARINT.name, LENGTH, count)
+        else:
+            mark = Span(start, end, span.path, "end", "PACKED32", LENGTH, 0)
+        self._leaf(span, mark)
+        return mark
+
+    def _header(self, span: Span, section: Section, path: str, start: int, at: int, tag: int) -> None:
+        known = section.fields.get(tag)
+        inner = f"{path}.{known.name}" if known and path else known.name if known else span.path
+        note = section.noun if known else f"{section.noun}, unknown, kept"
+        self._leaf(span, Span(start, at, inner, "tag", "TAG_AND_SIZE", LENGTH, tag, note))
+
+    def _unknown(self, span: Span, section: Section, path: str, at: int, end: int, number: int) -> None:
+        name = f"unknown_tagged_fields[{number}]"
+        inner = f"{path}.{name}" if path else name
+        self._leaf(span, Span(at, end, inner, name, "BYTES", VALUE, self.data[at:end], f"unknown {section.noun}, kept"))
+
+    def _enter(self, parent: Span, kind: Type, path: str, name: str, role: str) -> Span:
+        span = Span(self.end, self.end, path, name, type_name(kind), role)
+        parent.children.append(span)
+        self._open.append(span)
+        return span
+
+    def _leave(self) -> None:
+        self._open.pop().end = self.end
+
+    def _leaf(self, parent: Span, leaf: Span) -> None:
+        parent.children.append(leaf)
+        self.end = leaf.end
+
+
+def _length_note(length: int, kind: _Sized) -> str:
+    return f"length {length}" if kind.length.fixed is not None else f"length+1 = {length + 1}"
+
+
+def _fault_end(kind: Type, error: SchemaError, data: bytes, start: int) -> int:
+    """How far the bytes go that the fault is about."""
+    if isinstance(error, ShortError):
+        return len(data)
+    try:
+        if isinstance(kind, TagSection):
+            return kind.read_header(data, start)[2]
+        if isinstance(kind, _Sized):
+            length, after = kind.length.read(data, start)
+            is_inside = isinstance(kind, Text) and error.offset >= after
+            return min(after + length, len(data)) if is_inside else after
+    except SchemaError:
+        pass
+    end = start
+    while end < min(start + 10, len(data)) and data[end] > 127:
+        end += 1
+    return min(end + 1, len(data))
+
+
+def type_name(kind: Type) -> str:
+    """A type in few words: of a struct not what is inside."""
+    if isinstance(kind, NullableStruct):
+        return "NULLABLE_STRUCT"
+    if isinstance(kind, ArrayOf):
+        prefix = kind.name.partition("(")[0]
+        return f"{prefix}({type_name(kind.element)})"
+    return kind.name
+
+
+def walk(schema: Schema, data: bytes, pos: int = 0, *, is_whole: bool = True) -> tuple[Span, SchemaError | None]:
+    """What the bytes from ``pos`` on are by a schema, and what ended that early: the error that ``read`` raises.
+
+    With ``is_whole`` the struct must fill the bytes, as ``Message.read`` wants it.
+    """
+    walking = Walk(data, pos)
+    top = walking.struct(schema, "", "", is_whole)
+    return top, walking.error

@@ -1,0 +1,184 @@
+"""Planted secrets: none of them is in the output of any subcommand, in no form, unless it is asked for."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from kafka_messages import (
+    AlterUserScramCredentialsRequest,
+    CreateDelegationTokenResponse,
+    EnvelopeRequest,
+    EnvelopeResponse,
+    IncrementalAlterConfigsRequest,
+    RawTaggedField,
+    SaslAuthenticateRequest,
+    UserScramCredentialRecord,
+)
+from kafka_messages._base.message import Message
+from kafka_messages.batches import Record, write_batch
+from kafka_messages.command import main
+from kafka_messages.explain import explain, explain_request
+from kafka_messages.json import to_json
+from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
+from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
+from kafka_messages.protocol import encode_request
+from kafka_messages.records import write_metadata_record
+
+SECRET = b"swordfish-and-chips"
+TEXT = SECRET.decode()
+CONFIG = AlterConfigsResource(
+    resource_type=4,
+    resource_name="1",
+    configs=[AlterableConfig(name="ssl.key.password", value=TEXT), AlterableConfig(name="acks", value="all")],
+)
+SCRAM = AlterUserScramCredentialsRequest(
+    upsertions=[ScramCredentialUpsertion(name="ada", salt=SECRET, salted_password=SECRET)]
+)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A message with the secret in it."""
+
+    message: Message
+    version: int
+
+    @property
+    def name(self) -> str:
+        return type(self.message).NAME
+
+    @property
+    def data(self) -> bytes:
+        return self.message.write(self.version)
+
+
+PLANTED = [
+    Planted(SaslAuthenticateRequest(auth_bytes=SECRET), 2),
+    Planted(SaslAuthenticateRequest(auth_bytes=b"", unknown_tagged_fields=(RawTaggedField(7, SECRET),)), 2),
+    Planted(SCRAM, 0),
+    Planted(IncrementalAlterConfigsRequest(resources=[CONFIG]), 1),
+    Planted(CreateDelegationTokenResponse(hmac=SECRET), 3),
+    Planted(UserScramCredentialRecord(name="ada", salt=SECRET, stored_key=SECRET, server_key=SECRET), 0),
+    Planted(EnvelopeRequest(request_data=encode_request(SCRAM, 0, 1, framed=False)), 0),
+    Planted(EnvelopeRequest(request_data=SECRET), 0),
+    Planted(EnvelopeResponse(response_data=SECRET), 0),
+]
+
+
+def forms(secret: bytes) -> Iterator[str]:
+    """How a secret could be printed, whole or in pieces as rows of a dump have them."""
+    piece = secret[4:10]
+    yield from (piece.decode(), piece.hex(), piece.hex(" "), ", ".join(f"0x{byte:02x}" for byte in piece))
+    yield from (base64.b64encode(secret[start:]).decode()[:8] for start in (0, 3, 6))
+
+
+def assert_hidden(output: str) -> None:
+    found = [form for form in forms(SECRET) if form in output]
+    assert found == [], output
+
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line and gives all that it printed."""
+
+    def runs(*words: str) -> str:
+        main(words)
+        out, err = capsys.readouterr()
+        return out + err
+
+    return runs
+
+
+def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
+    """Command lines that show the message, whole and damaged at every place."""
+    data = planted.data
+    kind = "--header" if planted.name.endswith("Record") else ""
+    whole = write_metadata_record(planted.message, planted.version) if kind else data
+    for each in ("--text", "--json"):
+        yield "explain", planted.name, str(planted.version), data.hex(), each, "--all"
+        yield "decode", planted.name, str(planted.version), data.hex(), each
+        yield "guess", data.hex(), each
+        other = data.replace(SECRET, b"another-one-of-this"[: len(SECRET)])
+        yield "diff", planted.name, str(planted.version), data.hex(), other.hex(), each
+        if kind:
+            yield "explain", planted.name, whole.hex(), "--header", each
+            yield "decode", planted.name, whole.hex(), "--header", each
+        for end in range(1, len(data), 3):
+            yield "explain", planted.name, str(planted.version), data[:end].hex(), each, "--in", "hex"
+        for at in range(0, len(data), 5):
+            broken = data[:at] + b"\xff" + data[at + 1 :]
+            yield "explain", planted.name, str(planted.version), broken.hex(), each, "--in", "hex"
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+def test_no_subcommand_shows_a_secret(planted: Planted, run: Run) -> None:
+    """What is pasted into a ticket stays there: in texts, in hex, in JSON, and also where bytes are damaged."""
+    for line in lines_with_bytes(planted):
+        if line[0] != "guess" or planted is PLANTED[0]:
+            assert_hidden(run(*line))
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+def test_secrets_are_shown_when_they_are_asked_for(planted: Planted, run: Run) -> None:
+    """Otherwise the test above could pass because there was nothing to see."""
+    line = ("explain", planted.name, str(planted.version), planted.data.hex(), "--json", "--show-secrets")
+    assert SECRET.hex() in run(*line).replace(" ", "")
+
+
+def test_requests_of_unknown_versions(run: Run) -> None:
+    """Behind a header that can be read stands something that cannot: nobody knows what is in it."""
+    data = bytearray(encode_request(SaslAuthenticateRequest(auth_bytes=SECRET), 2, 7))
+    for key, version in ((36, 9), (36, 99), (999, 2)):
+        data[4:8] = key.to_bytes(2, "big") + version.to_bytes(2, "big")
+        for form in ("--text", "--json"):
+            printed = run("explain", "--frame", data.hex(), form)
+            assert_hidden(printed)
+            assert "no version" in printed or "no API has the key 999" in printed
+        assert_hidden(run("decode", "--frame", data.hex()))
+
+
+def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
+    """Segments of internal topics hold what clients sent; a record that cannot be read is hidden whole."""
+    record = PLANTED[5].message
+    values = [write_metadata_record(record, 0), b"\x01\x63\0" + SECRET, b"\x01\x0b\0" + SECRET]
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    file = folder / "00000000000000000000.log"
+    file.write_bytes(write_batch([Record(value=value, timestamp=1) for value in values]))
+    for form in ("--text", "--json"):
+        printed = run("log", str(file), form)
+        assert_hidden(printed)
+        assert printed.count("(hidden)") >= 5
+    assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
+
+
+def test_encode_is_what_was_given(run: Run) -> None:
+    """Bytes are the result there and cannot be hidden; what is refused is told without its value."""
+    value = to_json(PLANTED[0].message, 2) | {"authBytes": TEXT + "!"}
+    printed = run("encode", "SaslAuthenticateRequest", "2", json.dumps(value))
+    assert "authBytes: expected bytes as base64" in printed
+
+
+def test_the_tree_has_the_values() -> None:
+    """Programs that read the tree are told which spans are secret; only what is printed hides them."""
+    found = explain(PLANTED[0].data, SaslAuthenticateRequest, 2)
+    assert [(leaf.path, leaf.value) for leaf in found.leaves() if leaf.is_secret] == [("auth_bytes", SECRET)]
+    assert "(hidden)" in found.text()
+    assert_hidden(found.text())
+
+
+def test_settings_that_are_no_secrets_are_shown() -> None:
+    """Hiding everything would be simple, and of no use."""
+    text = explain(PLANTED[3].data, IncrementalAlterConfigsRequest, 1).text()
+    assert '"all"' in text
+    assert '"ssl.key.password"' in text
+    envelope = explain_request(encode_request(PLANTED[6].message, 0, 1, framed=False)).text()
+    assert '"ada"' in envelope

@@ -1,0 +1,256 @@
+"""Explanations: notes that only the definitions can give, fields that hold other messages, headers, records, faults."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    DecodeError,
+    FetchRequest,
+    FetchResponse,
+    GroupMetadataKey,
+    JoinGroupRequest,
+    MetadataResponse,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    RawTaggedField,
+    SyncGroupRequest,
+    TopicRecord,
+    UnsupportedVersionError,
+)
+from kafka_messages._base.message import Message
+from kafka_messages.batches import Record, write_batch
+from kafka_messages.explain import Explanation, Span, explain, explain_record, explain_request, explain_response
+from kafka_messages.messages.consumer_protocol_assignment import TopicPartition
+from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
+from kafka_messages.messages.join_group_request import JoinGroupRequestProtocol
+from kafka_messages.messages.metadata_response import MetadataResponseTopic
+from kafka_messages.messages.sync_group_request import SyncGroupRequestAssignment
+from kafka_messages.protocol import encode_request, encode_response
+from kafka_messages.records import write_coordinator_record, write_metadata_record, write_versioned
+
+from tests.support.cluster import COMMITTED
+
+ID = uuid.UUID("b7b5e8e4-6ca5-44ad-890d-e5fab4179cbf")
+NAME = "t7Xo5GylRK2JDeX6tBecvw"
+"""The same as Kafka prints it."""
+
+
+def tiled(found: Explanation) -> dict[str, Span]:
+    """The leaves by path, once it is sure that they tile the bytes."""
+    at = 0
+    for leaf in found.leaves():
+        assert leaf.start == at
+        at = leaf.end
+    assert at == len(found.data)
+    return {leaf.path: leaf for leaf in found.leaves()}
+
+
+def of(message: Message, version: int, *, records: bool = False) -> dict[str, Span]:
+    return tiled(explain(message.write(version), type(message), version, records=records))
+
+
+def test_notes() -> None:
+    """Names of error codes, what is at its default, UUIDs as Kafka prints them."""
+    topic = MetadataResponseTopic(error_code=3, name="orders", topic_id=ID)
+    found = explain(MetadataResponse(topics=[topic]).write(13), MetadataResponse, 13)
+    leaves = tiled(found)
+    assert leaves["topics[0].error_code"].note == "UNKNOWN_TOPIC_OR_PARTITION"
+    assert leaves["cluster_id"].note == "= default"
+    assert leaves["topics[0].name"].note == "length+1 = 7"
+    assert leaves["topics[0].topic_id"].value == ID
+    assert NAME in [row["value"] for row in found.rows()]
+    assert NAME in found.text()
+
+
+def test_tagged_fields() -> None:
+    """Those that are there, those that are not, and those that nobody knows."""
+    message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(900, b"abc"),))
+    leaves = of(message, 17)
+    assert leaves["_tagged_fields"].value in (2, 900)
+    assert leaves["cluster_id"].value == "c"
+    assert leaves["unknown_tagged_fields[0]"].value == b"abc"
+    assert leaves["unknown_tagged_fields[0]"].note == "unknown tagged field, kept"
+    counts = [leaf for leaf in explain(message.write(17), FetchRequest, 17).leaves() if leaf.name == "count"]
+    assert counts[-1].note == "not there, so at default: replica_state"
+
+
+def test_times() -> None:
+    """A point in time is one; a duration of as many milliseconds is none."""
+    leaves = of(OffsetCommitValue(offset=1_700_000_000_000, commit_timestamp=1_700_000_000_123), 3)
+    assert leaves["commit_timestamp"].note == "2023-11-14T22:13:20.123Z"
+    assert leaves["offset"].note == ""
+
+
+def test_assignments_are_opened() -> None:
+    """What a group's leader sends is a message in a field of bytes; as one of it is more than the version knows."""
+    assignment = ConsumerProtocolAssignment(assigned_partitions=[TopicPartition(topic="t", partitions=[4])])
+    request = SyncGroupRequest(
+        assignments=[
+            SyncGroupRequestAssignment(member_id="a", assignment=write_versioned(assignment, 3)),
+            SyncGroupRequestAssignment(member_id="b", assignment=b"\0\x09" + assignment.write(3) + b"new"),
+            SyncGroupRequestAssignment(member_id="c", assignment=b"\0\x01\xff"),
+        ]
+    )
+    leaves = of(request, 5)
+    above = "assignments[0].assignment"
+    assert leaves[f"{above}.version"].value == 3
+    assert leaves[f"{above}.assigned_partitions[0].partitions[0]"].value == 4
+    assert leaves["assignments[1].assignment.assigned_partitions[0].topic"].value == "t"
+    assert (leaves["assignments[1].assignment"].role, leaves["assignments[1].assignment"].note) == (
+        "rest",
+        "of a later version",
+    )
+    reason = "ARRAY(STRUCT): 4 bytes needed"
+    assert leaves["assignments[2].assignment"].note.startswith(
+        "length+1 = 4, not opened: no ConsumerProtocolAssignment v1"
+    )
+    assert leaves["assignments[2].assignment"].value == b"\0\x01\xff"
+    assert reason.partition(":")[2].strip() in leaves["assignments[2].assignment"].note
+
+
+def test_subscriptions_are_opened() -> None:
+    """So is what a member says about itself."""
+    data = write_versioned(ConsumerProtocolSubscription(topics=["orders"]), 3)
+    request = JoinGroupRequest(protocols=[JoinGroupRequestProtocol(name="range", metadata=data)])
+    assert of(request, 9)["protocols[0].metadata.topics[0]"].value == "orders"
+
+
+def fetched(data: bytes) -> FetchResponse:
+    return FetchResponse(responses=[FetchableTopicResponse(topic_id=ID, partitions=[PartitionData(records=data)])])
+
+
+def test_record_batches() -> None:
+    """Opened on request: every header field, every record; compressed ones stay as they are."""
+    record = Record(key=b"k", value=b"paid", timestamp=1_700_000_000_000, headers=(("trace", b"7f"),))
+    data = write_batch([record, Record(value=None, timestamp=1_700_000_000_005)], base_offset=40)
+    packed = write_batch([record], compression="gzip")
+    message = fetched(data + packed + data[:20])
+    assert of(message, 17)["responses[0].partitions[0].records"].value == data + packed + data[:20]
+    leaves = of(message, 17, records=True)
+    above = "responses[0].partitions[0].records"
+    first = f"{above}.batches[0]"
+    assert leaves[f"{first}.base_offset"].value == 40
+    assert leaves[f"{first}.crc"].note == "agrees"
+    assert leaves[f"{first}.base_timestamp"].note == "2023-11-14T22:13:20.000Z"
+    assert leaves[f"{first}.records[0].value"].value == b"paid"
+    assert leaves[f"{first}.records[0].headers[0].key"].value == b"trace"
+    assert leaves[f"{first}.records[1].offset_delta"].note == "offset 41"
+    assert leaves[f"{first}.records[1].value_length"].note == "null"
+    assert leaves[f"{above}.batches[1].attributes"].note == "gzip, CreateTime"
+    assert leaves[f"{above}.batches[1].records"].note == "gzip"
+    assert (leaves[above].role, leaves[above].note) == ("rest", "a batch that is not all there")
+
+
+@pytest.mark.parametrize("path", sorted((COMMITTED / "logs").glob("*/*.log")), ids=lambda path: path.parent.name)
+def test_batches_of_a_broker(path: Path) -> None:
+    """What a real broker stored, of every compression, is tiled as well."""
+    of(fetched(path.read_bytes()), 17, records=True)
+
+
+def test_damaged_batches() -> None:
+    """Damage within the records is no fault of the message; where it begins is told."""
+    data = bytearray(write_batch([Record(value=b"paid")]))
+    data[-1] = 0x7F
+    leaves = of(fetched(bytes(data)), 17, records=True)
+    above = "responses[0].partitions[0].records.batches[0]"
+    assert "the checksum is 0x" in leaves[f"{above}.crc"].note
+    assert leaves[f"{above}.records"].role == "rest"
+    leaves = of(fetched(b"\0" * 30), 17, records=True)
+    assert leaves["responses[0].partitions[0].records"].role == "rest"
+
+
+def test_requests_and_responses() -> None:
+    """With length and header, and bytes behind that brokers ignore."""
+    request = ApiVersionsRequest(client_software_name="java", client_software_version="4")
+    data = encode_request(request, 3, 7, "me")
+    leaves = tiled(explain_request(data, framed=True))
+    assert leaves["header.request_api_key"].note == "ApiVersions"
+    assert leaves["client_software_name"].value == "java"
+    found = explain_request(data[4:] + b"xyz")
+    assert (found.error, tiled(found)["trailing"].note) == (None, "behind the message; brokers ignore it")
+    answer = encode_response(ApiVersionsResponse(error_code=35), 0, 7, framed=False)
+    found = explain_response(answer, ApiVersionsResponse, 3)  # which falls back to version 0 (KIP-511)
+    assert (found.title, tiled(found)["error_code"].note) == ("ApiVersionsResponse v0", "UNSUPPORTED_VERSION")
+
+
+@pytest.mark.parametrize(
+    ("data", "framed", "error"),
+    [
+        (b"\0\x12\0", False, "RequestHeader v1: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"),
+        (b"\x03\xe7\0\x01\0\0\0\x05rest", False, "no API has the key 999; the known keys are 0 to 94"),
+        (b"\0\x12\0\x09\0\0\0\x05\xff\xff\0rest", False, "ApiVersionsRequest has no version 9, only versions 0 to 5"),
+        (b"\0\x04\0\x01\0\0\0\x05\xff\xff", False, "LeaderAndIsrRequest has no version 1: the API was removed"),
+        (b"\0\0", True, "frame_length: INT32: 4 bytes needed at offset 0, 2 left"),
+        (b"\0\0\0\x09\0", True, "the frame has 9 bytes, but 1 follow"),
+    ],
+)
+def test_requests_that_cannot_be_read(data: bytes, framed: bool, error: str) -> None:
+    """No exception: what is there is shown, and why it ends."""
+    found = explain_request(data, framed=framed)
+    tiled(found)
+    assert str(found.error) == error
+    assert error.rpartition("INT")[2] in list(found.leaves())[-1].note
+
+
+def test_every_cut_of_a_request() -> None:
+    """A header that was cut anywhere is as far as it goes."""
+    data = encode_request(ApiVersionsRequest(client_software_name="java"), 3, 7, "me")
+    for end in range(len(data)):
+        for framed in (False, True):
+            found = explain_request(data[:end], framed=framed)
+            tiled(found)
+            assert found.error is not None
+
+
+def test_records_of_logs() -> None:
+    """Keys and values of coordinators, and metadata records, say type and version before the message."""
+    key, value = write_coordinator_record(OffsetCommitKey(group="g", topic="t"), OffsetCommitValue(offset=5), 4)
+    assert value is not None
+    assert tiled(explain_record(key, OffsetCommitKey))["group"].value == "g"
+    assert tiled(explain_record(value, OffsetCommitValue))["offset"].value == 5
+    leaves = tiled(explain_record(write_metadata_record(TopicRecord(name="t", topic_id=ID), 0), TopicRecord))
+    assert [leaves[name].value for name in ("frame_version", "type", "version", "name")] == [1, 2, 0, "t"]
+    found = explain_record(key, GroupMetadataKey)
+    assert str(found.error) == "the record type is 1, but that of GroupMetadataKey is 2"
+    found = explain_record(b"\0\x63", OffsetCommitValue)
+    assert str(found.error) == "OffsetCommitValue has no version 99, only versions 0 to 4"
+    tiled(found)
+
+
+def test_wrong_questions() -> None:
+    """A version that there is not, and data that is none, are the caller's mistakes."""
+    with pytest.raises(UnsupportedVersionError):
+        explain(b"", ApiVersionsRequest, 99)
+    with pytest.raises(UnsupportedVersionError):
+        explain_response(b"", MetadataResponse, 99)
+    with pytest.raises(TypeError):
+        explain("00", ApiVersionsRequest, 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("width", [20, 72, 79, 80, 100, 120, 200])
+def test_no_line_is_wider_than_asked_for(width: int) -> None:
+    """A terminal would break it where it likes. Below 72 columns nothing can be shown."""
+    message = MetadataResponse(topics=[MetadataResponseTopic(name="x" * 200, topic_id=ID)], cluster_id="é\x1b")
+    found = explain(message.write(13)[:-5], MetadataResponse, 13)
+    lines = found.text(width=width).splitlines()
+    assert max(map(len, lines[:-1])) <= max(width, 72)
+    assert isinstance(found.error, DecodeError)
+    assert str(found.error) in lines[-1]
+    assert "\\x1b" in "".join(line.strip() for line in lines)
+
+
+def test_long_fields() -> None:
+    """Not all bytes of a long field are printed, and how many are not is told; all of them on request."""
+    data = fetched(bytes(1000)).write(17)
+    found = explain(data, FetchResponse, 17)
+    assert "bytes more" in found.text()
+    assert len(found.text()) < 5000
+    assert "bytes more" not in found.text(whole=True)
+    assert len(found.text(whole=True).splitlines()) > 125

@@ -1,0 +1,129 @@
+"""Spans: over every encoding by Kafka's classes, and damaged ones, the leaves tile the bytes and agree with the codec."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+from kafka_messages import DecodeError
+from kafka_messages._base.message import Message
+from kafka_messages.explain import Explanation, Span, explain
+
+from tests.package.test_damage import CHANGES
+from tests.support import vectors
+from tests.support.vectors import Vector
+
+MESSAGES = vectors.message_names()
+SEED = 14
+
+
+def value_at(message: object, path: str) -> Any:
+    """The value at a path as spans write it: ``topics[3].name``."""
+    found: Any = message
+    for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
+        found = getattr(found, name) if name else found[int(index)]
+    return found
+
+
+def assert_tiles(found: Explanation) -> list[Span]:
+    """The leaves, each of which begins where the one before ends; so do the children of every span."""
+    at = 0
+    leaves = list(found.leaves())
+    for leaf in leaves:
+        assert (leaf.start, leaf.end >= leaf.start) == (at, True), leaf
+        at = leaf.end
+    assert at == len(found.data)
+    for span in found.root.all():
+        if span.children:
+            assert (span.children[0].start, span.children[-1].end) == (span.start, span.end), span
+    return leaves
+
+
+def assert_values(message: Message, leaves: list[Span]) -> None:
+    """Every value of a leaf is the one that the class has at its path."""
+    for leaf in leaves:
+        if leaf.role == "value" and "unknown_tagged_fields" not in leaf.path:
+            expected = value_at(message, leaf.path)
+            assert leaf.value == expected or (leaf.value != leaf.value and expected != expected), leaf
+
+
+def closed(found: Explanation) -> list[Span]:
+    """The leaves of a tree in which no field was opened: what is inside one belongs to no field of the message."""
+    for span in found.root.all():
+        if span.role == "opened":
+            span.role, span.children = "value", []
+    return list(found.leaves())
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_every_vector(name: str) -> None:
+    """What Kafka's classes wrote is explained to the last byte, with the values that the class reads."""
+    for vector in vectors.committed()[name]:
+        found = explain(vector.data, vector.cls, vector.version)
+        assert found.error is None, vector
+        leaves = assert_tiles(found)
+        assert {leaf.role for leaf in leaves if leaf.end > leaf.start} <= {"value", "length"}
+        assert_values(vector.cls.read(vector.data, vector.version), closed(found))
+
+
+def damaged(vector: Vector, draw: random.Random) -> bytes:
+    """A vector that was cut, or has a changed, lost or added byte or length."""
+    at = draw.randrange(len(vector.data))
+    if draw.random() < 0.2:
+        return vector.data[:at]
+    return vector.data[:at] + draw.choice(CHANGES) + vector.data[at + draw.choice((0, 1, 1, 1, 2)) :]
+
+
+def assert_stops_where_read_stops(vector: Vector, data: bytes) -> None:
+    """The same words, path and offset as the class's error; the fault is one leaf, at the offset."""
+    found = explain(data, vector.cls, vector.version)
+    leaves = assert_tiles(found)
+    faults = [leaf for leaf in leaves if leaf.role == "fault"]
+    message, error = attempt(vector, data)
+    if error is None:
+        assert message is not None
+        assert (found.error, faults) == (None, [])
+        assert_values(message, closed(found))
+    else:
+        assert (type(found.error), str(found.error)) == (DecodeError, str(error))
+        assert [(fault.note, fault.path) for fault in faults] == [(error.reason, error.path)]
+        assert faults[0].start <= error.offset <= faults[0].end
+
+
+def attempt(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | None]:
+    """The message in damaged bytes, or the error."""
+    try:
+        return vector.cls.read(data, vector.version), None
+    except DecodeError as error:
+        return None, error
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_damaged_vectors(name: str) -> None:
+    """An explanation of damaged bytes that said something else than ``read`` would send people to the wrong place."""
+    draw = random.Random(f"{SEED} {name}")
+    some = [vector for vector in vectors.committed()[name] if vector.data]
+    for _ in range(24 if some else 0):
+        vector = draw.choice(some)
+        assert_stops_where_read_stops(vector, damaged(vector, draw))
+
+
+def many(count: int, seed: int) -> int:
+    """The same for so many damaged vectors of any message; returns how many could not be read."""
+    draw = random.Random(seed)
+    every = [vector for some in vectors.committed().values() for vector in some if vector.data]
+    failed = 0
+    for _ in range(count):
+        vector = draw.choice(every)
+        data = damaged(vector, draw)
+        assert_stops_where_read_stops(vector, data)
+        failed += explain(data, vector.cls, vector.version).error is not None
+    return failed
+
+
+if __name__ == "__main__":
+    import sys
+
+    print(many(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else SEED))
