@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kafka_messages.capture import open_capture
 from kafka_messages.command import main
 from kafka_messages.wireshark import dissector
 
@@ -108,3 +109,29 @@ def test_the_dissector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["wireshark", "--name", "Kafka 4"]) == 2
     said = "the name of a protocol is of lower-case letters, digits, - and _, not 'Kafka 4'"
     assert capsys.readouterr().err.splitlines()[0].endswith(said)
+
+
+def test_each_byte_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
+    """What one wants of the one exchange that went wrong; what is secret stays hidden here, too."""
+    found = lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--text")
+    assert found[0].split()[3:5] == ["CreateTopics", "v4"]
+    assert [line for line in found if line.startswith(("request", "response", "0019"))] == [
+        "request, 55 bytes, from 127.0.0.1:49546",
+        "response, 64 bytes, from 127.0.0.1:43453",
+        "0019  00 24                    .$              error_code     36  TOPIC_ALREADY_EXISTS  INT16",
+    ]
+    rows = [json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--explain", "6")]
+    assert {row["side"] for row in rows} == {"request", "response"}
+    with open_capture(captured("kafka-python.pcap")) as capture:
+        numbers = [
+            (each.number, each) for each in capture if each.api is not None and each.api.name == "SaslAuthenticate"
+        ]
+    number, exchange = numbers[0]
+    assert exchange.request is not None
+    secret: bytes = exchange.request.message.auth_bytes  # type: ignore[attr-defined]
+    for words in (["--text", "--width", "400"], ["--json"]):
+        assert main(["capture", str(captured("kafka-python.pcap")), "--explain", str(number), *words]) == 0
+        shown = capsys.readouterr().out.replace(" ", "")
+        assert "(hidden)" in shown
+        assert secret[:8].hex() not in shown
+        assert secret[:8].decode() not in shown

@@ -28,10 +28,11 @@ from kafka_messages.capture import (
     to_line,
     to_object,
 )
+from kafka_messages.capture.network import ACK, SYN
 from kafka_messages.messages.metadata_response import MetadataResponseBroker
 from kafka_messages.protocol import encode_request, encode_response, frame
 
-from tests.support.packets import ACK, RESET, SYN, Talk, ipv4, pcap, tcp
+from tests.support.packets import RESET, Talk, ipv4, pcap, tcp
 
 
 def capture_of(

@@ -122,6 +122,13 @@ def java(broker: Broker) -> None:
     run(f"{tools}.TopicCommand", *where, "--describe")
 
 
+def follow(capture: Path, folder: Path) -> None:
+    """The first connection of a capture as text, in each form that tshark has."""
+    for form in ("hex", "raw", "yaml"):
+        text = bounded(["tshark", "-r", str(capture), "-q", "-z", f"follow,tcp,{form},0"], CLIENT_SECONDS)
+        (folder / f"follow.{form}.txt").write_text(text, encoding="utf-8")
+
+
 def requests(broker: Broker) -> Iterator[str]:
     """What the broker logged of each request, as Kafka's JSON."""
     for each in broker.requests():
@@ -152,6 +159,7 @@ def main(argv: list[str] | None = None) -> None:
         options.folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.iterdir()):
             (options.folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        follow(folder / "librdkafka.pcap", options.folder)
         (options.folder / "requests.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     for path in sorted(options.folder.iterdir()):
         print(f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}: {path.stat().st_size} bytes")

@@ -244,8 +244,10 @@ class _Talk:
 
     def _note_handshake(self, request: Frame, response: Frame) -> None:
         """After a SaslHandshake of version 0, tokens of SASL come without a header."""
-        if request.data[:2] == b"\x00\x11":
-            self._may_be_token = request.data[2:4] == b"\x00\x00" and response.data[4:6] == b"\x00\x00"
+        header = request.data[:4]
+        api = plausible.api_of(int.from_bytes(header[:2], "big", signed=True))
+        if api is not None and api.name == "SaslHandshake":
+            self._may_be_token = header[2:] == b"\x00\x00" and response.data[4:6] == b"\x00\x00"
 
     def end(self) -> _Made:
         """Nothing comes any more."""
