@@ -140,6 +140,22 @@ def quick(session: nox.Session) -> None:
 
 
 @nox.session
+def wireshark(session: nox.Session) -> None:
+    """tshark with our dissector and our reader of captures say the same; needs tshark (of Debian: apt-get install tshark)."""
+    if shutil.which("tshark") is None:
+        session.error("install tshark, 3.6 or later; it comes with Wireshark")
+    install(session, *groups("tests"), "./generated")
+    session.run("python", "-m", "pytest", *(session.posargs or ("tests/capture",)))
+
+
+@nox.session
+def captures(session: nox.Session) -> None:
+    """Make examples/captures anew: a real broker and clients on loopback. Needs Maven, a JDK, tcpdump, tshark and root."""
+    install(session, *groups("tests", "arrow"), "./generated", "kafka-python", "confluent-kafka")
+    session.run("python", "-m", "tests.interop.captures", "examples/captures")
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Damaged bytes, wrong values and plans, natively and purely, for a minute; -- --seconds 600, --sanitize, --guided."""
     install(session, *groups("tests", "arrow"), *GENERATED, "./native")

@@ -56,6 +56,12 @@ PARTS = {
         ),
         Part("secrets", "what in messages is secret, and copies without it", ("_core", "_base")),
         Part(
+            "capture",
+            "captured traffic: packets, connections, requests with their responses",
+            ("errors", "schema", "_base", "json", "protocol", "secrets"),
+        ),
+        Part("wireshark", "a dissector for Wireshark, printed from the plans", ("_base", "protocol")),
+        Part(
             "arrow",
             "whole columns of messages as Arrow arrays",
             ("errors", "_core", "schema", "_base", "secrets"),

@@ -10,6 +10,8 @@ Import a message class from here; the structs inside a message are attributes of
 ``connection``: a connection without I/O, and walks over errors, addresses and names.
 ``records``: records of internal logs by key and value.
 ``secrets``: what in messages is secret, and copies without it.
+``capture``: captured traffic: packets, connections, requests with their responses.
+``wireshark``: a dissector for Wireshark, printed from the plans.
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.

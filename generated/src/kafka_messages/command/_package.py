@@ -16,6 +16,8 @@ PARTS = frozenset(
         "protocol",
         "records",
         "secrets",
+        "capture",
+        "wireshark",
         "arrow",
         "batches",
         "segments",

@@ -39,6 +39,8 @@ VERBS = (
     Verb("show", "command.verbs.show", "fields of a message across its versions"),
     Verb("list", "command.verbs.list", "messages: keys, versions, headers"),
     Verb("apis", "command.verbs.apis", "APIs: keys, versions, listeners, headers", ("protocol",)),
+    Verb("capture", "command.verbs.capture", "captured traffic: requests with their responses, clients", ("capture",)),
+    Verb("wireshark", "command.verbs.wireshark", "a dissector for Wireshark and tshark", ("wireshark",)),
     Verb("errors", "command.verbs.errors", "error codes by number or name", ("protocol",)),
     Verb("tags", "command.verbs.tags", "tagged fields of all messages"),
     Verb("completion", "command.verbs.completion", "a script that completes command lines in bash, zsh or fish"),

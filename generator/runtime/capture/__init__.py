@@ -1,0 +1,62 @@
+"""Captured traffic of Kafka: from pcap, pcapng or followed-stream text to requests with their responses.
+
+* ``open_capture(path)`` gives a ``Capture``: iterate over it for each ``Exchange``.
+* The steps, each usable alone: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``, and
+  ``follow_pieces`` for text, in place of the first three.
+* ``to_object`` and ``to_line`` show an exchange; ``Clients`` says who uses which versions.
+* ``Report`` counts what was left out, and says why.
+
+Nothing here needs more memory for a longer capture; see the constants of the modules for what is kept.
+"""
+
+from __future__ import annotations
+
+from .choice import Choice, api_keys, error_codes
+from .clients import Client, Clients
+from .errors import FoundError, errors_in
+from .files import Packet, is_capture, read_packets
+from .follow import follow_pieces, is_followed
+from .framing import Frame, frames
+from .matching import Exchange, exchanges
+from .network import Endpoint, Segment, segments
+from .reassembly import Connection, End, Piece, streams
+from .report import CaptureError, Report
+from .shown import HEAD, to_line, to_object
+from .told import client_lines, is_partial, report_lines
+from .whole import Capture, open_capture
+
+__all__ = [
+    "HEAD",
+    "Capture",
+    "CaptureError",
+    "Choice",
+    "Client",
+    "Clients",
+    "Connection",
+    "End",
+    "Endpoint",
+    "Exchange",
+    "FoundError",
+    "Frame",
+    "Packet",
+    "Piece",
+    "Report",
+    "Segment",
+    "api_keys",
+    "client_lines",
+    "error_codes",
+    "errors_in",
+    "exchanges",
+    "follow_pieces",
+    "frames",
+    "is_capture",
+    "is_followed",
+    "is_partial",
+    "open_capture",
+    "read_packets",
+    "report_lines",
+    "segments",
+    "streams",
+    "to_line",
+    "to_object",
+]

@@ -1,0 +1,118 @@
+"""Who uses which versions: clients of a capture by name and software, and what of theirs this package's release lacks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .errors import errors_in
+from .matching import Exchange
+from .plausible import api_of
+from .reassembly import Connection
+
+MOST_CLIENTS = 10_000
+"""Clients that are told apart; those beyond are taken together."""
+BEYOND = "(more clients)"
+
+
+@dataclass
+class Client:
+    """What one client did."""
+
+    client_id: str | None
+    software_name: str | None
+    """As its ApiVersions request says; None if there was none in the capture."""
+    software_version: str | None
+    connections: set[Connection] = field(default_factory=set)
+    hosts: set[str] = field(default_factory=set)
+    versions: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """Requests by API key and version."""
+    errors: int = 0
+    """Responses with an error code."""
+
+    @property
+    def lacking(self) -> list[tuple[int, int, str]]:
+        """API key and version of its requests that this package's release does not have, and why."""
+        found = ((key, version, _lack(key, version)) for key, version in sorted(self.versions))
+        return [(key, version, why) for key, version, why in found if why]
+
+    def to_object(self) -> dict[str, object]:
+        """All of it as a value for ``json.dumps``."""
+        apis: dict[str, dict[str, int]] = {}
+        for (key, version), count in sorted(self.versions.items()):
+            apis.setdefault(api_name(key), {})[str(version)] = count
+        return {
+            "client_id": self.client_id,
+            "software_name": self.software_name,
+            "software_version": self.software_version,
+            "hosts": sorted(self.hosts),
+            "connections": len(self.connections),
+            "requests": sum(self.versions.values()),
+            "errors": self.errors,
+            "apis": apis,
+            "lacking": [
+                {"api": api_name(key), "version": version, "reason": why} for key, version, why in self.lacking
+            ],
+        }
+
+
+def api_name(key: int) -> str:
+    """The name of an API, or its key in words."""
+    api = api_of(key)
+    return f"API {key}" if api is None else api.name
+
+
+def _lack(key: int, version: int) -> str:
+    """Why this package's release does not have a version of an API; nothing if it has."""
+    api = api_of(key)
+    if api is None:
+        return "this release has no such API"
+    if api.is_removed:
+        return "this release has removed the API"
+    return "" if version in api.valid_versions else f"this release has {api.valid_versions}"
+
+
+class Clients:
+    """The clients of exchanges; ``add`` each of them."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[str | None, str | None, str | None], Client] = {}
+        self._software: dict[Connection, tuple[str, str]] = {}
+        """Of each connection whose client said it."""
+
+    def add(self, exchange: Exchange) -> None:
+        """Take account of an exchange; those without a request say nothing about clients."""
+        header = exchange.header
+        if header is None:
+            return
+        connection = exchange.connection
+        if exchange.api is not None and exchange.api.name == "ApiVersions" and exchange.request is not None:
+            message = exchange.request.message
+            name, version = getattr(message, "client_software_name", ""), getattr(
+                message, "client_software_version", ""
+            )
+            if name and len(self._software) < 100 * MOST_CLIENTS:
+                self._software[connection] = name, version
+        software = self._software.get(connection, (None, None))
+        client = self._client(header.client_id, *software)
+        client.versions[header.request_api_key, header.request_api_version] += 1
+        if len(client.connections) < MOST_CLIENTS:
+            client.connections.add(connection)
+        if len(client.hosts) < MOST_CLIENTS:
+            client.hosts.add(exchange.client.host)
+        if exchange.response is not None:
+            client.errors += any(True for _ in errors_in(exchange.response.message))
+
+    def _client(self, client_id: str | None, name: str | None, version: str | None) -> Client:
+        key = client_id, name, version
+        if key not in self._clients and len(self._clients) >= MOST_CLIENTS:
+            key = BEYOND, None, None
+        return self._clients.setdefault(key, Client(*key))
+
+    def __iter__(self) -> Iterator[Client]:
+        return iter(sorted(self._clients.values(), key=_order))
+
+
+def _order(client: Client) -> tuple[str, str, str]:
+    return client.client_id or "", client.software_name or "", client.software_version or ""

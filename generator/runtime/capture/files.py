@@ -1,0 +1,261 @@
+"""Files of packets: pcap and pcapng, of either endianness, plain or gzipped, as far as they go.
+
+``read_packets`` reads from first to last and keeps one packet in memory. The formats are those of the IETF drafts
+``draft-ietf-opsawg-pcap`` and ``draft-ietf-opsawg-pcapng``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from struct import Struct
+from struct import error as StructError
+from typing import BinaryIO, Literal, NamedTuple, cast
+
+from .report import CaptureError, Report
+
+MOST_BYTES = 1 << 24
+"""Bytes that a packet or block may have; a length above it is damage."""
+_GZIP = b"\x1f\x8b"
+
+
+class Packet(NamedTuple):
+    """A packet of a capture."""
+
+    number: int
+    """From 1, as Wireshark and tcpdump count."""
+    time_ns: int | None
+    """Nanoseconds since 1970 (UTC); None where the file does not say."""
+    link_type: int
+    """What its first bytes are, by the list of tcpdump.org (``LINKTYPE_ETHERNET`` is 1)."""
+    data: bytes
+    """What was captured."""
+    length: int
+    """Bytes that it had on the wire; more than ``data`` has if the capture cut it."""
+
+
+class _Ended(Exception):
+    """The file ends here; the text says inside of what, if it is inside of something."""
+
+
+class _Input:
+    """Exact reads from a file that need not be seekable."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._ahead = b""
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, fewer at the end; they will be read again."""
+        if len(self._ahead) < size:
+            self._ahead += self._some(size - len(self._ahead))
+        return self._ahead[:size]
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, fewer at the end."""
+        ahead, self._ahead = self._ahead[:size], self._ahead[size:]
+        return ahead + self._some(size - len(ahead)) if len(ahead) < size else ahead
+
+    def _some(self, size: int) -> bytes:
+        data = self._file.read(size)
+        while len(data) < size:  # a pipe may give less than it was asked for
+            more = self._file.read(size - len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+    def exactly(self, size: int, what: str) -> bytes:
+        """As many bytes. Raises _Ended, with a text unless the file ends right before them."""
+        data = self.read(size)
+        if len(data) < size:
+            raise _Ended(f"the file ends inside {what}: {size} bytes needed, {len(data)} left" if data else "")
+        return data
+
+
+def is_capture(start: bytes) -> bool:
+    """Whether a file that starts with these bytes (4 or more) is one of packets, gzipped ones included."""
+    return start[:2] == _GZIP or start[:4] in _PCAP or start[:4] == _SECTION
+
+
+def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packet]:
+    """The packets of a file, which is open for binary reading, in their order.
+
+    A file that ends inside a packet, or is damaged, gives the packets before that and a remark in ``report``. Raises
+    CaptureError for a file that is no capture.
+    """
+    report = report or Report()
+    source = _Input(file)
+    if source.peek(2) == _GZIP:
+        source = _Input(cast(BinaryIO, gzip.GzipFile(fileobj=cast(BinaryIO, source), mode="rb")))
+    try:
+        magic = source.peek(4)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CaptureError(f"the file is gzipped, but cannot be unpacked: {error}") from None
+    if magic in _PCAP:
+        found = _pcap(source, report)
+    elif magic == _SECTION:
+        found = _pcapng(source, report)
+    else:
+        what = f"begins with {magic.hex(' ')}" if magic else "is empty"
+        raise CaptureError(f"no pcap and no pcapng file: it {what}")
+    try:
+        for packet in found:
+            report.count("packets")
+            yield packet
+    except _Ended as end:
+        if str(end):
+            report.remark(str(end))
+    except (OSError, EOFError, zlib.error) as error:
+        report.remark(f"after packet {report.counts['packets']}: the file cannot be read further: {error}")
+
+
+# Of pcap: the magic number as it lies in the file, its byte order, and nanoseconds in a unit of its times.
+_PCAP = {
+    bytes.fromhex("a1b2c3d4"): (">", 1000),
+    bytes.fromhex("d4c3b2a1"): ("<", 1000),
+    bytes.fromhex("a1b23c4d"): (">", 1),
+    bytes.fromhex("4d3cb2a1"): ("<", 1),
+}
+
+
+def _pcap(source: _Input, report: Report) -> Iterator[Packet]:
+    order, unit = _PCAP[source.peek(4)]
+    header = Struct(f"{order}IHHiIII").unpack(source.exactly(24, "its header"))
+    link_type = header[6] & 0x0FFFFFFF  # above it: the length of a frame check sequence
+    record = Struct(f"{order}IIII")
+    number = 0
+    while True:
+        number += 1
+        seconds, fraction, captured, length = record.unpack(
+            source.exactly(record.size, f"the header of packet {number}")
+        )
+        if captured > MOST_BYTES:
+            raise _Ended(f"packet {number} claims {captured} bytes: the file is damaged from there on")
+        data = source.exactly(captured, f"packet {number}") if captured else b""
+        yield Packet(number, seconds * 1_000_000_000 + fraction * unit, link_type, data, max(length, captured))
+
+
+_SECTION = bytes.fromhex("0a0d0d0a")
+_ORDERS = {bytes.fromhex("1a2b3c4d"): ">", bytes.fromhex("4d3c2b1a"): "<"}
+_SECTION_HEADER, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _STATISTICS, _ENHANCED_PACKET = 0x0A0D0D0A, 1, 2, 3, 5, 6
+_TIME_RESOLUTION, _TIME_OFFSET, _DROPPED = 9, 14, 5
+
+
+class _Interface(NamedTuple):
+    """One that packets were captured at."""
+
+    link_type: int
+    snap_length: int
+    """0 if there is no limit."""
+    units: int
+    """Of its times, in a second."""
+    offset: int
+    """Seconds that are added to its times."""
+
+    def time_ns(self, high: int, low: int) -> int:
+        units = high << 32 | low
+        return units * 1_000_000_000 // self.units + self.offset * 1_000_000_000
+
+
+def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
+    section = _Section(">", report)
+    number = 0
+    blocks = 0
+    while True:
+        blocks += 1
+        what = f"block {blocks}"
+        start = source.exactly(8, f"the header of {what}")
+        if start[:4] == _SECTION:
+            magic = source.exactly(4, what)
+            if magic not in _ORDERS:
+                raise _Ended(f"{what}, a section, has no byte order: the file is damaged from there on")
+            section = _Section(_ORDERS[magic], report)
+            start += magic
+        kind, length = section.head.unpack_from(start)
+        if length < len(start) + 4 or length % 4 or length > MOST_BYTES:
+            raise _Ended(f"{what} claims {length} bytes: the file is damaged from there on")
+        body = source.exactly(length - len(start), what)[:-4]
+        try:
+            packet = section.packet(kind, body, number + 1)
+        except (StructError, IndexError) as error:
+            number += kind in (_OLD_PACKET, _SIMPLE_PACKET, _ENHANCED_PACKET)
+            report.remark(f"{what} is damaged and left out: {error}")
+            continue
+        if packet is not None:
+            number += 1
+            yield packet
+
+
+class _Section:
+    """A section of a pcapng file: its byte order, and the interfaces described so far."""
+
+    def __init__(self, order: str, report: Report) -> None:
+        self.head = Struct(f"{order}II")
+        self._order = order
+        self._interfaces: list[_Interface] = []
+        self._report = report
+        self._enhanced = Struct(f"{order}IIIII")
+        self._old = Struct(f"{order}HHIIII")
+
+    def packet(self, kind: int, body: bytes, number: int) -> Packet | None:
+        """The packet of a block, if it is one. Raises struct.error and IndexError for bodies that are damaged."""
+        if kind == _ENHANCED_PACKET:
+            where, high, low, captured, length = self._enhanced.unpack_from(body)
+            return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)
+        if kind == _OLD_PACKET:
+            where, _, high, low, captured, length = self._old.unpack_from(body)
+            return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)
+        if kind == _SIMPLE_PACKET:
+            (length,) = Struct(f"{self._order}I").unpack_from(body)
+            captured = min(length, self._interface(0).snap_length or length, len(body) - 4)
+            return self._made(number, 0, None, body[4 : 4 + captured], captured, length)
+        if kind == _INTERFACE:
+            self._interfaces.append(self._described(body))
+        elif kind == _STATISTICS:
+            lost = self._options(body[12:]).get(_DROPPED, b"")
+            if len(lost) == 8 and (dropped := int.from_bytes(lost, self._endian)):
+                self._report.remark(f"the capture itself lost {dropped} packets, as it says")
+                self._report.count("packets lost by the capture", dropped)
+        return None
+
+    def _made(
+        self, number: int, where: int, time: tuple[int, int] | None, data: bytes, captured: int, length: int
+    ) -> Packet:
+        if len(data) < captured:
+            raise IndexError(f"a packet of {captured} bytes has {len(data)}")
+        interface = self._interface(where)
+        at = None if time is None else interface.time_ns(*time)
+        return Packet(number, at, interface.link_type, data, max(length, captured))
+
+    def _interface(self, number: int) -> _Interface:
+        if number >= len(self._interfaces):
+            raise IndexError(f"a packet of interface {number}, but {len(self._interfaces)} are described")
+        return self._interfaces[number]
+
+    @property
+    def _endian(self) -> Literal["big", "little"]:
+        return "big" if self._order == ">" else "little"
+
+    def _described(self, body: bytes) -> _Interface:
+        link_type, _, snap_length = Struct(f"{self._order}HHI").unpack_from(body)
+        options = self._options(body[8:])
+        resolution = options.get(_TIME_RESOLUTION, b"\x06")[0]
+        units = 1 << (resolution & 0x7F) if resolution & 0x80 else 10**resolution
+        offset = int.from_bytes(options.get(_TIME_OFFSET, b""), self._endian, signed=True)
+        return _Interface(link_type, snap_length, units, offset)
+
+    def _options(self, data: bytes) -> dict[int, bytes]:
+        """Options by their number; what is damaged behind them is left out."""
+        head = Struct(f"{self._order}HH")
+        found: dict[int, bytes] = {}
+        at = 0
+        while at + 4 <= len(data):
+            code, size = head.unpack_from(data, at)
+            if code == 0:
+                break
+            if size and at + 4 + size <= len(data):
+                found[code] = data[at + 4 : at + 4 + size]
+            at += 4 + (size + 3 & ~3)
+        return found

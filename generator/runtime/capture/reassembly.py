@@ -1,0 +1,255 @@
+"""TCP connections put together from segments: the bytes of both directions in order, and what of them is missing.
+
+Sequence numbers may wrap, segments may come twice, overlap or come out of order. A hole is waited for until the other
+side has acknowledged what is missing, so that it was sent but not captured, or too much has gathered behind it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from .network import FIN, RST, SYN, Endpoint, Segment
+from .report import Report
+
+MOST_CONNECTIONS = 65536
+"""Connections that are remembered at once; with more, the one that was quiet for longest is ended."""
+MOST_HELD = 4 << 20
+"""Bytes that are held behind a hole of one direction."""
+MOST_HELD_OF_ALL = 64 << 20
+"""Bytes that are held behind holes of all connections together."""
+PATIENCE = 32
+"""Segments of a connection that a hole is still waited for after the other side acknowledged it."""
+_HALF = 1 << 31
+
+
+class Connection(NamedTuple):
+    """A TCP connection."""
+
+    number: int
+    """From 1, in the order of their first segments."""
+    client: Endpoint
+    """Who began it; the sender of its first segment, if its beginning was not captured."""
+    server: Endpoint
+    is_whole: bool
+    """Whether its beginning was captured, a segment with SYN."""
+
+
+class Piece(NamedTuple):
+    """Bytes of one direction of a connection, right behind those of the piece before."""
+
+    connection: Connection
+    source: Endpoint
+    offset: int
+    """Of its first byte in the direction; the first captured one if the beginning is not in the capture."""
+    data: bytes
+    missing: int
+    """Bytes that are missing behind ``data``."""
+    packet: int
+    time_ns: int | None
+
+
+class End(NamedTuple):
+    """Nothing comes of this connection any more."""
+
+    connection: Connection
+    reason: str
+
+
+class _Direction:
+    """What one side sends."""
+
+    def __init__(self) -> None:
+        self.base: int | None = None
+        """Sequence number of offset 0; None before the first segment."""
+        self.next = 0
+        """Offset of the first byte that was not given yet."""
+        self.end: int | None = None
+        """Offset of FIN."""
+        self.acknowledged = 0
+        """Offset up to which the other side has it."""
+        self.waited = 0
+        """Segments of the connection since what is missing was acknowledged."""
+        self.held: list[tuple[int, int, bytes, int, int, int | None]] = []
+        """A heap of segments behind a hole: offset, -length, data, missing, packet, time."""
+        self.size = 0
+        """Bytes of them."""
+
+    def offset(self, sequence: int) -> int:
+        """Where a sequence number is in the stream: the nearest offset to the next one that has it."""
+        assert self.base is not None
+        return self.next + (sequence - self.base - self.next + _HALF) % (1 << 32) - _HALF
+
+
+class _Tracked:
+    """A connection and its directions, by their senders."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.directions = {connection.client: _Direction(), connection.server: _Direction()}
+        self.is_ended = False
+
+    def other(self, source: Endpoint) -> Endpoint:
+        return self.connection.server if source == self.connection.client else self.connection.client
+
+
+def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterator[Piece | End]:
+    """The bytes of TCP connections, piece by piece as they become certain, and the end of each connection.
+
+    Memory is bounded by ``MOST_CONNECTIONS`` and ``MOST_HELD_OF_ALL``. What is missing is in the pieces, and counted in
+    ``report``.
+    """
+    tracker = _Tracker(report or Report())
+    for segment in segments:
+        yield from tracker.add(segment)
+    yield from tracker.finish()
+
+
+class _Tracker:
+    """All connections."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._tracked: OrderedDict[tuple[Endpoint, Endpoint], _Tracked] = OrderedDict()
+        self._held = 0
+        self._number = 0
+
+    def add(self, segment: Segment) -> Iterator[Piece | End]:
+        """What becomes certain by a segment."""
+        source, target = segment.source, segment.target
+        key = (source, target) if source < target else (target, source)
+        tracked = self._tracked.get(key)
+        if tracked is not None and segment.flags & SYN and self._is_new(tracked, segment):
+            yield from self._end(key, "a new connection of the same ports")
+            tracked = None
+        if tracked is None:
+            if not segment.flags & SYN and not segment.data and not segment.missing:
+                return  # the rest of one that has ended, or of one that will not say anything
+            tracked = self._begin(key, segment)
+            if len(self._tracked) > MOST_CONNECTIONS:
+                self._report.count("connections given up because there were too many")
+                yield from self._end(next(iter(self._tracked)), "too many connections")
+        self._tracked.move_to_end(key)
+        yield from self._take(key, tracked, segment)
+
+    def _is_new(self, tracked: _Tracked, segment: Segment) -> bool:
+        """Whether a SYN is not one that came before, once again."""
+        direction = tracked.directions[segment.source]
+        if direction.base is None:
+            return tracked.is_ended
+        return (segment.sequence + 1 - direction.base) % (1 << 32) != 0
+
+    def _begin(self, key: tuple[Endpoint, Endpoint], segment: Segment) -> _Tracked:
+        self._number += 1
+        client, server = segment.source, segment.target
+        if segment.flags & SYN and segment.acknowledged is not None:
+            client, server = server, client
+        tracked = _Tracked(Connection(self._number, client, server, bool(segment.flags & SYN)))
+        self._tracked[key] = tracked
+        self._report.count("connections")
+        return tracked
+
+    def _take(self, key: tuple[Endpoint, Endpoint], tracked: _Tracked, segment: Segment) -> Iterator[Piece | End]:
+        direction = tracked.directions[segment.source]
+        sequence = segment.sequence
+        if segment.flags & SYN:
+            sequence = (sequence + 1) % (1 << 32)
+        if direction.base is None:
+            direction.base = sequence
+        length = len(segment.data) + segment.missing
+        start = direction.offset(sequence)
+        if segment.flags & FIN:
+            direction.end = start + length
+        other_source = tracked.other(segment.source)
+        other = tracked.directions[other_source]
+        if segment.acknowledged is not None and other.base is not None:
+            other.acknowledged = max(other.acknowledged, other.offset(segment.acknowledged))
+        if length:
+            if tracked.is_ended:
+                self._report.count("segments after the end of their connection")
+            elif start <= direction.next:
+                yield from self._give(tracked, segment.source, start, *segment[-2:], *segment[:2])
+                yield from self._follow(tracked, segment.source)
+            else:
+                self._hold(direction, start, segment)
+        if self._held:
+            yield from self._lose_patience(tracked)
+        if segment.flags & RST or all(each.end == each.next for each in tracked.directions.values()):
+            yield from self._end(key, "RST" if segment.flags & RST else "FIN", keep=True)
+
+    def _hold(self, direction: _Direction, start: int, segment: Segment) -> None:
+        length = len(segment.data) + segment.missing
+        entry = (start, -length, segment.data, segment.missing, segment.packet, segment.time_ns)
+        heappush(direction.held, entry)
+        # An entry costs memory, too, however small it is.
+        direction.size += len(segment.data) + 256
+        self._held += len(segment.data) + 256
+        self._report.count("segments out of order")
+
+    def _lose_patience(self, tracked: _Tracked) -> Iterator[Piece]:
+        """Give up holes that nothing will fill."""
+        for source, direction in tracked.directions.items():
+            if not direction.held:
+                direction.waited = 0
+                continue
+            direction.waited += direction.acknowledged >= direction.held[0][0]
+            too_much = direction.size > MOST_HELD or self._held > MOST_HELD_OF_ALL
+            if direction.waited > PATIENCE or too_much:
+                yield from self._skip(tracked, source)
+
+    def _skip(self, tracked: _Tracked, source: Endpoint) -> Iterator[Piece]:
+        """Give what is held, with the hole before it as missing."""
+        direction = tracked.directions[source]
+        while direction.held:
+            start, _, _, _, packet, time = direction.held[0]
+            if start > direction.next:
+                yield from self._give(tracked, source, direction.next, b"", start - direction.next, packet, time)
+            yield from self._follow(tracked, source)
+        direction.waited = 0
+
+    def _follow(self, tracked: _Tracked, source: Endpoint) -> Iterator[Piece]:
+        """Give what is held and follows what was given."""
+        direction = tracked.directions[source]
+        while direction.held and direction.held[0][0] <= direction.next:
+            start, _, data, missing, packet, time = heappop(direction.held)
+            direction.size -= len(data) + 256
+            self._held -= len(data) + 256
+            yield from self._give(tracked, source, start, data, missing, packet, time)
+
+    def _give(
+        self, tracked: _Tracked, source: Endpoint, start: int, data: bytes, missing: int, packet: int, time: int | None
+    ) -> Iterator[Piece]:
+        """What is new in bytes at an offset, which is not behind the next one."""
+        direction = tracked.directions[source]
+        known = direction.next - start
+        length = len(data) + missing
+        if known:
+            self._report.count("bytes sent again", min(known, length))
+            if known >= length:
+                return
+            missing -= max(known - len(data), 0)
+            data = data[known:]
+        if missing:
+            self._report.count("bytes missing in streams", missing)
+        piece = Piece(tracked.connection, source, direction.next, data, missing, packet, time)
+        direction.next += len(data) + missing
+        yield piece
+
+    def _end(self, key: tuple[Endpoint, Endpoint], reason: str, keep: bool = False) -> Iterator[Piece | End]:
+        """End a connection; its numbers are kept for a while, to know what comes late."""
+        tracked = self._tracked[key]
+        if not keep:
+            del self._tracked[key]
+        if tracked.is_ended:
+            return
+        tracked.is_ended = True
+        for source in tracked.directions:
+            yield from self._skip(tracked, source)
+        yield End(tracked.connection, reason)
+
+    def finish(self) -> Iterator[Piece | End]:
+        """The capture has ended."""
+        for key in list(self._tracked):
+            yield from self._end(key, "the end of the capture")

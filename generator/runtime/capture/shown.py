@@ -1,0 +1,172 @@
+"""Exchanges as JSON objects and as lines of text, without what is secret in them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from .._base.message import Message
+from ..errors import EncodeError
+from ..json import to_json
+from ..secrets import HIDDEN, hidden, secrets_of
+from .errors import errors_in
+from .framing import Frame
+from .matching import Exchange
+from .reassembly import Connection
+
+Records = Literal["data", "size", "empty"]
+
+
+def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
+    """An exchange as a value for ``json.dumps``, with every field of its messages in Kafka's JSON form.
+
+    Secrets are hidden as by ``kafka_messages.secrets.hidden`` unless ``show_secrets``; bytes that were not decoded are
+    hidden where they could hold some. ``records`` is that of ``kafka_messages.json.to_json``.
+    """
+    header = exchange.header
+    shown: dict[str, object] = {
+        "number": exchange.number,
+        "connection": exchange.connection.number,
+        "client": str(exchange.client),
+        "server": str(exchange.server),
+    }
+    if header is not None:
+        shown |= {
+            "api": None if exchange.api is None else exchange.api.name,
+            "api_key": header.request_api_key,
+            "api_version": header.request_api_version,
+            "correlation_id": header.correlation_id,
+            "client_id": header.client_id,
+        }
+    elif exchange.is_token:
+        shown["sasl_token"] = True
+    hides = not show_secrets
+    if exchange.request_frame is not None:
+        shown["request"] = _request(exchange, exchange.request_frame, hides, records)
+    if exchange.response_frame is not None:
+        shown["response"] = _response(exchange, exchange.response_frame, hides, records)
+    elif exchange.has_no_response:
+        shown["no_response"] = True
+    if exchange.response is not None:
+        found = errors_in(exchange.response.message)
+        shown["errors"] = [{"path": each.path, "code": each.code, "name": each.name} for each in found]
+    if exchange.latency_ns is not None:
+        shown["latency_ms"] = exchange.latency_ns / 1e6
+    return shown
+
+
+def _request(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
+    request = exchange.request
+    if request is None:
+        return _framed(frame) | _undecoded(exchange, frame, exchange.request_problem, hides)
+    shown = _framed(frame) | _body(request.message, request.version, hides, records)
+    if request.trailing:
+        shown["trailing"] = HIDDEN if hides and _may_hold_secrets(exchange) else request.trailing.hex()
+    return shown
+
+
+def _response(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
+    response = exchange.response
+    if response is None:
+        return _framed(frame) | _undecoded(exchange, frame, exchange.response_problem, hides)
+    return _framed(frame) | {"version": response.version} | _body(response.message, response.version, hides, records)
+
+
+def _framed(frame: Frame) -> dict[str, Any]:
+    shown: dict[str, Any] = {"packet": frame.packet, "first_packet": frame.first_packet}
+    if frame.time_ns is not None:
+        shown["time"] = time_text(frame.time_ns)
+    return shown | {"offset": frame.offset, "size": frame.size}
+
+
+def _body(message: Message, version: int, hides: bool, records: Records) -> dict[str, object]:
+    message = hidden(message) if hides else message
+    try:
+        return {"body": to_json(message, version, records=records, unknown_tagged_fields=True)}
+    except EncodeError as error:  # what was read cannot be written, so that it has no JSON either
+        return {"problem": str(error)}
+
+
+def _may_hold_secrets(exchange: Exchange) -> bool:
+    """Whether bytes of an exchange that were not decoded could hold secrets: nobody knows what an unknown API has."""
+    api = exchange.api
+    if api is None or api.is_removed:
+        return True
+    classes = [api.request_class, *([api.response_class] if api.response_name else ())]
+    return any(found.fields or found.settings for found in map(secrets_of, classes))
+
+
+def _undecoded(exchange: Exchange, frame: Frame, problem: str, hides: bool) -> dict[str, object]:
+    shown: dict[str, object] = {"problem": problem} if problem else {}
+    shown["data"] = HIDDEN if hides and _may_hold_secrets(exchange) else frame.data.hex()
+    return shown | ({"missing": frame.missing} if frame.missing else {})
+
+
+def time_text(time_ns: int) -> str:
+    """A time as ISO 8601 in UTC, with nanoseconds; the number itself where a calendar has no such time."""
+    seconds, fraction = divmod(time_ns, 1_000_000_000)
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
+    except (ValueError, OverflowError, OSError):
+        return f"{time_ns} ns"
+
+
+HEAD = (
+    f"{'number':>7} {'time':15} {'conn':>4}  {'API':32} {'client':20} {'packets':>15} {'bytes':>15} {'ms':>9}  result"
+)
+
+
+def to_line(exchange: Exchange) -> str:
+    """An exchange as a line of text, below ``HEAD``."""
+    first = exchange.request_frame or exchange.response_frame
+    assert first is not None  # it has one of them
+    time = "" if first.time_ns is None else time_text(first.time_ns)[11:26]
+    frames = (exchange.request_frame, exchange.response_frame)
+    packets = "→".join("" if each is None else str(each.packet) for each in frames)
+    sizes = "→".join("" if each is None else str(each.size) for each in frames)
+    latency = "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}"
+    client = exchange.header.client_id if exchange.header is not None else None
+    number = exchange.connection.number
+    return (
+        f"{exchange.number:>7} {time:15} {number:>4}  {name_of(exchange):32} {clean(client or '-'):20}"
+        f" {packets:>15} {sizes:>15} {latency:>9}  {result_of(exchange)}"
+    )
+
+
+def clean(text: str) -> str:
+    """A text from the wire, fit for a terminal."""
+    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+
+
+def name_of(exchange: Exchange) -> str:
+    """API and version, as well as they are known."""
+    if exchange.is_token:
+        return "SASL token"
+    if exchange.header is None:
+        return "?"
+    api = exchange.api
+    return f"{api.name if api else f'API {exchange.header.request_api_key}'} v{exchange.header.request_api_version}"
+
+
+def result_of(exchange: Exchange) -> str:
+    """What came of it: errors of the response, and what is wrong with the bytes."""
+    problems = []
+    if exchange.request_problem:
+        problems.append(f"request: {exchange.request_problem}")
+    if exchange.has_no_response:
+        problems.append("no response is sent")
+    elif exchange.response_problem:
+        problems.append(f"response: {exchange.response_problem}")
+    if exchange.response is not None:
+        names = dict.fromkeys(
+            f"{error.name} ({error.code})" if error.name == "UNKNOWN" else error.name
+            for error in errors_in(exchange.response.message)
+        )
+        problems += names or ["ok"]
+    return clean("; ".join(problems))
+
+
+def connection_text(connection: Connection) -> str:
+    """A connection in words."""
+    start = "" if connection.is_whole else ", its beginning was not captured"
+    return f"connection {connection.number}: {connection.client} to {connection.server}{start}"

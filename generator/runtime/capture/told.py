@@ -1,0 +1,47 @@
+"""Clients and reports as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .clients import Client, api_name
+from .report import Report
+from .shown import clean
+
+_PARTIAL = ("missing", "not understood", "without", "lost", "cut", "given up", "too large", "TLS")
+
+
+def is_partial(report: Report) -> bool:
+    """Whether something of a capture was not there, or could not be read."""
+    return bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """What a report says: all counts in one line, then the remarks."""
+    yield "; ".join(f"{count} {what}" for what, count in report.counts.items()) or "the capture is empty"
+    yield from map(clean, report.remarks)
+    if report.more_remarks:
+        yield f"and {report.more_remarks} remarks more"
+
+
+def client_lines(clients: Iterable[Client]) -> Iterator[str]:
+    """Clients with what they use, and what this release lacks of it."""
+    for client in clients:
+        name = "(no client id)" if client.client_id is None else clean(client.client_id)
+        software = " ".join(filter(None, (client.software_name, client.software_version))) or "software not known"
+        yield (
+            f"{name}: {clean(software)}, at {', '.join(sorted(client.hosts))}; "
+            f"{_counted(len(client.connections), 'connection')}, {_counted(sum(client.versions.values()), 'request')}, "
+            f"{_counted(client.errors, 'response')} with errors"
+        )
+        versions: dict[int, list[str]] = {}
+        for (key, version), count in sorted(client.versions.items()):
+            versions.setdefault(key, []).append(f"v{version} ({count})")
+        for key, texts in versions.items():
+            yield f"    {api_name(key)}: {', '.join(texts)}"
+        for key, version, why in client.lacking:
+            yield f"    LACKING {api_name(key)} v{version}: {why}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

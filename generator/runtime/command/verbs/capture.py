@@ -1,0 +1,161 @@
+"""``capture``: requests with their responses out of captured packets, or the clients that sent them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+from ...errors import KafkaMessageError
+from .._options import Argument, Command, Given, Option, UsageError
+from .._output import Output, note
+from .._parts import part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+
+def run(given: Given, out: Output) -> int:
+    """Every exchange, one of them, or the clients; 1 with ``--strict`` if something could not be read."""
+    capture = part("capture")
+    choice = _choice(given)
+    name = given.text("file") or "-"
+    ports = [_port(text) for text in given.every("port")]
+    opened = capture.Capture(sys.stdin.buffer, ports) if name == "-" else capture.open_capture(name, ports)
+    with opened:
+        found = filter(choice.fits, _progressing(opened))
+        if given.flag("clients"):
+            _clients(found, out)
+        elif (number := given.number("explain")) is not None:
+            _explain(found, number, out)
+        else:
+            _list(found, given, out)
+        for line in capture.report_lines(opened.report):
+            sys.stderr.write(f"{line}\n")
+        return int(given.flag("strict") and capture.is_partial(opened.report))
+
+
+def _choice(given: Given) -> Any:
+    capture = part("capture")
+    has_errors = given.flag("errors") or given.flag("error")
+    try:
+        return capture.Choice(
+            capture.api_keys(given.every("api")),
+            frozenset(given.every("client")),
+            capture.error_codes(given.every("error")) if has_errors else None,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _port(text: str) -> int:
+    if not 0 < int(text) < 65536:
+        raise UsageError(f"--port {text} is not in 1 to 65535")
+    return int(text)
+
+
+def _list(found: Iterable[Any], given: Given, out: Output) -> None:
+    capture = part("capture")
+    records = given.text("records") or "data"
+    if not out.is_json:
+        out.line(out.styled(capture.HEAD, "dim"))
+    for exchange in found:
+        if out.is_json:
+            out.record(capture.to_object(exchange, show_secrets=out.show_secrets, records=records))
+        else:
+            out.line(capture.to_line(exchange))
+
+
+def _explain(found: Iterable[Any], number: int, out: Output) -> None:
+    """Each byte of one exchange, as far as it is there."""
+    capture = part("capture")
+    chosen = next((exchange for exchange in found if exchange.number == number), None)
+    if chosen is None:
+        raise UsageError(f"the capture has no exchange {number}, or other options leave it out")
+    if not out.is_json:
+        out.line(capture.to_line(chosen))
+    for name, frame, explained in _explained(chosen):
+        if explained is None:
+            note(f"the {name} is not explained: {getattr(chosen, f'{name}_problem') or 'it is a token of SASL'}")
+        elif out.is_json:
+            for row in explained.rows(show_secrets=out.show_secrets):
+                out.record({"side": name, **row})
+        else:
+            out.line()
+            out.line(out.styled(f"{name}, {frame.size} bytes, from {frame.source}", "title"))
+            text = explained.text(width=out.width, color=out.has_color, show_secrets=out.show_secrets)
+            out.line(text.rstrip("\n"))
+
+
+def _explained(exchange: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The sides of an exchange that were captured: name, frame, explanation; None in its place if what it is is not known."""
+    from ...explain import explain_request, explain_response
+
+    api = exchange.api
+    is_known = api is not None and not api.is_removed
+    if exchange.request_frame is not None:
+        data = exchange.request_frame.data
+        yield "request", exchange.request_frame, explain_request(data) if is_known else None
+    if exchange.response_frame is not None:
+        explained = None
+        if is_known:
+            with suppress(KafkaMessageError):  # a version that there is not
+                explained = explain_response(
+                    exchange.response_frame.data, int(api.key), exchange.header.request_api_version
+                )
+        yield "response", exchange.response_frame, explained
+
+
+def _clients(found: Iterable[Any], out: Output) -> None:
+    capture = part("capture")
+    clients = capture.Clients()
+    for exchange in found:
+        clients.add(exchange)
+    if out.is_json:
+        for client in clients:
+            out.record(client.to_object())
+    else:
+        for line in capture.client_lines(clients):
+            out.line(line)
+
+
+def _progressing(opened: Any) -> Iterable[Any]:
+    """The exchanges, with a sign of life each second where nothing else would be seen."""
+    if sys.stdout.isatty() or not sys.stderr.isatty():
+        yield from opened
+        return
+    import time
+
+    last = time.monotonic()
+    for exchange in opened:
+        if time.monotonic() - last > 1:
+            last = time.monotonic()
+            counts = opened.report.counts
+            sys.stderr.write(f"\r{counts['packets']} packets, {counts['exchanges']} exchanges ")
+        yield exchange
+    sys.stderr.write("\r")
+
+
+COMMAND = Command(
+    run,
+    (
+        Argument(
+            "file",
+            "pcap or pcapng, also gzipped, or the text of a followed stream; - for standard input",
+            completes="file",
+        ),
+    ),
+    (
+        Option("clients", "who uses which versions, and what of them this package lacks"),
+        Option("explain", "each byte of exchange N", "N", is_number=True),
+        Option("api", "only this API, by name or key; may be repeated", "API"),
+        Option("client", "only this client id; may be repeated", "ID"),
+        Option("errors", "only responses with an error"),
+        Option("error", "only this error, by name or code; may be repeated", "ERROR", completes="error"),
+        Option("port", "a port of brokers; without it they are found; may be repeated", "PORT", is_number=True),
+        Option("records", "records as base64 or only their size", "HOW", ("data", "size")),
+        Option("strict", "exit with 1 if something of the capture could not be read"),
+    ),
+    ("capture traffic.pcapng", "capture traffic.pcap --clients", "capture - --api Fetch --errors --json"),
+)

@@ -1,0 +1,77 @@
+"""A dissector for Wireshark and tshark: one file of Lua that knows every API and version of this package.
+
+``dissector()`` gives its text. It is made of the plans that the message modules keep, and a small program that
+interprets them, so it is exact for the definitions that this package was generated from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .._base.message import Message
+from .._base.prefixed import class_of
+from ..protocol import Api, ErrorCode, apis
+from .conversations import CONVERSATIONS
+from .reading import READING
+
+PORTS = "9092-9094"
+"""TCP ports that are taken for brokers' unless the user says otherwise."""
+_PACKAGE = __name__.rsplit(".", 2)[0]
+
+
+def dissector(name: str = _PACKAGE, ports: str = PORTS) -> str:
+    """The dissector as Lua. ``name`` is that of the protocol, and stands before each field in filters.
+
+    ``ports`` are TCP ports as Wireshark writes them (``9092-9094,19092``), which users can change in the preferences.
+    Raises ValueError for a name or ports that Wireshark would not take.
+    """
+    if not re.fullmatch(r"(\d+(-\d+)?(,\d+(-\d+)?)*)?", ports, re.ASCII):
+        raise ValueError(f"ports are numbers and ranges with commas between, such as {PORTS}, not {ports!r}")
+    if not (name.isascii() and name.replace("_", "").replace("-", "").isalnum() and name == name.lower()):
+        raise ValueError(f"the name of a protocol is of lower-case letters, digits, - and _, not {name!r}")
+    return "\n".join(_lines(name, ports)) + READING + CONVERSATIONS
+
+
+def _lines(name: str, ports: str) -> Iterator[str]:
+    """The tables in front of the program."""
+    yield f"-- Requests and responses as {_PACKAGE} knows them, for Wireshark: put this file into its folder of Lua plugins."
+    yield f"local NAME, TITLE, PORTS = {_text(name)}, {_text(name.replace('_', ' ').title())}, {_text(ports)}"
+    known = [api for api in apis() if not api.is_removed]
+    yield "local APIS = {"
+    yield from (f"  [{int(api.key)}] = {_api(api)}," for api in apis())
+    yield "}"
+    yield "local API_NAMES = {}"
+    yield "for key, api in pairs(APIS) do API_NAMES[key] = api.name end"
+    yield "local ERRORS = {"
+    yield from (f"  [{int(code)}] = {_text(code.name)}," for code in ErrorCode)
+    yield "}"
+    yield "local PLANS = {"
+    yield from map(_plan, map(class_of, ("RequestHeader", "ResponseHeader")))
+    for api in known:
+        yield _plan(api.request_class)
+        if api.response_name:
+            yield _plan(api.response_class)
+    yield "}"
+
+
+def _api(api: Api) -> str:
+    response = _text(api.response_name) if api.response_name else "nil"
+    highest = max(api.valid_versions.highest, 0)
+    return (
+        f"{{ name = {_text(api.name)}, request = {_text(api.request_name)}, response = {response}, highest = {highest},"
+        f" request_headers = {_rows(api.request_headers)}, response_headers = {_rows(api.response_headers)} }}"
+    )
+
+
+def _rows(headers: tuple[tuple[int, int], ...]) -> str:
+    return "{ " + ", ".join(f"{{ {first}, {header} }}" for first, header in headers) + " }"
+
+
+def _plan(message: type[Message]) -> str:
+    return f"  {message.NAME} = [[{message._plan}]],"
+
+
+def _text(text: str) -> str:
+    """A text in Lua; what it may hold here needs no more escapes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

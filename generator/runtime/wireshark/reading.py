@@ -1,0 +1,418 @@
+"""The dissector's program in Lua, first half: it interprets plans of messages, which are put in front of it as tables.
+
+It is written for Lua 5.1 to 5.4 and uses what Wireshark 3.6 and later have.
+"""
+
+from __future__ import annotations
+
+READING = r"""
+local proto = Proto(NAME, TITLE)
+local fields = {}      -- by field name and letter of its type
+local registered = {}
+
+local function register(field)
+  registered[#registered + 1] = field
+  return field
+end
+
+local function abbreviation(name)
+  return NAME .. "." .. name
+end
+
+local f_size = register(ProtoField.int32(abbreviation("frame_size"), "size"))
+local f_element = register(ProtoField.uint32(abbreviation("element"), "element"))
+local f_struct = register(ProtoField.string(abbreviation("struct"), "struct"))
+local f_null = register(ProtoField.string(abbreviation("null"), "null"))
+local f_tag = register(ProtoField.bytes(abbreviation("unknown_tagged_field"), "unknown tagged field"))
+local f_undecoded = register(ProtoField.bytes(abbreviation("undecoded"), "undecoded"))
+local f_trailing = register(ProtoField.bytes(abbreviation("trailing"), "trailing"))
+local f_request_in = register(ProtoField.framenum(abbreviation("request_in"), "request in", base.NONE, frametype.REQUEST))
+local f_api = register(ProtoField.string(abbreviation("api"), "API"))
+local f_version = register(ProtoField.int16(abbreviation("api_version"), "API version"))
+local f_is_request = register(ProtoField.bool(abbreviation("is_request"), "is a request"))
+local e_problem = ProtoExpert.new(abbreviation("problem"), "cannot be decoded", expert.group.MALFORMED, expert.severity.ERROR)
+proto.experts = { e_problem }
+
+-- Fields of messages -------------------------------------------------------------------------------------------------
+
+local makers = {
+  t = ProtoField.bool, b = ProtoField.int8, h = ProtoField.int16, H = ProtoField.uint16, i = ProtoField.int32,
+  I = ProtoField.uint32, q = ProtoField.int64, d = ProtoField.double, u = ProtoField.string, s = ProtoField.string,
+  y = ProtoField.bytes, r = ProtoField.bytes, ["["] = ProtoField.uint32, ["@"] = ProtoField.string,
+}
+local widths = { t = 1, b = 1, h = 2, H = 2, i = 4, I = 4, q = 8, d = 8, u = 16 }
+local used = {}
+
+local function field_of(name, letter)
+  local key = name .. "/" .. letter
+  local field = fields[key]
+  if not field then
+    local short = abbreviation(name)
+    if used[short] then short = short .. "_" .. (({ ["["] = "count", ["@"] = "struct" })[letter] or letter) end
+    used[short] = true
+    if letter == "h" and name:match("error_code$") then
+      field = ProtoField.int16(short, name, base.DEC, ERRORS)
+    elseif letter == "h" and name == "request_api_key" then
+      field = ProtoField.int16(short, name, base.DEC, API_NAMES)
+    else
+      field = makers[letter](short, name)
+    end
+    fields[key] = register(field)
+  end
+  return field
+end
+
+-- A filter can only name fields that are known when Wireshark starts, so all of them are looked up at once.
+for _, text in pairs(PLANS) do
+  for line in text:gmatch("[^\n]+") do
+    if line:sub(1, 1) == ":" then
+      for name, rest in line:gmatch(" ([%w_]+)/~?(%S+)") do
+        local array = rest:match("^[%[{]")
+        local letter = rest:match("^[%[{]?(.)")
+        if array then field_of(name, "[") end
+        field_of(name, letter)
+      end
+    end
+  end
+end
+for _, each in ipairs({ "base_offset/q", "batch_length/i", "partition_leader_epoch/i", "magic/b", "crc/I", "attributes/h",
+    "last_offset_delta/i", "base_timestamp/q", "max_timestamp/q", "producer_id/q", "producer_epoch/h", "base_sequence/i",
+    "record_count/i", "records_data/y" }) do
+  field_of(each:match("(.+)/"), each:match("/(.)"))
+end
+proto.fields = registered
+
+-- Plans --------------------------------------------------------------------------------------------------------------
+
+local parsed = {}      -- by name of message: layouts by number, and the number of the layout of each version
+
+local function operation(word, struct)
+  local place, rest = word:match("^(%d+)(.*)$")
+  local field = struct[tonumber(place) + 1]
+  local op = { name = field.name, letter = field.letter, is_array = field.is_array }
+  local layout = rest:match("^@(%d+)")
+  local packed, bits = rest:match("^([zv])(%d+)")
+  local other = rest:match("^:(%a)")
+  if layout then
+    op.layout = tonumber(layout)
+    rest = rest:sub(#layout + 2)
+  elseif packed then
+    op.packed, op.bits = packed, tonumber(bits)
+    rest = rest:sub(#bits + 2)
+  elseif other then
+    op.wire = other
+    rest = rest:sub(3)
+  end
+  op.is_compact = rest:find("c", 1, true) ~= nil
+  op.is_nullable = rest:find("n", 1, true) ~= nil
+  return op
+end
+
+local function parse(text)
+  local layouts, struct, versions, number = {}, {}, {}, 0 -- at the end those of the message, which stands last
+  for line in text:gmatch("[^\n]+") do
+    if line:sub(1, 1) == ":" then
+      struct, versions = {}, {}
+      for name, rest in line:gmatch(" ([%w_]+)/~?(%S+)") do
+        local array, letter = rest:match("^([%[{]?)(.)")
+        struct[#struct + 1] = { name = name, letter = letter, is_array = array ~= "" }
+      end
+    else
+      local layout = { ops = {} }
+      local first = true
+      for word in line:gmatch("%S+") do
+        if first then
+          for range in word:gmatch("[^,]+") do
+            local low, high = range:match("^(%d+)%-?(%d*)$")
+            for version = tonumber(low), tonumber(high ~= "" and high or low) do versions[version] = number end
+          end
+          first = false
+        elseif word == ";" or word == ";;" then
+          layout.tags, layout.is_interleaved = {}, word == ";;"
+        elseif word == "&" then
+          layout.tags, layout.is_buffer = {}, true
+        elseif word:sub(1, 1) == "-" or word:sub(1, 1) == "^" then
+          first = false -- not on the wire
+        elseif layout.tags then
+          local tag, payload = word:match("^(%d+)=(.+)$")
+          local op = operation(payload, struct)
+          op.is_tagged = true
+          layout.tags[tonumber(tag)] = op
+        else
+          layout.ops[#layout.ops + 1] = operation(word, struct)
+        end
+      end
+      layouts[number] = layout
+      number = number + 1
+    end
+  end
+  return { layouts = layouts, versions = versions }
+end
+
+local function plan_of(message)
+  if not parsed[message] then parsed[message] = parse(PLANS[message]:match("^[^\n]*\n(.*)$")) end
+  return parsed[message]
+end
+
+-- Reading ------------------------------------------------------------------------------------------------------------
+
+-- What is read from: tvb, pos, stop. Errors are tables with the reason, so that Lua does not put a place before it.
+local function fail(reason) error({ reason = reason }, 0) end
+
+local function take(r, size)
+  if size < 0 or r.pos + size > r.stop then
+    fail(size .. " bytes needed at offset " .. r.pos .. ", " .. (r.stop - r.pos) .. " left")
+  end
+  local range = r.tvb:range(r.pos, size)
+  r.pos = r.pos + size
+  return range
+end
+
+-- No bytes at an offset; behind the last byte there is nothing that could be shown, so it is that byte.
+local function nothing(tvb, at)
+  if at < tvb:len() then return tvb:range(at, 0) end
+  return tvb:range(at - 1, 1)
+end
+
+local function byte(r) return take(r, 1):uint() end
+
+local function uvarint(r)
+  local value, factor = 0, 1
+  for _ = 1, 5 do
+    local each = byte(r)
+    value = value + (each % 128) * factor
+    if each < 128 then return value end
+    factor = factor * 128
+  end
+  fail("the varint before offset " .. r.pos .. " is too long")
+end
+
+-- A varint of up to 64 bits, as two halves.
+local function halves(r)
+  local low, high, factor = 0, 0, 1
+  for index = 0, 9 do
+    local each = byte(r)
+    local bits = each % 128
+    if index < 4 then low = low + bits * factor
+    elseif index == 4 then
+      low = low + (bits % 16) * factor
+      high = math.floor(bits / 16)
+      factor = 1 / 16
+    else high = (high + bits * factor) % 4294967296 end
+    if each < 128 then return low, high end
+    factor = factor * 128
+  end
+  fail("the varint before offset " .. r.pos .. " is too long")
+end
+
+local function floor(number) return math.tointeger and math.tointeger(number) or number end
+
+local function packed_number(r, op)
+  local low, high = halves(r)
+  if op.packed == "z" then
+    local odd = low % 2 == 1
+    low, high = math.floor(low / 2) + (high % 2) * 2147483648, math.floor(high / 2)
+    if odd then low, high = 4294967295 - low, 4294967295 - high end
+  elseif op.bits < 64 then
+    local most = 2 ^ op.bits
+    if low % most >= most / 2 then low, high = 4294967296 - most + low % most, 4294967295 end
+  end
+  if op.letter == "q" then return Int64.new(floor(low), floor(high)) end
+  return floor(high >= 2147483648 and low - 4294967296 or low)
+end
+
+-- The length of a text, bytes or array; nil for null.
+local function length(r, op, width)
+  local size
+  if op.is_compact then size = uvarint(r) - 1
+  elseif width == 2 then size = take(r, 2):int()
+  else size = take(r, 4):int() end
+  if size >= 0 then return size end
+  if not op.is_nullable or size < -1 then
+    fail("length " .. size .. " before offset " .. r.pos .. ", where null may not stand")
+  end
+  return nil
+end
+
+local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+local function uuid_text(range)
+  local text, bits, count = {}, 0, 0
+  for index = 0, 15 do
+    bits = bits * 256 + range:range(index, 1):uint()
+    count = count + 8
+    while count >= 6 do
+      count = count - 6
+      local place = math.floor(bits / 2 ^ count)
+      bits = bits % 2 ^ count
+      place = floor(place)
+      text[#text + 1] = ALPHABET:sub(place + 1, place + 1)
+    end
+  end
+  local place = floor(bits * 16)
+  text[#text + 1] = ALPHABET:sub(place + 1, place + 1)
+  return table.concat(text)
+end
+
+local read_struct
+
+local function add_null(r, tree, op, start)
+  tree:add(f_null, r.tvb:range(start, r.pos - start), op.name):set_text(op.name .. ": null")
+end
+
+local BATCH = { { "base_offset", "q" }, { "batch_length", "i" }, { "partition_leader_epoch", "i" }, { "magic", "b" },
+  { "crc", "I" }, { "attributes", "h" }, { "last_offset_delta", "i" }, { "base_timestamp", "q" }, { "max_timestamp", "q" },
+  { "producer_id", "q" }, { "producer_epoch", "h" }, { "base_sequence", "i" }, { "record_count", "i" } }
+
+-- The headers of record batches (magic 2), as far as there are whole ones; what is inside stays bytes.
+local function add_batches(tvb, tree, start, size)
+  local at, stop = start, start + size
+  while at + 61 <= stop and tvb:range(at + 16, 1):uint() == 2 do
+    local whole = tvb:range(at + 8, 4):int() + 12
+    if whole < 61 then return end
+    local shown = tree:add(proto, tvb:range(at, math.min(whole, stop - at)), "record batch")
+    local place = at
+    for _, each in ipairs(BATCH) do
+      shown:add(field_of(each[1], each[2]), tvb:range(place, widths[each[2]]))
+      place = place + widths[each[2]]
+    end
+    if at + whole > stop then return end -- a broker may cut the last one
+    if whole > 61 then shown:add(field_of("records_data", "y"), tvb:range(place, whole - 61)) end
+    at = at + whole
+  end
+end
+
+local function read_scalar(r, tree, op, is_element)
+  local start, letter = r.pos, op.letter
+  if op.packed then
+    local number = packed_number(r, op)
+    tree:add(field_of(op.name, letter), r.tvb:range(start, r.pos - start), number)
+  elseif letter == "s" then
+    local size = length(r, { is_compact = op.is_compact, is_nullable = op.is_nullable and not is_element }, 2)
+    if not size then return add_null(r, tree, op, start) end
+    if size == 0 then tree:add(field_of(op.name, "s"), r.tvb:range(start, r.pos - start), "")
+    else tree:add_packet_field(field_of(op.name, "s"), take(r, size), ENC_UTF_8) end
+  elseif letter == "y" or letter == "r" then
+    local size = length(r, { is_compact = op.is_compact, is_nullable = op.is_nullable and not is_element }, 4)
+    if not size then return add_null(r, tree, op, start) end
+    if size == 0 then
+      tree:add(field_of(op.name, letter), nothing(r.tvb, r.pos)):set_text(op.name .. ": (no bytes)")
+    else
+      local shown = tree:add(field_of(op.name, letter), take(r, size))
+      if letter == "r" then add_batches(r.tvb, shown, r.pos - size, size) end
+    end
+  elseif letter == "u" then
+    local range = take(r, 16)
+    tree:add(field_of(op.name, "u"), range, uuid_text(range))
+  else
+    local wire = op.wire or letter
+    local range = take(r, widths[wire])
+    if wire == letter then tree:add(field_of(op.name, letter), range)
+    else tree:add(field_of(op.name, letter), range, wire == "q" and range:int64() or range:int()) end
+  end
+end
+
+local function read_array(r, tree, op, plan)
+  local start = r.pos
+  local count = length(r, op, 4)
+  if not count then return add_null(r, tree, op, start) end
+  if count > r.stop - r.pos and count > 65535 then
+    fail(count .. " elements at offset " .. r.pos .. ", " .. (r.stop - r.pos) .. " bytes left")
+  end
+  local shown = tree:add(field_of(op.name, "["), r.tvb:range(start, r.pos - start), count)
+  for index = 0, count - 1 do
+    local begin = r.pos
+    if op.layout then
+      local element = shown:add(f_element, nothing(r.tvb, begin), index)
+      element:set_text(op.name .. "[" .. index .. "]")
+      read_struct(r, element, plan.layouts[op.layout], plan)
+      element:set_len(r.pos - begin)
+    else
+      read_scalar(r, shown, op, true)
+    end
+  end
+  shown:set_len(r.pos - start)
+end
+
+local function read_single(r, tree, op, plan)
+  local start = r.pos
+  if op.is_nullable then
+    local present = op.is_tagged and uvarint(r) or take(r, 1):int()
+    if present < (op.is_tagged and 1 or 0) then return add_null(r, tree, op, start) end
+  end
+  local shown = tree:add(field_of(op.name, "@"), r.tvb:range(start, r.pos - start), "")
+  shown:set_text(op.name)
+  read_struct(r, shown, plan.layouts[op.layout], plan)
+  shown:set_len(r.pos - start)
+end
+
+local function read_op(r, tree, op, plan)
+  if op.is_array then read_array(r, tree, op, plan)
+  elseif op.layout then read_single(r, tree, op, plan)
+  else read_scalar(r, tree, op, false) end
+end
+
+-- One field of a tag section or optional-field buffer, of a size that is said before it.
+local function read_tagged(r, tree, layout, plan, tag, size)
+  local stop = r.stop
+  if r.pos + size > stop then
+    fail("the field with tag " .. tag .. " at offset " .. r.pos .. " has " .. size .. " bytes, " .. (stop - r.pos) .. " left")
+  end
+  local op = layout.tags[tag]
+  if op then
+    r.stop = r.pos + size
+    read_op(r, tree, op, plan)
+    if r.pos ~= r.stop then fail("the field with tag " .. tag .. " ends at offset " .. r.pos .. ", not " .. r.stop) end
+    r.stop = stop
+  elseif size > 0 then
+    tree:add(f_tag, take(r, size)):prepend_text("tag " .. tag .. ": ")
+  else
+    tree:add(f_tag, nothing(r.tvb, r.pos)):set_text("unknown tagged field: tag " .. tag .. ": (no bytes)")
+  end
+end
+
+local function split_header(low, high)
+  local tag, size, unit = 0, 0, 1
+  for _, half in ipairs({ low, high }) do
+    for _ = 1, 16 do
+      size = size + (half % 2) * unit
+      half = math.floor(half / 2)
+      tag = tag + (half % 2) * unit
+      half = math.floor(half / 2)
+      unit = unit * 2
+    end
+  end
+  return floor(tag), floor(size)
+end
+
+read_struct = function(r, tree, layout, plan)
+  if layout.is_buffer then
+    while true do
+      local size = packed_number(r, { packed = "z", bits = 32, letter = "i" })
+      if size == 0 then break end
+      if size < 0 then fail("length " .. size .. " of an optional field before offset " .. r.pos) end
+      read_tagged(r, tree, layout, plan, take(r, 2):int(), size)
+    end
+  end
+  for _, op in ipairs(layout.ops) do read_op(r, tree, op, plan) end
+  if layout.tags and not layout.is_buffer then
+    for _ = 1, uvarint(r) do
+      local tag, size
+      if layout.is_interleaved then tag, size = split_header(halves(r))
+      else tag, size = uvarint(r), uvarint(r) end
+      read_tagged(r, tree, layout, plan, tag, size)
+    end
+  end
+end
+
+-- A message from its first byte on; the offset behind it.
+local function read_message(tvb, start, stop, tree, message, version)
+  local plan = plan_of(message)
+  local number = plan.versions[version]
+  if not number then fail(message .. " has no version " .. version) end
+  local r = { tvb = tvb, pos = start, stop = stop }
+  local fine, problem = pcall(read_struct, r, tree, plan.layouts[number], plan)
+  if not fine then fail(type(problem) == "table" and problem.reason or tostring(problem)) end
+  return r.pos
+end
+"""

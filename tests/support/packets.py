@@ -1,0 +1,163 @@
+"""Captures made by tests: TCP segments, the packets and link layers around them, and files of them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Literal
+
+from kafka_messages.capture.network import ACK, FIN, RST, SYN
+
+ETHERNET, SLL, SLL2, RAW, NULL, LOOP = 1, 113, 276, 101, 0, 108
+START = 1_700_000_000_000_000_000
+"""The time of the first packet, in nanoseconds."""
+
+
+def tcp(
+    source: int, target: int, sequence: int, data: bytes = b"", *, flags: int = ACK, acknowledged: int = 0
+) -> bytes:
+    """A TCP segment between two ports; sequence numbers wrap."""
+    numbers = (sequence % (1 << 32), acknowledged % (1 << 32))
+    return struct.pack(">HHIIBBHHH", source, target, *numbers, 5 << 4, flags, 65535, 0, 0) + data
+
+
+def ipv4(
+    segment: bytes, source: str = "10.0.0.1", target: str = "10.0.0.2", *, fragment: int = 0, identity: int = 0
+) -> bytes:
+    """A packet of IPv4; ``fragment`` is flags and offset as they lie in the header."""
+    head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(segment), identity, fragment, 64, 6, 0)
+    return head + ip_address(source).packed + ip_address(target).packed + segment
+
+
+def ipv6(segment: bytes, extensions: Sequence[tuple[int, bytes]] = ()) -> bytes:
+    """A packet of IPv6 with extension headers: the kind of each, and its bytes behind that of the next kind."""
+    kinds = [kind for kind, _ in extensions] + [6]
+    body = b"".join(bytes([kinds[place + 1]]) + data for place, (_, data) in enumerate(extensions)) + segment
+    addresses = ip_address("fd00::1").packed + ip_address("fd00::2").packed
+    return struct.pack(">IHBB", 6 << 28, len(body), kinds[0], 64) + addresses + body
+
+
+def linked(packet: bytes, link: int, tags: Sequence[int] = ()) -> bytes:
+    """A packet of IP behind a link layer; ``tags`` are the protocols of VLAN tags, the outermost first."""
+    kind = 0x86DD if packet[0] >> 4 == 6 else 0x0800
+    vlan = b"".join(struct.pack(">HH", 7, following) for following in [*tags[1:], kind]) if tags else b""
+    first = struct.pack(">H", tags[0] if tags else kind)
+    if link == ETHERNET:
+        return bytes(12) + first + vlan + packet
+    if link == SLL:
+        return bytes(14) + first + vlan + packet
+    if link == SLL2:
+        return first + bytes(18) + vlan + packet
+    return {RAW: b"", NULL: struct.pack("<I", 2), LOOP: struct.pack(">I", 2)}[link] + packet
+
+
+def pcap(
+    packets: Iterable[bytes],
+    link: int = RAW,
+    *,
+    order: Literal["<", ">"] = "<",
+    nanoseconds: bool = False,
+    snap: int = 1 << 18,
+) -> bytes:
+    """A pcap file of packets, a millisecond apart; ``snap`` is how much of each is kept."""
+    magic, unit = (0xA1B23C4D, 1) if nanoseconds else (0xA1B2C3D4, 1000)
+    out = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, snap, link)]
+    for number, packet in enumerate(packets):
+        seconds, rest = divmod(START + number * 1_000_000, 1_000_000_000)
+        out += (struct.pack(f"{order}IIII", seconds, rest // unit, min(len(packet), snap), len(packet)), packet[:snap])
+    return b"".join(out)
+
+
+def block(kind: int, body: bytes, order: str = "<") -> bytes:
+    """A block of pcapng."""
+    body += bytes(-len(body) % 4)
+    size = struct.pack(f"{order}I", len(body) + 12)
+    return struct.pack(f"{order}I", kind) + size + body + size
+
+
+def option(code: int, value: bytes, order: str = "<") -> bytes:
+    """An option of a block."""
+    return struct.pack(f"{order}HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+
+def pcapng(
+    packets: Iterable[bytes],
+    link: int = RAW,
+    *,
+    order: Literal["<", ">"] = "<",
+    form: Literal["enhanced", "simple", "old"] = "enhanced",
+    nanoseconds: bool = False,
+    snap: int = 0,
+) -> bytes:
+    """A pcapng file of packets, a millisecond apart."""
+    options = option(9, b"\x09", order) if nanoseconds else b""
+    out = [block(0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1), order)]
+    out.append(block(1, struct.pack(f"{order}HHI", link, 0, snap) + options, order))
+    for number, packet in enumerate(packets):
+        kept = packet[: snap or None]
+        time = (START + number * 1_000_000) // (1 if nanoseconds else 1000)
+        high, low, sizes = time >> 32, time & 0xFFFFFFFF, (len(kept), len(packet))
+        if form == "enhanced":
+            out.append(block(6, struct.pack(f"{order}IIIII", 0, high, low, *sizes) + kept, order))
+        elif form == "old":
+            out.append(block(2, struct.pack(f"{order}HHIIII", 0, 0, high, low, *sizes) + kept, order))
+        else:
+            out.append(block(3, struct.pack(f"{order}I", len(packet)) + kept, order))
+    return b"".join(out)
+
+
+@dataclass
+class Talk:
+    """A TCP connection that a test has: segments in the order in which they are said."""
+
+    client: int = 40000
+    server: int = 9092
+    starts: tuple[int, int] = (1000, 5000)
+    """Initial sequence numbers of client and server."""
+    segments: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.next = [self.starts[0] + 1, self.starts[1] + 1]
+
+    def open(self) -> Talk:
+        """SYN, SYN and ACK."""
+        self.segments.append(tcp(self.client, self.server, self.starts[0], flags=SYN))
+        self.segments.append(
+            tcp(self.server, self.client, self.starts[1], flags=SYN | ACK, acknowledged=self.starts[0] + 1)
+        )
+        return self
+
+    def made(self, data: bytes, *, from_client: bool = True, flags: int = ACK, at: int | None = None) -> bytes:
+        """A segment, which goes on where the last one ended unless ``at`` says how far behind the beginning it is."""
+        side = 0 if from_client else 1
+        ports = (self.client, self.server) if from_client else (self.server, self.client)
+        sequence = self.next[side] if at is None else self.starts[side] + 1 + at
+        if at is None:
+            self.next[side] += len(data)
+        return tcp(*ports, sequence, data, flags=flags, acknowledged=self.next[1 - side])
+
+    def say(self, data: bytes, *, from_client: bool = True, size: int = 1400) -> Talk:
+        """Bytes of one side, in segments of at most ``size``."""
+        for start in range(0, len(data), size):
+            self.segments.append(self.made(data[start : start + size], from_client=from_client))
+        return self
+
+    def close(self, flags: int = FIN | ACK) -> Talk:
+        """FIN of both sides, or RST of the client."""
+        for from_client in (True, False) if flags & FIN else (True,):
+            self.segments.append(self.made(b"", from_client=from_client, flags=flags))
+        return self
+
+    def packets(self) -> Iterator[bytes]:
+        """Packets of IPv4."""
+        return (ipv4(segment, *self.hosts(segment)) for segment in self.segments)
+
+    def hosts(self, segment: bytes) -> tuple[str, str]:
+        """Where a segment comes from and goes to."""
+        hosts = ("10.0.0.1", "10.0.0.2")
+        return hosts if int.from_bytes(segment[:2], "big") == self.client else hosts[::-1]
+
+
+RESET = RST | ACK
