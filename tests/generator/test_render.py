@@ -53,7 +53,9 @@ def test_no_module_is_stale() -> None:
 FULL = """
 [package]
 version = "4.9.9.1"
-parts = ["protocol", "connection", "records", "secrets", "capture", "wireshark", "arrow", "batches", "segments", "explain", "command", "testing"]
+parts = [
+  "protocol", "connection", "records", "secrets", "capture", "wireshark", "arrow", "batches", "segments", "explain", "command", "testing"
+]
 program = "asks"
 import-name = "sample_package"
 urls = { Source = "https://example.org/asks" }

@@ -15,6 +15,8 @@ Import a message class from here; the structs inside a message are attributes of
 ``arrow``: whole columns of messages as Arrow arrays.
 ``batches``: record batches of Fetch and Produce, without dependencies.
 ``segments``: record batches and log files as Arrow data.
+``explain``: what each byte of a message is.
+``command``: the command line: lists, shows and decodes messages.
 ``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
 """
 

@@ -50,6 +50,7 @@ def to_json(
     *,
     records: Literal["data", "size", "empty"] = "data",
     unknown_tagged_fields: bool = False,
+    names: bool = False,
 ) -> dict[str, object]:
     """The message as Kafka's JSON converters write it at ``version``.
 
@@ -60,13 +61,21 @@ def to_json(
     ``unknown_tagged_fields`` adds what Kafka leaves out: a key ``_unknownTaggedFields`` with a list of
     ``{"tag": 5, "data": "<base64>"}`` in every struct that has some.
 
+    ``names`` puts names in place of numbers, as far as the numbers have names in ``enums``: ``"operation": "READ"``, which
+    Kafka does not do. ``from_json`` with ``names`` reads them.
+
     A float64 that is not a number or infinite stays such a float. Raises EncodeError for what ``message.write`` would
     refuse at this version, and UnsupportedVersionError.
     """
     if records not in RECORDS_FORMS:
         raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
     message.write(version)  # it holds every rule of what a version can express
-    return _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
+    out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
+    if names:
+        from ._base.named import put_names
+
+        put_names(facts_of(type(message)).fields, out)
+    return out
 
 
 def from_json(
@@ -76,6 +85,7 @@ def from_json(
     *,
     ignore_unknown: bool = False,
     default_missing: bool = False,
+    names: bool = False,
 ) -> M:
     """The message of class ``cls`` that ``obj`` describes at ``version``; fields it may leave out get their defaults.
 
@@ -83,17 +93,25 @@ def from_json(
     that is not tagged must be there, null stands only where the version has null, and a field that the version does
     not have is an error, as is a key that no field has (unless ``ignore_unknown``). With ``default_missing`` fields that
     are missing get their defaults, in structs inside the message too. Integers are numbers without a
-    fraction, a float64 is any number, ``records`` are base64 of the bytes.
+    fraction, a float64 is any number, ``records`` are base64 of the bytes. With ``names``, what ``enums`` has a name for
+    may be that name or the number.
 
     Raises JsonError with the place in the JSON, and UnsupportedVersionError.
     """
     if version not in cls._codecs:
         raise unsupported(cls, version)
     try:
-        message: M = _struct_from(_shape_of(cls, version), obj, _Leniency(ignore_unknown, default_missing))
+        plain = _without_names(cls, obj) if names else obj
+        message: M = _struct_from(_shape_of(cls, version), plain, _Leniency(ignore_unknown, default_missing))
     except SchemaError as error:
         raise JsonError(error.reason, cls.NAME, version, error.place) from None
     return message
+
+
+def _without_names(cls: type[Message], obj: object) -> object:
+    from ._base.named import with_numbers
+
+    return with_numbers(facts_of(cls).fields, obj)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ Import a message class from here; the structs inside a message are attributes of
 ``json``: Kafka's JSON form.
 ``secrets``: what in messages is secret, and copies without it.
 ``arrow``: whole columns of messages as Arrow arrays.
+``explain``: what each byte of a message is.
+``command``: the command line: lists, shows and decodes messages.
 ``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .._base.prefixed import class_of
+from .._base.message import class_of
 from ..schema.build import schemas_of
 from ..schema.facts import facts_of
 from ..schema.spans import LENGTH, OPENED, REST, VALUE, Span, Walk

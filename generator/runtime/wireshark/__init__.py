@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .._base.message import Message
-from .._base.prefixed import class_of
+from .._base.message import class_of
 from ..protocol import Api, ErrorCode, apis
 from .conversations import CONVERSATIONS
 from .reading import READING

@@ -9,7 +9,7 @@ from functools import cached_property
 from struct import Struct
 from typing import Any
 
-from .._base.prefixed import class_of
+from .._base.message import class_of
 from ..errors import KafkaMessageError
 from ..protocol import (
     Api,

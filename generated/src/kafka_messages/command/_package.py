@@ -12,8 +12,10 @@ PARTS = frozenset(
         "_core",
         "schema",
         "_base",
+        "enums",
         "json",
         "protocol",
+        "connection",
         "records",
         "secrets",
         "capture",
@@ -23,6 +25,7 @@ PARTS = frozenset(
         "segments",
         "explain",
         "command",
+        "testing",
     }
 )
 """The parts of the package."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._base.prefixed import class_of
+from .._base.message import class_of
 from ._input import FORMS, read_bytes
 from ._names import entry, version_of
 from ._options import Argument, Option, UsageError

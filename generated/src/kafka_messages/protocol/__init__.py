@@ -15,6 +15,7 @@ Nothing here does I/O. The tables are those of the definitions this package was 
 from __future__ import annotations
 
 from .._base.versions import Versions
+from ..enums import ApiKey, ErrorCode
 from ._apis import Api, api, apis, is_retriable
 from ._codec import (
     Request,
@@ -31,7 +32,6 @@ from ._codec import (
 from ._errors import FramingError, UnknownApiError
 from ._framing import MAX_FRAME_SIZE, FrameReader, frame, split_frames
 from ._negotiation import BrokerVersions, negotiate
-from ._tables import ApiKey, ErrorCode
 
 __all__ = [
     "MAX_FRAME_SIZE",

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from .._base.versions import Versions
 from .._core.value import dataclass
-from ..enums import ApiKey
 from ..errors import UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of

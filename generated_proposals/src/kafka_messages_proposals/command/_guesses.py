@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._base.prefixed import class_of
+from .._base.message import class_of
 from .._core.optional import optional
 from .._core.value import dataclass
 from ..explain import Explanation, explain, explain_request

@@ -17,6 +17,7 @@ PARTS = frozenset(
         "arrow",
         "explain",
         "command",
+        "testing",
     }
 )
 """The parts of the package."""

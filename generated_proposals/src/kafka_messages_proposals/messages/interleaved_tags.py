@@ -147,7 +147,7 @@ class InterleavedTags(_InterleavedTagsConstants):
     """Versions 1+, tagged."""
     tag5: int = 0
     """Alone it gives the worked example of the text: tag 5 and length 4 are 0b110010. (versions 0+, tagged)"""
-    parts: list[Part] = field(default_factory=list)
+    pieces: list[Part] = field(default_factory=list)
     """Versions 0+."""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
@@ -162,7 +162,7 @@ class InterleavedTags(_InterleavedTagsConstants):
         tag3: TaggedPart | None = None,
         tag4: bytes = b"",
         tag5: int = 0,
-        parts: Iterable[Part] = (),
+        pieces: Iterable[Part] = (),
         unknown_tagged_fields: RawTaggedFields = (),
     ) -> None:
         self.id = id
@@ -172,7 +172,7 @@ class InterleavedTags(_InterleavedTagsConstants):
         self._tag3 = tag3
         self.tag4 = tag4
         self.tag5 = tag5
-        self.parts = parts if isinstance(parts, list) else list(elements_of(parts, "parts", "Part"))
+        self.pieces = pieces if isinstance(pieces, list) else list(elements_of(pieces, "pieces", "Part"))
         self.unknown_tagged_fields = unknown_tagged_fields
 
     def __eq__(self, other: object) -> bool:
@@ -186,7 +186,7 @@ class InterleavedTags(_InterleavedTagsConstants):
             and self.tag3 == other.tag3
             and self.tag4 == other.tag4
             and self.tag5 == other.tag5
-            and self.parts == other.parts
+            and self.pieces == other.pieces
             and self.unknown_tagged_fields == other.unknown_tagged_fields
         )
 
@@ -352,10 +352,10 @@ def _read_interleaved_tags_0(data: bytes, pos: int) -> tuple[InterleavedTags, in
     x.id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
-        x.parts, pos = _read_all_part_0(data, pos, n - 1)
+        x.pieces, pos = _read_all_part_0(data, pos, n - 1)
     else:
         n, pos = long_count(data, pos, n)
-        x.parts, pos = _read_all_part_0(data, pos, n)
+        x.pieces, pos = _read_all_part_0(data, pos, n)
     x.tag4 = b""
     n = data[pos]
     pos += 1
@@ -424,14 +424,14 @@ def _write_tags_interleaved_tags_0(parent: list[bytes], x: InterleavedTags) -> N
 def _write_interleaved_tags_0(out: list[bytes], x: InterleavedTags) -> None:
     if len(x.tag4):
         raise Refused
-    n = len(x.parts)
+    n = len(x.pieces)
     if n < 127:
         out.append(_pack_iB(x.id, n + 1))
     else:
         out.append(_pack_i(x.id))
         out.append(VARINTS[n + 1])
     if n:
-        _write_all_part_0(out, x.parts)
+        _write_all_part_0(out, x.pieces)
     d_tag3 = x._tag3
     if (
         x.tag0 == 0
@@ -481,8 +481,8 @@ def _size_tags_interleaved_tags_0(x: InterleavedTags) -> int:
 
 def _size_interleaved_tags_0(x: InterleavedTags) -> int:
     size = 6
-    size += _size_all_part_0(x.parts)
-    n = len(x.parts)
+    size += _size_all_part_0(x.pieces)
+    n = len(x.pieces)
     if n > 126:
         size += uvarint_size(n + 1) - 1
     if not (
@@ -559,10 +559,10 @@ def _read_interleaved_tags_1(data: bytes, pos: int) -> tuple[InterleavedTags, in
     x.id, n = _unpack_iB(data, pos)
     pos += 5
     if 0 < n < 128:
-        x.parts, pos = _read_all_part_0(data, pos, n - 1)
+        x.pieces, pos = _read_all_part_0(data, pos, n - 1)
     else:
         n, pos = long_count(data, pos, n)
-        x.parts, pos = _read_all_part_0(data, pos, n)
+        x.pieces, pos = _read_all_part_0(data, pos, n)
     n = data[pos]
     pos += 1
     x.tag0 = 0
@@ -636,14 +636,14 @@ def _write_tags_interleaved_tags_1(parent: list[bytes], x: InterleavedTags) -> N
 
 
 def _write_interleaved_tags_1(out: list[bytes], x: InterleavedTags) -> None:
-    n = len(x.parts)
+    n = len(x.pieces)
     if n < 127:
         out.append(_pack_iB(x.id, n + 1))
     else:
         out.append(_pack_i(x.id))
         out.append(VARINTS[n + 1])
     if n:
-        _write_all_part_0(out, x.parts)
+        _write_all_part_0(out, x.pieces)
     d_tag3 = x._tag3
     if (
         x.tag0 == 0
@@ -700,8 +700,8 @@ def _size_tags_interleaved_tags_1(x: InterleavedTags) -> int:
 
 def _size_interleaved_tags_1(x: InterleavedTags) -> int:
     size = 6
-    size += _size_all_part_0(x.parts)
-    n = len(x.parts)
+    size += _size_all_part_0(x.pieces)
+    n = len(x.pieces)
     if n > 126:
         size += uvarint_size(n + 1) - 1
     if not (
@@ -731,11 +731,11 @@ _InterleavedTagsConstants._facts = (
     '"taggedVersions":"0+"},{"name":"tag4","json":"tag4","type":"bytes","versions":"1+","tag":4'
     ',"taggedVersions":"1+"},{"name":"tag5","json":"tag5","type":"int32","versions":"0+","tag":'
     '5,"taggedVersions":"0+","about":"Alone it gives the worked example of the text: tag 5 and '
-    'length 4 are 0b110010."},{"name":"parts","json":"parts","type":"[]Part","versions":"0+"}],'
-    '"taggedFieldFormat":"interleaved","structs":{"TaggedPart":[{"name":"name","json":"name","t'
-    'ype":"string","versions":"0+"},{"name":"weight","json":"weight","type":"int64","versions":'
-    '"0+","tag":0,"taggedVersions":"0+"}],"Part":[{"name":"index","json":"index","type":"int16"'
-    ',"versions":"0+"}]}}'
+    'length 4 are 0b110010."},{"name":"pieces","json":"pieces","type":"[]Part","versions":"0+"}'
+    '],"taggedFieldFormat":"interleaved","structs":{"TaggedPart":[{"name":"name","json":"name",'
+    '"type":"string","versions":"0+"},{"name":"weight","json":"weight","type":"int64","versions'
+    '":"0+","tag":0,"taggedVersions":"0+"}],"Part":[{"name":"index","json":"index","type":"int1'
+    '6","versions":"0+"}]}}'
 )
 _InterleavedTagsConstants._plan = (
     "1\n"
@@ -743,8 +743,8 @@ _InterleavedTagsConstants._plan = (
     "0-1 0c ;; 0=1\n"
     ":Part index/h\n"
     "0-1 0 ;;\n"
-    ":InterleavedTags id/i tag0/b tag1/s?=~ tag2/[i tag3/~@TaggedPart tag4/y tag5/i parts/[@Par"
-    "t\n"
+    ":InterleavedTags id/i tag0/b tag1/s?=~ tag2/[i tag3/~@TaggedPart tag4/y tag5/i pieces/[@Pa"
+    "rt\n"
     "0 0 7@1c -5! ;; 0=1 1=2cn 2=3c 3=4@0 5=6 ^4\n"
     "1 0 7@1c ;; 0=1 1=2cn 2=3c 3=4@0 4=5c 5=6\n"
 )

@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 from uuid import UUID
 
 from .._core.described import owner_of
 from .._core.structs import StructBase
+from .._core.value import dataclass
 from .._core.wire import ZERO_UUID
 
 MAX_VERSION = 32767
@@ -27,7 +27,7 @@ class Described(Protocol):
     _facts: ClassVar[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Range:
     """Versions of a message, both ends included."""
 
@@ -58,7 +58,7 @@ class Range:
 NO_VERSIONS = Range(0, -1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FieldFacts:
     """One field of the definition."""
 
@@ -96,7 +96,7 @@ class FieldFacts:
     """The name of the enumeration that has names for what the field holds; None where there is none."""
     about: str = ""
     """What the field is, in our words; empty where there is nothing to add to its name."""
-    fields: tuple[FieldFacts, ...] = field(default=(), repr=False)
+    fields: tuple[FieldFacts, ...] = ()
     """The fields of its struct; none where the type is not one."""
 
     @property
@@ -140,7 +140,7 @@ _OWN_DEFAULTS: dict[str, object] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MessageFacts:
     """One definition; ``structs`` has the fields of every struct inside the message, by name."""
 

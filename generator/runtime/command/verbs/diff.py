@@ -27,7 +27,7 @@ def run(given: Given, out: Output) -> int:
 
 def _versions(found: Entry, left: int, right: int, out: Output) -> int:
     """Fields that only one version has, and those that look otherwise."""
-    from ..._base.prefixed import class_of
+    from ..._base.message import class_of
     from .._layouts import rows_of
 
     differing = False
@@ -46,7 +46,7 @@ def _form(kind: str | None, mark: str) -> str | None:
 
 def _messages(found: Entry, version: int, words: list[str], form: str | None, out: Output) -> int:
     """Fields whose values differ; and a word if only the bytes do."""
-    from ..._base.prefixed import class_of
+    from ..._base.message import class_of
     from ...explain import explain
 
     sides = [explain(read_bytes(word, form), class_of(found.name), version) for word in words]

@@ -9,7 +9,7 @@ from .._output import Output, Progress
 
 def run(given: Given, out: Output) -> int:
     """Tagged fields of messages whose name has the pattern in it; 1 if there is none."""
-    from ..._base.prefixed import class_of
+    from ..._base.message import class_of
     from .._layouts import Range, rows_of
 
     pattern = (given.text("pattern") or "").lower()

@@ -20,7 +20,7 @@ FORMS = ("hex", "base64", "raw", "c", "python")
 
 def run(given: Given, out: Output) -> int:
     """The bytes of each JSON value; raises JsonError and EncodeError with the field that does not fit."""
-    from ..._base.prefixed import class_of
+    from ..._base.message import class_of
     from ...json import from_json
 
     found = entry(given.text("message") or "")

@@ -17,7 +17,7 @@ LEGEND = "+ there   ? may be null   t tagged   T tagged, may be null   . not the
 
 def run(given: Given, out: Output) -> int:
     """The matrix, or a layout, or a field."""
-    from ..._base.prefixed import class_of
+    from ..._base.message import class_of
     from .._layouts import rows_of
 
     found = entry(given.text("message") or "")
@@ -99,7 +99,7 @@ def _layout(found: Entry, rows: list[Row], version: int, out: Output, is_whole: 
     out.line(f"version {version}")
     out.table(("field", "type on the wire", ""), [(_indented(row), row.types[version], _words(row)) for row in rows])
     if is_whole:
-        from ..._base.prefixed import class_of
+        from ..._base.message import class_of
 
         out.line()
         out.line(class_of(found.name).schemas()[version].bnf(f"{found.name} (Version: {version})").rstrip("\n"))
