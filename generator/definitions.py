@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_message_generator import rules
-from kafka_message_generator.history.sides import baseline, sides_of
-from kafka_message_generator.history.store import HistoryError
-from kafka_message_generator.merging.collect import with_older
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules import Checked
@@ -96,8 +92,6 @@ def load(
         settings = replace(settings, parts=parts, places=places)
     messages, names = _read(specs, settings, problems)
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
-    if settings.history is not None and not problems.errors:
-        messages = _with_history(specs / settings.history, settings, messages, names, problems)
     checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
@@ -154,23 +148,6 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
     return messages, names
 
 
-def _with_history(
-    root: Path, settings: Settings, messages: list[Message], names: dict[str, str], problems: Problems
-) -> list[Message]:
-    """The messages with the versions of older releases; ``names`` learns of the files that only these have."""
-    try:
-        older = baseline(root.as_posix(), list(sides_of(Path(os.path.normpath(root)))))
-    except HistoryError as error:
-        problems.error(settings.places["history"], str(error))
-        return messages
-    merged = with_older(messages, older, problems)
-    for message in merged[len(messages) :]:
-        released = older.versions[message.name]
-        folder = released[max(released)].side.folders[message.name]
-        names[message.location.file] = f"{folder}/{message.name}.json"
-    return merged
-
-
 def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message]:
     """The messages of files, by what problems call these."""
     for place, path in files.items():
@@ -184,16 +161,14 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
     """The warnings, and those of files whose warnings the settings accept."""
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
-        if problem.location.file in names:  # of a field that only older releases have, nobody can do anything about it
-            by_file.setdefault(names[problem.location.file], []).append(problem)
+        by_file.setdefault(names[problem.location.file], []).append(problem)
     refused = {names.get(problem.location.file) for problem in problems.errors}
     for name in settings.accepted_warnings:
         if name not in by_file and name not in refused:  # warnings are for what can be read
             what = f"accepted-warnings names {name!r}, which has no warning"
             problems.error(settings.places["accepted-warnings"], f"{what}; take it out")
     accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]
-    told = [each for found in by_file.values() for each in found if each not in accepted]
-    return tuple(sorted(told)), tuple(accepted)
+    return tuple(each for each in problems.warnings if each not in accepted), tuple(accepted)
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

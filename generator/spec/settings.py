@@ -54,8 +54,6 @@ class Settings:
     """Requests that have no response."""
     accepted_warnings: tuple[str, ...] = ()
     """Definition files, relative to the specs, whose warnings are known and not worth a word."""
-    history: str | None = None
-    """The folder, relative to the specs, of older releases whose versions the package has as well."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """The folder of definitions that has the records of each topic; ``.`` for the folder of the settings."""
     places: Mapping[str, Location] = field(default_factory=dict)
@@ -97,7 +95,6 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         headers=protocol.choice("headers", HEADERS, "own"),
         one_way=protocol.texts("one-way", texts.line_problem),
         accepted_warnings=definitions.texts("accepted-warnings", texts.line_problem),
-        history=definitions.checked("history", texts.line_problem),
         logs=records.mapping("logs", texts.topic_problem, texts.line_problem),
         places={**package.places, **protocol.places, **records.places, **definitions.places},
         named_files=tuple(package.named),

@@ -113,7 +113,7 @@ def test_the_dissector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_each_byte_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
     """What one wants of the one exchange that went wrong; what is secret stays hidden here, too."""
-    found = lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--text")
+    found = lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--text", "--width", "120")
     assert found[0].split()[3:5] == ["CreateTopics", "v4"]
     assert [line for line in found if line.startswith(("request", "response", "0019"))] == [
         "request, 55 bytes, from 127.0.0.1:49546",

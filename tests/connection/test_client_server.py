@@ -46,7 +46,7 @@ from kafka_messages.protocol import (
     frame,
 )
 
-from tests.support.random_messages import FULL, Draw
+from tests.support.random_messages import FULL, drawn
 
 ALL = announce()
 CLIENT = ApiVersionsRequest(client_software_name="tests", client_software_version="1")
@@ -72,8 +72,8 @@ def test_every_api_at_every_version() -> None:
     client, server, pairs = ClientConnection("me"), ServerConnection(), 0
     for api in apis():
         for version in api.valid_versions:
-            request: Any = Draw(api.request_class, version, f"{api}", FULL).message()
-            response: Any = Draw(api.response_class, version, f"{api}", FULL).message()
+            request: Any = drawn(api.request_class, version, f"{api}", **FULL)
+            response: Any = drawn(api.response_class, version, f"{api}", **FULL)
             if api.key == ApiKey.PRODUCE:
                 request.acks = -1
             if api.key == ApiKey.API_VERSIONS:

@@ -25,7 +25,7 @@ PROBE = message(
     field("ErrorCode", "int16"),
     field("Kinds", "[]int16"),
     field("First", "Part"),
-    field("Parts", "[]Part"),
+    field("Pieces", "[]Part"),
     commonStructs=[{"name": "Part", "versions": "0+", "fields": [field("Kind", "int8")]}],
 )
 MEMBERS = [{"name": "ON", "value": 1, "about": "Lit."}, {"name": "OFF", "value": 0}]
@@ -92,10 +92,10 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
         ("1: $[0].fields[0].message: there is no message 'Prob' with versions; name one, or leave it out",),
     ),
     (
-        [lamp("Kinde", "Parts.Word")],
+        [lamp("Kinde", "Pieces.Word")],
         (
             "1: $[0].fields[0].fields[0]: Probe has no field 'Kinde'; write it like Topics.Name",
-            "1: $[0].fields[0].fields[1]: Probe has no field 'Parts.Word'; write it like Topics.Name",
+            "1: $[0].fields[0].fields[1]: Probe has no field 'Pieces.Word'; write it like Topics.Name",
         ),
     ),
     (
@@ -122,8 +122,8 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
         ("1: $[0].fields[0].fields[1]: Kind of Probe takes Lamp already; keep one",),
     ),
     (
-        [lamp("First.Kind"), lamp("Parts.Kind", name="Other")],
-        ("1: $[1].fields[0].fields[0]: Parts.Kind of Probe takes Lamp already; keep one",),
+        [lamp("First.Kind"), lamp("Pieces.Kind", name="Other")],
+        ("1: $[1].fields[0].fields[0]: Pieces.Kind of Probe takes Lamp already; keep one",),
     ),
 ]
 
@@ -162,7 +162,7 @@ def test_an_own_package_has_its_enumerations(tmp_path: Path) -> None:
     }
     size = {**members(("NONE", -1)), "name": "Size", "special": True, "source": "KIP-0", "about": "How much."}
     size["fields"] = [{"message": "Probe", "fields": ["Kinds"]}]
-    (specs / "enumerations.json").write_text(json.dumps([lamp("First.Kind", "Parts.Kind", "Flag"), word, size]))
+    (specs / "enumerations.json").write_text(json.dumps([lamp("First.Kind", "Pieces.Kind", "Flag"), word, size]))
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 0
     package = import_package(tmp_path / "out" / "src", name)
     enums, form = importlib.import_module(f"{name}.enums"), importlib.import_module(f"{name}.json")
@@ -170,7 +170,7 @@ def test_an_own_package_has_its_enumerations(tmp_path: Path) -> None:
         each.name: each.enumeration for each in importlib.import_module(f"{name}.schema").fields_of(package.Probe)
     }
     assert fields == {
-        **dict.fromkeys(("kind", "ratio", "first", "parts")),
+        **dict.fromkeys(("kind", "ratio", "first", "pieces")),
         "word": "Word",
         "flag": "Lamp",
         "error_code": "ErrorCode",
@@ -181,9 +181,9 @@ def test_an_own_package_has_its_enumerations(tmp_path: Path) -> None:
     assert (enums.Lamp.ON.description, enums.Lamp.OFF.description) == ("Lit.", "")
     assert enums.Size.__doc__ == "How much. Source: KIP-0."
     part = sys.modules[package.Probe.__module__].Part
-    probe = package.Probe(parts=[part(kind=1), part(kind=7)], flag=True, kinds=[-1, 5], word="please", error_code=4)
+    probe = package.Probe(pieces=[part(kind=1), part(kind=7)], flag=True, kinds=[-1, 5], word="please", error_code=4)
     named = form.to_json(probe, 0, names=True)
-    assert named["parts"] == [{"kind": "ON"}, {"kind": 7}]
+    assert named["pieces"] == [{"kind": "ON"}, {"kind": 7}]
     assert named["first"] == {"kind": "OFF"}
     assert (named["flag"], named["kinds"], named["word"], named["errorCode"]) == ("ON", ["NONE", 5], "please", 4)
     again = form.from_json(package.Probe, json.loads(json.dumps(named)), 0, names=True)

@@ -54,7 +54,8 @@ FULL = """
 [package]
 version = "4.9.9.1"
 parts = [
-  "protocol", "connection", "records", "secrets", "capture", "wireshark", "arrow", "batches", "segments", "explain", "command", "testing"
+  "protocol", "connection", "records", "secrets", "capture", "wireshark",
+  "arrow", "batches", "segments", "explain", "command", "testing",
 ]
 program = "asks"
 import-name = "sample_package"

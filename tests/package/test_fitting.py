@@ -26,7 +26,8 @@ from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.schema import FieldFacts, Lost, Range, facts_of, fields_of
 
-from tests.support.random_messages import MIXED, PACKAGES, Draw, Package, messages, versions_of
+from tests.support.random_messages import PACKAGES, Package, messages, versions_of
+from tests.support.random_messages import drawn as one_drawn
 
 NAMES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
 TOPIC = UUID(int=7)
@@ -35,7 +36,7 @@ TOPIC = UUID(int=7)
 def drawn(cls: type[Message]) -> Iterator[Message]:
     """A message of each version, and the richest of the newest."""
     for version in versions_of(cls):
-        yield Draw(cls, version, f"fitting {cls.NAME} {version}", MIXED).message()
+        yield one_drawn(cls, version, f"fitting {cls.NAME} {version}")
     yield from messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from kafka_messages import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
     EncodeError,
+    Message,
     MetadataResponse,
     RequestHeader,
 )
@@ -24,14 +27,15 @@ from kafka_messages.protocol import (
     read_request_header,
 )
 from kafka_messages.schema.escaped import read_escaped, write_escaped
+from kafka_messages.testing.draw import Chances, Draw
 
-from tests.support.random_messages import MIXED, Chances, Draw, Package, messages, versions_of
+from tests.support.random_messages import Package, drawn, messages, versions_of
 
 BAD = b"caf\xe9 \xff\xed\xa0\x80"
 ESCAPED = "caf\udce9 \udcff\udced\udca0\udc80"
 
 
-class Escaped(Draw):
+class Escaped(Draw[Message]):
     """Every text has bytes in it that are no UTF-8."""
 
     def text(self) -> str:
@@ -93,7 +97,7 @@ def test_every_message_keeps_such_text(name: str) -> None:
     """At every version, in every field: what was written is read, and written again to the same bytes."""
     cls = Package("kafka_messages").message(name)
     for version in versions_of(cls):
-        message = Escaped(cls, version, f"{name} {version}", Chances(null=0.1, default=0.1)).message()
+        message = Escaped(cls, version, random.Random(f"{name} {version}"), Chances(null=0.1, default=0.1)).message()
         data = message.write(version, text="surrogateescape")
         again = cls.read(data, version, text="surrogateescape")
         assert again == message
@@ -128,7 +132,7 @@ def test_any_bytes_are_text(one: bytes, other: bytes) -> None:
 @given(st.data())
 def test_damaged_bytes_that_are_read_are_kept(data: st.DataObject) -> None:
     """Any byte of a response changed: what can be read this way is written, and read as the same again."""
-    message = Draw(MetadataResponse, 12, "text", MIXED).message()
+    message = drawn(MetadataResponse, 12, "text")
     written = bytearray(message.write(12))
     written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(128, 255))
     try:

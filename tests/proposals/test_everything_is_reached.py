@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ PRINTER = [
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
 """Everything that decides what is printed for a message. There is no exception: what no definition needs can go."""
-OF_PACKAGES = ("README.md", "__init__.py", *package.TABLES.values(), "pyproject.toml")
+OF_PACKAGES = ("README.md", "__init__.py", *(name for _, name in package.TABLES), "pyproject.toml")
 """The files that are printed once a package, from all its definitions."""
 
 
@@ -69,12 +70,15 @@ def test_every_branch_of_every_template_is_taken(
         for file in files:
             shutil.copy(file, folder)
     (records / "package.toml").write_text('[package]\nurls = { Source = "https://example.org" }\n')
+    members = [{"name": "ONE", "value": 1, "about": "Just one."}, {"name": "TWO", "value": 2}]
+    (records / "enumerations.json").write_text(json.dumps([{"name": "Few", "members": members}]))
+    (records / "errors.json").write_text(json.dumps([{"name": "NONE", "code": 0, "retriable": False}]))
     for specs in (KAFKA, PROPOSALS, records, removed):
         loaded = proposals if specs is PROPOSALS else definitions.load(specs)
-        identity = identity_of(loaded, "reached")
+        identity = identity_of(loaded, None if specs is KAFKA else "reached")
         for name in OF_PACKAGES:
             package._template(name, identity, loaded)
-    assert branches.missing == []
+    assert "\n".join(branches.missing) == ""
 
 
 def removed_apis() -> list[Path]:

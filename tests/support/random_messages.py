@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -56,3 +57,13 @@ def messages(message: type[Message], version: int, seed: int = 0, mixed: int = 3
     """What the package of a class draws: a full message, one of nulls and ``mixed`` others."""
     drawn: Iterator[Message] = package_of(message).module("testing").random_messages(message, version, seed, mixed)
     return drawn
+
+
+def drawn(message: type[Message], version: int, seed: str, **chances: float) -> Any:
+    """One message of a class, drawn from a seed with chances other than the usual ones."""
+    room = package_of(message).module("testing.draw")
+    return room.Draw(message, version, random.Random(seed), room.Chances(**chances)).message()
+
+
+FULL = {"null": 0.0, "default": 0.0, "unknown": 1.0, "empty": 0.0}
+"""Chances by which every field of the version is there, with something in it."""

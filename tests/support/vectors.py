@@ -169,7 +169,7 @@ class _Walk:
         if isinstance(kind, Schema):
             return self.struct(kind, start, path, is_tagged)
         if isinstance(kind, NullableStruct):
-            _, end = kind._presence.read(self.data, start)
+            _, end = kind.presence.read(self.data, start)
             self.add(Site(path, "presence", start, end, kind, is_tagged))
             value, after = kind.read(self.data, start)
             return after if value is None else self.value(kind.schema, end, path, is_tagged)

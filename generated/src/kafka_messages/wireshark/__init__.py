@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .._base.message import Message
-from .._base.message import class_of
+from .._base.message import Message, class_of
 from ..protocol import Api, ErrorCode, apis
 from .conversations import CONVERSATIONS
 from .reading import READING

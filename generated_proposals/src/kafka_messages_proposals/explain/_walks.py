@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from .._base.message import Message, unsupported
-from .._base.message import class_of
+from .._base.message import Message, class_of, unsupported
 from .._core.optional import module
 from .._core.wire import as_bytes
 from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
