@@ -244,6 +244,14 @@ def history(session: nox.Session) -> None:
     """Take the definitions of every Kafka release from Maven Central into specs/history; needs Maven."""
     install(session, *GENERATOR)
     session.run("kafka-message-generator", "import-history", "--to", "specs/history", "--work", ".work/history")
+    session.run("kafka-message-generator", "evolution", "--past", "docs/history.md")
+
+
+@nox.session(name="history-classes")
+def history_classes(session: nox.Session) -> None:
+    """Kafka's own classes exchange the bytes that docs/history.md shows; after nox -s history; needs a JDK."""
+    install(session, *GENERATOR, *groups("tests"))
+    session.run("python", "-m", "tests.evolution.kafka_classes", ".work/history")
 
 
 @nox.session

@@ -9,8 +9,10 @@ from pathlib import Path
 from kafka_message_generator.evolution import formats
 from kafka_message_generator.evolution.findings import ADVICE, LEVELS, RULES
 from kafka_message_generator.evolution.inputs import HISTORY, KINDS, InputError, baseline_of, side_of
+from kafka_message_generator.evolution.past import page
 from kafka_message_generator.evolution.report import Report, compare
 from kafka_message_generator.evolution.waivers import WaiverError, read_waivers, waived
+from kafka_message_generator.history.store import HistoryError
 from kafka_message_generator.spec.source import SpecError
 
 EXAMPLE = "kafka-message-generator evolution --old git:main --new specs/kafka"
@@ -37,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--waivers", type=Path, metavar="FILE", help="differences that are agreed to, as TOML")
     parser.add_argument("--list-rules", action="store_true", help="print every rule with its level, reason and source")
+    what = "write the page on the wire differences between neighbouring releases instead"
+    parser.add_argument("--past", type=Path, metavar="FILE", help=what)
     parser.set_defaults(run=run)
 
 
@@ -46,8 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(rules_text())
         return COMPATIBLE
     try:
+        if arguments.past is not None:
+            arguments.past.write_text(page(arguments.history), encoding="utf-8", newline="\n")
+            return COMPATIBLE
         report = _report(arguments)
-    except (InputError, SpecError, WaiverError, OSError) as error:
+    except (InputError, HistoryError, SpecError, WaiverError, OSError) as error:
         print(error, file=sys.stderr)
         print("nothing was compared", file=sys.stderr)
         return NOT_COMPARED

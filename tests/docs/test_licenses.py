@@ -49,7 +49,9 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
                 wheel.writestr(f"{name}-1.0.dist-info/licenses/{each}", data)
             wheel.writestr(f"{name}-1.0.dist-info/METADATA", metadata(folder))
             for each in distributions.contents_of(name, folder) | ({stale} if stale.startswith(f"{name}/") else set()):
-                wheel.writestr(each + (".cpython-311-x86_64-linux-gnu.so" if each in EXTENSIONS.values() else ""), "")
+                wheel.writestr(
+                    each + (".cpython-311-x86_64-linux-gnu.so" if each in EXTENSIONS.get(name, ()) else ""), ""
+                )
         with tarfile.open(target / f"{name}-1.0.tar.gz", "w:gz") as source:
             modules = dict.fromkeys(distributions.sources_of(folder).values(), b"")
             for each, data in (files | modules | {"PKG-INFO": metadata(folder)}).items():
@@ -85,7 +87,8 @@ def test_the_check_of_the_native_core(tmp_path: Path) -> None:
         for each in wheel.namelist():
             if not each.endswith(".so"):
                 without.writestr(each, wheel.read(each))
-    assert list(distributions.problems(tmp_path)) == [f"{other.name}: kafka_messages_native/_core is missing"]
+    missing = [f"{other.name}: kafka_messages_native/{each} is missing" for each in ("_columns", "_core")]
+    assert list(distributions.problems(tmp_path)) == missing
     other.unlink()
     made.unlink()
     none = "kafka_messages_native: 0 files that are its wheel, expected one for each CPython"

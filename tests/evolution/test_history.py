@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_message_generator.evolution.past import page
 from kafka_message_generator.history import importer, mending, store
 from kafka_message_generator.history.sides import side_of_release
 from tests.support.pages import ROOT
@@ -172,3 +173,8 @@ def test_a_mend_is_said_and_must_fit(tmp_path: Path) -> None:
                 store.HistoryError, match=r"what is mended in DescribeProducersRequest\.json of 2\.8\.0 is not there"
             ):
                 importer.import_history({"2.8.0": [path]}, tmp_path / "other")
+
+
+def test_the_page_on_the_past_is_what_the_history_says() -> None:
+    """A page of facts that nobody writes by hand; nox -s history makes it."""
+    assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)

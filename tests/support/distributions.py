@@ -23,7 +23,9 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages_spark": ROOT / "pipeline",
 }
 """The folder of each distribution, by its name in file names."""
-EXTENSIONS: Mapping[str, str] = {"kafka_messages_native": "kafka_messages_native/_core"}
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {
+    "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
+}
 """What is compiled, by distribution: a wheel for each interpreter has it, and no wheel has what it is made of."""
 LICENSES = ("LICENSE", "NOTICE")
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
@@ -47,11 +49,11 @@ def sources_of(project: Path) -> dict[str, str]:
 def contents_of(name: str, project: Path) -> set[str]:
     """The files that belong into a wheel; of an extension the name alone, which ends differently for each interpreter."""
     files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
-    return files | ({EXTENSIONS[name]} if name in EXTENSIONS else set())
+    return files | set(EXTENSIONS.get(name, ()))
 
 
 _IS_NO_SOURCE = re.compile(r"__pycache__/|\.egg-info/|^README\.md$")
-_EXTENSION = re.compile(r"\.(?:cpython-|cp)3[^/]*\.(?:so|pyd)$")
+_EXTENSION = re.compile(r"\.(?:(?:cpython-|cp)3[^/]*|abi3)\.(?:so|pyd)$")
 
 
 def problems(folder: Path) -> Iterator[str]:

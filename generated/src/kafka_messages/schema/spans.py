@@ -63,7 +63,7 @@ class Span:
 
     def leaves(self) -> Iterator[Span]:
         """The spans without others inside, by their bytes."""
-        waiting = [self]
+        waiting: list[Span] = [self]
         while waiting:
             span = waiting.pop()
             if span.children:
@@ -73,7 +73,7 @@ class Span:
 
     def all(self) -> Iterator[Span]:
         """This span and all within, each before what is inside it."""
-        waiting = [self]
+        waiting: list[Span] = [self]
         while waiting:
             span = waiting.pop()
             yield span

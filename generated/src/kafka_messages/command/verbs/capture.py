@@ -94,16 +94,16 @@ def _explained(exchange: Any) -> Iterator[tuple[str, Any, Any]]:
     from ...explain import explain_request, explain_response
 
     api = exchange.api
-    is_known = api is not None and not api.is_removed
+    known = None if api is None or api.is_removed else api
     if exchange.request_frame is not None:
         data = exchange.request_frame.data
-        yield "request", exchange.request_frame, explain_request(data) if is_known else None
+        yield "request", exchange.request_frame, None if known is None else explain_request(data)
     if exchange.response_frame is not None:
         explained = None
-        if is_known:
+        if known is not None:
             with suppress(KafkaMessageError):  # a version that there is not
                 explained = explain_response(
-                    exchange.response_frame.data, int(api.key), exchange.header.request_api_version
+                    exchange.response_frame.data, int(known.key), exchange.header.request_api_version
                 )
         yield "response", exchange.response_frame, explained
 

@@ -1,0 +1,93 @@
+"""Kafka's own classes of neighbouring releases are given the bytes that differ: python -m tests.evolution.kafka_classes JARS
+
+JARS is the work folder of ``import-history``. Needs a JDK.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from kafka_message_generator.evolution.findings import Direction, Finding
+from kafka_message_generator.evolution.report import compare
+from kafka_message_generator.history.sides import Side, baseline, sides_of
+from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = Path(__file__).parent / "java" / "Exchange.java"
+TIMEOUT_SECONDS = 120
+
+
+def main(jars: Path) -> int:
+    """Exchange every witness; the exit code is 1 where Kafka's classes do not confirm one."""
+    with tempfile.TemporaryDirectory() as compiled:
+        subprocess.run(["javac", "-d", compiled, str(PROGRAM)], check=True, timeout=TIMEOUT_SECONDS)
+        wrong, count = [], 0
+        for before, side in pairwise(sides_of(ROOT / "specs" / "history")):
+            for finding, writer, reader, data in exchanges(before, side):
+                count += 1
+                own, other = (said(finding, each, data, jars, compiled) for each in (writer, reader))
+                if not own.startswith(f"again {data.hex()} ") or other == own:
+                    wrong.append(
+                        f"{side.name} {finding.place} {data.hex()}: {writer.name}: {own}; {reader.name}: {other}"
+                    )
+                else:
+                    print(f"{side.name}: {finding.place}: {writer.name} writes {data.hex()}, {reader.name}: {other}")
+    print("\n".join(wrong))
+    print(f"{count} witnesses, {len(wrong)} not confirmed")
+    return int(bool(wrong))
+
+
+def exchanges(before: Side, side: Side) -> Iterator[tuple[Finding, Side, Side, bytes]]:
+    """Each witness between two releases, with the side that wrote it and the one that reads it."""
+    for finding in compare(baseline(before.name, [before]), side).findings:
+        if finding.level == "wire":
+            for direction, writer, reader in (
+                (finding.new_reads_old, before, side),
+                (finding.old_reads_new, side, before),
+            ):
+                if isinstance(direction, Direction) and direction.witness is not None:
+                    yield finding, writer, reader, direction.witness.data
+
+
+def said(finding: Finding, side: Side, data: bytes, jars: Path, compiled: str) -> str:
+    """What the classes of a release make of bytes."""
+    folder = jars / side.name.removeprefix("Kafka ")
+    kind = side.messages[finding.message].kind
+    name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")
+    line = f"{classes(folder)[name]} {finding.versions[0]} {data.hex()}\n"
+    path = ":".join([compiled, *map(str, sorted(folder.glob("*.jar")))])
+    done = subprocess.run(
+        ["java", "-cp", path, "Exchange"],
+        input=line,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=TIMEOUT_SECONDS,
+    )
+    return done.stdout.strip()
+
+
+@cache
+def classes(folder: Path) -> dict[str, str]:
+    """The generated classes of a release by their names without packages."""
+    found = {}
+    for jar in sorted(folder.glob("*.jar")):
+        with zipfile.ZipFile(jar) as archive:
+            for name in archive.namelist():
+                if re.search(r"/(message|metadata|generated)/[A-Za-z]+\.class$", name):
+                    found[name.rpartition("/")[2].removesuffix(".class")] = name.removesuffix(".class").replace(
+                        "/", "."
+                    )
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
