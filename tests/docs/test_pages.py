@@ -44,12 +44,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("page", ALONE)
 def test_python_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each block goes on from the one before; what a comment behind a print says, in this order, is printed."""
+    """Each block goes on from the one before; what comments at a print and blocks say, in this order, is printed."""
     if page in NEEDS_ARROW and not (find_spec("pyarrow") and find_spec("numpy")):
         pytest.skip("the extra `arrow` is not installed")
     pages.run(page, {"__name__": "__main__"})
     printed = iter(capsys.readouterr().out.splitlines())
     assert [said for said in pages.told_output(page) if said not in printed] == []
+
+
+def test_told_output() -> None:
+    """What no rule takes for printed text is compared with nothing: comments below a print, and blocks behind a script."""
+    below, block = pages.told_output("docs/guide/versions.md"), pages.told_output("docs/numbers.md")
+    assert "topics[0].topic_id: dropped, only versions 10+ have this field" in below
+    assert "()" in below
+    assert "brokers MetadataResponseBroker 0+ none" in block
 
 
 @pytest.mark.parametrize("page", pages.pages())

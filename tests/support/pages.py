@@ -120,6 +120,27 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
 
 
 def told_output(page: str) -> list[str]:
-    """What comments behind calls of print say is printed."""
-    scripts = (block.text for block in to_run(page, "python") if not block.is_doctest)
-    return [said for script in scripts for said in re.findall(r"^ *print\(.*\)  # (.*)$", script, re.MULTILINE)]
+    """What is said to be printed: comments behind calls of print and below them, and the block that follows a script."""
+    told: list[str] = []
+    before: Block | None = None
+    for block in blocks(page):
+        if block.language == "python" and block.not_run is None and not block.is_doctest:
+            told += _said(block.text)
+        elif block.language == "" and before and before.language == "python" and before.not_run is None:
+            told += block.text.splitlines()
+        before = block
+    return told
+
+
+def _said(script: str) -> list[str]:
+    found: list[str] = []
+    is_below = False
+    for line in script.splitlines():
+        if behind := re.fullmatch(r" *print\(.*\)  # (.*)", line):
+            found.append(behind[1])
+            is_below = False
+        elif is_below and (below := re.fullmatch(r" *# (.*)", line)):
+            found.append(below[1])
+        else:
+            is_below = re.fullmatch(r" *print\(.*\)", line) is not None
+    return found

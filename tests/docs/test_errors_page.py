@@ -1,0 +1,30 @@
+"""The page on errors has every error that a user of the package can name."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.support import pages
+
+PACKAGE = pages.ROOT / "generated/src/kafka_messages"
+
+
+def _public() -> set[str]:
+    """The names of errors in the ``__all__`` of modules that are not private; read, as some need what is not installed."""
+    found: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        inside = path.relative_to(PACKAGE).with_suffix("").parts
+        if any(part.startswith("_") for part in inside if part != "__init__"):
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                found |= {name for name in ast.literal_eval(node.value) if name.endswith("Error")}
+    return found - {"Error", "FoundError"}  # error codes in responses, which nobody raises
+
+
+def test_every_error() -> None:
+    """An error that the page lacks is caught by nobody who plans for errors with it."""
+    public = _public()
+    assert {"JsonError", "RemoteProtocolError", "CorruptSegmentError"} < public
+    text = pages.text("docs/guide/errors.md")
+    assert {name for name in public if f"`{name}`" not in text} == set()
