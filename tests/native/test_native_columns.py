@@ -388,6 +388,27 @@ def test_texts_that_lie_are_declined(offsets: list[int]) -> None:
     assert refused(pa.StructArray.from_arrays(children, fields=list(found.type)), OffsetCommitValue, 3)
 
 
+@pytest.mark.parametrize("lie", [3000, 30_000, 1_000_000])
+def test_texts_that_lie_within_a_slice_are_declined(lie: int) -> None:
+    """An offset that is the last one of a slice is no measure of the bytes: these are those of the whole column."""
+    found = decode(pa.array(ROWS[:1] * 6), OffsetCommitValue, 3)
+    bounds = pa.array([0, 1, lie, 3, 4, 5, 6], pa.int32()).buffers()[1]
+    text = pa.Array.from_buffers(pa.string(), 6, [None, bounds, pa.py_buffer(b"sixsix")])
+    children = [text if field.name == "metadata" else found.field(field.name) for field in found.type]
+    array = pa.StructArray.from_arrays(children, fields=list(found.type))
+    assert refused(array[:2], OffsetCommitValue, 3)
+    assert refused(array[1:3], OffsetCommitValue, 3)
+
+
+def test_a_column_that_stands_twice_is_declined() -> None:
+    """At its own place and before it: nobody can say which is meant."""
+    found = decode(pa.array(ROWS[:1]), OffsetCommitValue, 3)
+    names = ["leader_epoch", *(field.name for field in found.type if field.name != "offset"), "offset"]
+    array = pa.StructArray.from_arrays([found.field(name) for name in names], names=names)
+    assert array.type.get_all_field_indices("leader_epoch") == [0, 1]
+    assert refused(array, OffsetCommitValue, 3)
+
+
 def refused(array: Any, message: Any, version: int) -> bool:
     plan = extension.plan(message._plan, False)
     return not isinstance(extension.encode(plan, *array.__arrow_c_array__(), version, False), tuple)

@@ -31,7 +31,7 @@ static int64_t most_of(int kind)
 static int64_t child_called(const struct ArrowSchema *schema, const char *name, int64_t place)
 {
     if (place >= 0 && place < schema->n_children && strcmp(schema->children[place]->name, name) == 0) {
-        for (int64_t i = place + 1; i < schema->n_children; i++) if (strcmp(schema->children[i]->name, name) == 0) return -2;
+        for (int64_t i = 0; i < schema->n_children; i++) if (i != place && strcmp(schema->children[i]->name, name) == 0) return -2;
         return place;
     }
     int64_t found = -1;
@@ -98,8 +98,10 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
     input->offsets = array->buffers[1];
     if (kind == LIST) return bind_list(writing, field, schema, array);
     input->data = array->buffers[2];
-    int64_t bytes = bytes_in(input) - (count == 0 ? 0 : input->offsets[input->base]);
-    if (bytes < 0 || (bytes_in(input) > 0 && input->data == NULL)) return -1;
+    input->bytes = array->length == 0 ? 0 : input->offsets[array->offset + array->length];
+    int64_t last = count == 0 ? 0 : input->offsets[input->base + count];
+    int64_t bytes = last - (count == 0 ? 0 : input->offsets[input->base]);
+    if (bytes < 0 || last > input->bytes || (input->bytes > 0 && input->data == NULL)) return -1;
     if (writing->way->is_live[field]) writing->estimate += bytes;
     return 0;
 }

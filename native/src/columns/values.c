@@ -15,7 +15,7 @@ static int is_default(Writing *writing, uint32_t number, int64_t i)
         memcpy(&wanted, &field->bits, 8);
         return given == wanted;
     case UUID: case STRING: case BYTES: case LIST: {
-        limit = field->kind == LIST ? INT32_MAX : bytes_in(input);
+        limit = field->kind == LIST ? INT32_MAX : input->bytes;
         int64_t size = run_at(input, i, limit, &start);
         if (size < 0) return refuse(writing, DECLINED);
         if (field->kind == LIST) return size == 0;

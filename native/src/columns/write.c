@@ -12,6 +12,7 @@
 static NOINLINE uint8_t *more_room(Writing *writing, uint8_t *q, int64_t size)
 {
     int64_t used = q - writing->start, room = 2 * (used + size) + 64;
+    if (used + size > INT32_MAX) DECLINE;            /* more than offsets can say, which only lists that share elements come to */
     Block *block = new_block(room);
     uint8_t *start = block == NULL ? NULL : cut(block, room - 64);
     if (start == NULL) { drop_block(block); writing->why = NO_MEMORY; return NULL; }
@@ -58,7 +59,7 @@ INLINE uint8_t *put_length(uint8_t *q, const Op *op, int64_t length)
 
 static uint8_t *write_sized(Writing *writing, const Op *op, const Input *input, int64_t i, uint32_t most, uint8_t *q)
 {
-    int64_t start, limit = bytes_in(input), size = run_at(input, i, limit, &start);
+    int64_t start, limit = input->bytes, size = run_at(input, i, limit, &start);
     if (size < 0) DECLINE;
     if (op->kind == STRING && size > MAX_STRING) FAIL;
     q = put_length(q, op, size);
@@ -179,7 +180,7 @@ uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_
                 break;
             case OP_FLOAT64: memcpy(&value, input->data + 8 * at, 8); put64(q, (uint64_t)value); q += 8; break;
             case OP_UUID: {
-                int64_t start, size = run_at(input, i, bytes_in(input), &start);
+                int64_t start, size = run_at(input, i, input->bytes, &start);
                 if (size < 0) DECLINE;
                 if (size != 22 || uuid_of(q, input->data + start) < 0) FAIL;
                 q += 16;

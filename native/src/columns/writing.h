@@ -9,6 +9,7 @@ typedef struct {
     const uint8_t *valid, *data;
     const int32_t *offsets;
     int64_t base, count;
+    int64_t bytes;               /* of a text column: the last offset of the whole array, which its producer vouches for */
     uint8_t width;               /* bytes of an integer, which may be another than the field's; 0 for what is none */
     uint8_t is_unsent;           /* not there, or of Arrow's type null: null everywhere */
 } Input;
@@ -70,8 +71,5 @@ INLINE int64_t run_at(const Input *input, int64_t i, int64_t limit, int64_t *sta
     *start = from;
     return from < 0 || to < from || to > limit ? -1 : to - from;
 }
-
-/* The offset behind the last byte of a text column. */
-INLINE int64_t bytes_in(const Input *input) { return input->count == 0 ? 0 : input->offsets[input->base + input->count]; }
 
 #endif
