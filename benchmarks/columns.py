@@ -111,7 +111,7 @@ def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
             ("native", ("native columns", "native objects")),
             ("pure", ("numpy columns", "pure objects")),
         ):
-            kafka_messages.set_rendering(rendering)  # type: ignore[arg-type]
+            kafka_messages.set_rendering(rendering)  # type: ignore[arg-type]  # the two words of the line above
             for operation, calls in work.items():
                 for kind in kinds:
                     call, factor = calls[kind.split()[1]]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from kafka_message_generator.history import importer, store
-from kafka_message_generator.release.artifacts import ArtifactError
+from kafka_message_generator.release.artifacts import ArtifactError, order
 from kafka_message_generator.release.published import jars_of, published
 
 ABOUT = "take the definitions of every Kafka release from its artifacts, as facts"
@@ -25,8 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Import every release; those whose jars are here already are not downloaded again."""
     try:
         versions = published(arguments.work)
-        first = store.order(importer.FIRST)
-        releases = [version for version in versions["kafka-clients"] if store.order(version) >= first]
+        first = order(importer.FIRST)
+        releases = [version for version in versions["kafka-clients"] if order(version) >= first]
         jars = {}
         for number, release in enumerate(releases, 1):
             if sys.stderr.isatty():

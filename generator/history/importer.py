@@ -12,7 +12,7 @@ from pathlib import Path
 from kafka_message_generator.history import store
 from kafka_message_generator.history.mending import completed, mended
 from kafka_message_generator.release import facts
-from kafka_message_generator.release.artifacts import ARTIFACTS, CORE
+from kafka_message_generator.release.artifacts import ARTIFACTS, CORE, order
 from kafka_message_generator.spec import source
 
 FIRST = "2.2.0"
@@ -38,7 +38,7 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
     ``say`` is told what is mended on the way. Raises HistoryError for a definition that cannot be read, or two of one name.
     """
     releases = {}
-    for release in sorted(jars, key=store.order):
+    for release in sorted(jars, key=order):
         found: dict[str, tuple[str, str]] = {}
         for jar in sorted(jars[release]):
             for each in _definitions(jar, release, say):

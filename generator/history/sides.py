@@ -125,8 +125,7 @@ def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
     message = reader.read_message(node, problems) if node is not None else None
     if message is None:
         raise SpecError(problems.errors)
-    checked = rules.check([message], problems, [message.name])[0]
-    of_itself = [problem for problem in problems.errors if " has no request; " not in problem.message]
-    if of_itself:
-        raise SpecError(of_itself)
+    checked = rules.check_alone(message, problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
     return message, None if message.is_removed else builder.build(checked, path.name)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_message_generator.release.artifacts import order
+
 TABLE, DEFINITIONS = "releases.json", "definitions"
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
@@ -91,11 +93,6 @@ def path_of(root: Path, name: str, release: str) -> Path:
 
 def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
-
-
-def order(release: str) -> tuple[int, ...]:
-    """Releases by number: 3.10.0 is after 3.9.2."""
-    return tuple(int(number) for number in release.split("."))
 
 
 def read(root: Path) -> History:

@@ -88,8 +88,7 @@ def _prove(plan: MessagePlan, released: Released, version: int) -> None:
 
 def _plan(message: Message) -> MessagePlan:
     problems = Problems()
-    checked = rules.check([message], problems, [message.name])[0]
-    wrong = [problem for problem in problems.errors if " has no request; " not in problem.message]
-    if wrong:
-        raise CannotMerge("; ".join(problem.message for problem in wrong))
+    checked = rules.check_alone(message, problems)
+    if problems.errors:
+        raise CannotMerge("; ".join(problem.message for problem in problems.errors))
     return builder.build(checked, message.name)

@@ -70,6 +70,20 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = ()) -> Jars:
     return Jars(release, {artifact: _version(artifact, jars) for artifact in ARTIFACTS}, jars)
 
 
+def order(release: str) -> tuple[int, ...]:
+    """Releases by number: 3.10.0 is after 3.9.2."""
+    return tuple(int(number) for number in release.split("."))
+
+
+def pom_of(dependencies: str) -> str:
+    """A project that only has dependencies."""
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
+        "<groupId>kafka-messages</groupId><artifactId>release</artifactId><version>1</version>"
+        f"<packaging>pom</packaging>\n<dependencies>\n{dependencies}</dependencies></project>\n"
+    )
+
+
 def need_maven() -> None:
     """Raise ArtifactError where there is no Maven."""
     if shutil.which("mvn") is None:
@@ -90,11 +104,7 @@ def _pom(release: str, artifacts: tuple[str, ...]) -> str:
         f"<version>{escape(_wanted(artifact, release))}</version></dependency>\n"
         for artifact in artifacts
     )
-    return (
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
-        "<groupId>kafka-messages</groupId><artifactId>release</artifactId><version>1</version>"
-        f"<packaging>pom</packaging>\n<dependencies>\n{dependencies}</dependencies></project>\n"
-    )
+    return pom_of(dependencies)
 
 
 def _wanted(artifact: str, release: str) -> str:

@@ -6,7 +6,16 @@ import re
 import subprocess
 from pathlib import Path
 
-from kafka_message_generator.release.artifacts import ARTIFACTS, CORE, GROUP, TIMEOUT_SECONDS, ArtifactError, need_maven
+from kafka_message_generator.release.artifacts import (
+    ARTIFACTS,
+    CORE,
+    GROUP,
+    TIMEOUT_SECONDS,
+    ArtifactError,
+    need_maven,
+    order,
+    pom_of,
+)
 
 MODULES = (*ARTIFACTS, CORE)
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)+")
@@ -27,7 +36,7 @@ def _versions(folder: Path, module: str) -> list[str]:
     if not tables:
         raise ArtifactError(f"Maven resolved {module}, but left no list of its versions in {folder}")
     found = {version for table in tables for version in _VERSION.findall(table.read_text(encoding="utf-8"))}
-    return sorted((version for version in found if _NUMBERS.fullmatch(version)), key=_order)
+    return sorted((version for version in found if _NUMBERS.fullmatch(version)), key=order)
 
 
 def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Path]:
@@ -46,11 +55,7 @@ def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Pa
 
 
 def _newest(release: str, versions: list[str]) -> str | None:
-    return max((version for version in versions if _order(version) <= _order(release)), key=_order, default=None)
-
-
-def _order(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in version.split("."))
+    return max((version for version in versions if order(version) <= order(release)), key=order, default=None)
 
 
 def _maven(pom: Path, versions: dict[str, str], *rest: str | Path) -> None:
@@ -61,13 +66,7 @@ def _maven(pom: Path, versions: dict[str, str], *rest: str | Path) -> None:
         "</dependency>\n"
         for module, version in versions.items()
     )
-    pom.write_text(
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
-        "<groupId>kafka-messages</groupId><artifactId>history</artifactId><version>1</version>"
-        f"<packaging>pom</packaging>\n<dependencies>\n{dependencies}</dependencies></project>\n",
-        encoding="utf-8",
-        newline="\n",
-    )
+    pom.write_text(pom_of(dependencies), encoding="utf-8", newline="\n")
     command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dmaven.repo.local={Path(repository).resolve()}", *map(str, goal)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
     if done.returncode != 0:

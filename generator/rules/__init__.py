@@ -27,12 +27,15 @@ def check(
     ``one_way`` are the requests that have no response. ``unread`` are messages whose definitions could not be read, by the
     names of their files: of them nobody is told that they are missing.
     """
-    checked = []
-    for message in definitions:
-        messages.check(message, problems)
-        names.check(message, problems)
-        fields.check(message, problems)
-        proposals.check(message, problems)
-        checked.append(Checked(message, structs.resolve(message, problems)))
+    checked = [check_alone(message, problems) for message in definitions]
     messages.check_all(definitions, problems, one_way, unread)
     return checked
+
+
+def check_alone(message: Message, problems: Problems) -> Checked:
+    """Apply the rules of one message, whatever others there are; sound only if ``problems`` has no errors."""
+    messages.check(message, problems)
+    names.check(message, problems)
+    fields.check(message, problems)
+    proposals.check(message, problems)
+    return Checked(message, structs.resolve(message, problems))

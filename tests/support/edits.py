@@ -28,8 +28,8 @@ def plan_of(definition: Json) -> MessagePlan | None:
     message = reader.read_message(node, problems) if node is not None else None
     if message is None or message.is_removed:
         return None
-    checked = rules.check([message], problems, [message.name])[0]
-    if [each for each in problems.errors if " has no request; " not in each.message]:
+    checked = rules.check_alone(message, problems)
+    if problems.errors:
         return None
     return builder.build(checked, "edited.json")
 

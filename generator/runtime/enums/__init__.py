@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._open import Text as Text
     from ._protocol import ApiKey as ApiKey
     from ._protocol import ErrorCode as ErrorCode
-    from ._tables import *  # noqa: F403
+    from ._tables import *  # noqa: F403  # its names are those of the definitions
     from ._tables import ENUMERATIONS as ENUMERATIONS
 else:
 

@@ -204,9 +204,10 @@ class _ResponseClass:
     def __get__(self, request: object, owner: type[Request[R_co]]) -> type[R_co]:
         if not owner._response:
             raise AttributeError(f"{owner.__name__} has no response")
-        found: Any = class_of(owner._response)
+        answer: Any = class_of(owner._response)
+        found: type[R_co] = answer
         owner.response_class = found
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 class Request(Message, Generic[R_co]):

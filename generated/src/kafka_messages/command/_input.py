@@ -15,6 +15,7 @@ from ._output import note
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import BinaryIO
 
 FORMS = ("auto", "hex", "base64", "raw", "literal")
 MOST = 256 << 20
@@ -55,8 +56,8 @@ def _could_be_a_name(word: str) -> bool:
     return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
 
 
-def _whole(file: object, name: str) -> bytes:
-    data: bytes = file.read(MOST + 1)  # type: ignore[attr-defined]
+def _whole(file: BinaryIO, name: str) -> bytes:
+    data = file.read(MOST + 1)
     if len(data) > MOST:
         raise UsageError(f"{name} has more than {MOST} bytes; cut out what is of interest")
     return data

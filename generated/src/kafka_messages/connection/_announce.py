@@ -50,7 +50,7 @@ def announce(
     chosen = _all(listener, has_telemetry) if apis is None else [api_of(each) for each in apis]
     ranges = {int(api.key): _versions(api, versions, allow_unstable) for api in chosen}
     kind: Any = _response_class()
-    return kind(  # type: ignore[no-any-return]
+    made: ApiVersionsResponse = kind(
         api_keys=[
             kind.ApiVersion(api_key=key, min_version=ours.lowest, max_version=ours.highest)
             for key, ours in sorted(ranges.items())
@@ -66,6 +66,7 @@ def announce(
         finalized_features_epoch=finalized_features_epoch,
         zk_migration_ready=zk_migration_ready,
     )
+    return made
 
 
 def _all(listener: str, has_telemetry: bool) -> list[Api]:

@@ -98,9 +98,10 @@ def _terminal_width() -> int:
     told = os.environ.get("COLUMNS", "")
     if told.isascii() and told.isdigit() and int(told):
         return int(told)
+    stdout = sys.__stdout__
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 100  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):
+        return 100 if stdout is None else os.get_terminal_size(stdout.fileno()).columns or 100
+    except (ValueError, OSError):
         return 100
 
 
