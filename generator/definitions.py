@@ -132,7 +132,8 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
     """The messages, and what the package calls their files, by what problems call them."""
     paths = files_of(specs)
     if not paths:
-        problems.error(Location(specs.as_posix(), 1, "$"), "no definitions (*.json) below this folder")
+        what = "no definitions (*.json) below this folder" if specs.exists() else "there is no such file or folder"
+        problems.error(Location(specs.as_posix(), 1, "$"), what)
     root = specs.parent if specs.is_file() else specs
     names = {path.as_posix(): _name(path, root, problems) for path in paths}
     messages = list(_messages({path.as_posix(): path for path in paths}, problems))

@@ -94,6 +94,15 @@ def test_a_partial_batch_at_the_end_of_a_fetch() -> None:
     assert (reader.position, reader.incomplete) == (len(one), 70)
 
 
+@pytest.mark.parametrize(("data", "kind"), [("x", "str"), (5, "int"), (None, "NoneType"), ([1], "list")])
+def test_what_has_no_bytes(data: Any, kind: str) -> None:
+    """A number was taken for so many zeros, and read as nothing; the null records of a partition got Python's own words."""
+    for read in (read_batches, read_headers):
+        with pytest.raises(TypeError) as caught:
+            read(data)
+        assert str(caught.value) == f"records must be bytes-like, not {kind}"
+
+
 def test_the_fields_of_a_header() -> None:
     """All that a producer and a broker say of a batch, without a look at the records."""
     data = write_batch(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shutil
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -48,9 +50,33 @@ def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
         assert program == "pip" or (program, cli.main(arguments)) == (cli.PROG, 0)
     assert capsys.readouterr().err == ""
     import_package(Path("invoices-package/src").absolute(), "acme_invoices")
-    exec(compile(text_of("python"), PAGE, "exec"), {})
+    names: dict[str, object] = {}
+    for number in range(2):
+        exec(compile(text_of("python", number), PAGE, "exec"), names)
     assert not Path("invoices-package/src/acme_invoices/segments").exists()
     assert importlib.import_module("acme_invoices.enums").Amount(-1).name == "NOT_KNOWN"
+
+
+def test_versions_are_agreed_on(invoices: Path) -> None:
+    """The page says what a protocol without ApiVersions does, and that Kafka's two files make it agree on versions."""
+
+    def generated(name: str) -> tuple[ModuleType, ModuleType]:
+        assert cli.main(["generate", "--specs", "invoices", "--output", name, "--package", name]) == 0
+        return import_package(Path(name, "src").absolute(), name), importlib.import_module(f"{name}.connection")
+
+    with pytest.raises(ValueError, match=r"^this package has no ApiVersionsResponse$"):
+        generated("without_versions")[1].announce()
+    for name in ("ApiVersionsRequest.json", "ApiVersionsResponse.json"):
+        shutil.copy(pages.ROOT / "specs/kafka/clients" / name, invoices)
+    package, connection = generated("with_versions")
+    api_keys = importlib.import_module("with_versions.protocol").ApiKey
+    announced = connection.announce(list(api_keys))
+    assert [each.api_key for each in announced.api_keys] == [1, 2, 18]
+    client, server = connection.ClientConnection("me"), connection.ServerConnection(announced)
+    first = client.send(package.ApiVersionsRequest(client_software_name="mine", client_software_version="1"))
+    for event in server.receive_data(first.data):
+        list(client.receive_data(server.send(event, announced)))
+    assert client.send(package.InvoiceRequest(number="A-7")).version == 1
 
 
 def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,6 +80,17 @@ def test_samples_are_of_a_broker(page: str) -> None:
     data = bytes.fromhex("".join(re.findall(r'"([0-9a-f]{40,})"', pages.to_run(page, "python")[0].text)))
     assert len(data) > 50
     assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
+
+
+def test_readme_of_the_package_is_whole() -> None:
+    """Who installs the package reads only its README: a part that is not there is found by nobody, nor is an extra."""
+    generated = pages.ROOT / "generated"
+    with (generated / "pyproject.toml").open("rb") as file:
+        extras = set(tomllib.load(file)["project"]["optional-dependencies"])
+    modules = {path.stem for path in (generated / "src/kafka_messages").iterdir() if not path.name.startswith("_")}
+    first_cells = set(re.findall(r"^\| `([\w.]+)` \|", pages.text("generated/README.md"), re.MULTILINE))
+    told = {"kafka_messages"} | {f"kafka_messages.{name}" for name in modules - {"py", "messages"}} | extras
+    assert first_cells == told
 
 
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE, "benchmarks/README.md", "tests/vectors/README.md"])

@@ -85,15 +85,19 @@ def test_what_generate_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert import_package(tmp_path / "out" / "src", name).Probe().a == 7
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("empty", "no definitions (*.json) below this folder"), ("nowhere", "there is no such file or folder")],
+)
 @pytest.mark.parametrize("command", ["generate", "check"])
-def test_a_folder_without_definitions(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A misspelt path must not give an empty package."""
-    folder = tmp_path / "nowhere"
+def test_a_folder_without_definitions(
+    command: str, name: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A misspelt path must not give an empty package, and is not looked for below itself."""
+    (tmp_path / "empty").mkdir()
+    folder = tmp_path / name
     assert cli.main([command, "--specs", str(folder), "--output", str(tmp_path / "out")]) == 1
-    assert capsys.readouterr() == (
-        "",
-        f"{folder.as_posix()}:1: $: no definitions (*.json) below this folder\n1 problem(s); nothing was generated\n",
-    )
+    assert capsys.readouterr() == ("", f"{folder.as_posix()}:1: $: {what}\n1 problem(s); nothing was generated\n")
 
 
 def test_check_reports_problems_like_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ SPARK = "downloads 450 MB of PySpark"
 JOB = "python -m kafka_messages_spark.jobs."
 """How a block begins that runs a job, whose exit status is 1 if there is something to look at."""
 SLOW = {
-    "nox -s quick": "takes up to two minutes",
+    "nox -s quick": "takes two to four minutes",
     "nox -s tests": "every test",
     "nox -s pipeline": f"{SPARK}; tests/pipeline/test_demo.py runs the demo",
     'pip install "./generated[arrow]" "./pipeline[spark,java]"': SPARK,

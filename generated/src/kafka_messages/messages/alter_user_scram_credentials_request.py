@@ -45,7 +45,7 @@ class ScramCredentialDeletion(StructBase):
     """Credentials to delete, one entry per user and mechanism."""
 
     name: str = ""
-    """User name. (versions 0+)"""
+    """User who loses the credential. (versions 0+)"""
     mechanism: int = 0
     """SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -77,7 +77,7 @@ class ScramCredentialUpsertion(StructBase):
     """Credentials to create or replace, one entry per user and mechanism."""
 
     name: str = ""
-    """User name. (versions 0+)"""
+    """User who gets the credential. (versions 0+)"""
     mechanism: int = 0
     """SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512. (versions 0+)"""
     iterations: int = 0
@@ -378,16 +378,17 @@ _AlterUserScramCredentialsRequestConstants._facts = (
     '},{"name":"upsertions","json":"upsertions","type":"[]ScramCredentialUpsertion","versions":'
     '"0+","about":"Credentials to create or replace, one entry per user and mechanism."}],"stru'
     'cts":{"ScramCredentialDeletion":[{"name":"name","json":"name","type":"string","versions":"'
-    '0+","about":"User name."},{"name":"mechanism","json":"mechanism","type":"int8","versions":'
-    '"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-5'
-    '12."}],"ScramCredentialUpsertion":[{"name":"name","json":"name","type":"string","versions"'
-    ':"0+","about":"User name."},{"name":"mechanism","json":"mechanism","type":"int8","versions'
-    '":"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA'
-    '-512."},{"name":"iterations","json":"iterations","type":"int32","versions":"0+","about":"H'
-    'ow many hash iterations were used to salt the password."},{"name":"salt","json":"salt","ty'
-    'pe":"bytes","versions":"0+","about":"Random salt chosen by the client."},{"name":"salted_p'
-    'assword","json":"saltedPassword","type":"bytes","versions":"0+","about":"Password after sa'
-    'lting and hashing; the clear text never leaves the client."}]}}'
+    '0+","about":"User who loses the credential."},{"name":"mechanism","json":"mechanism","type'
+    '":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRAM variant: 1 SCRAM-SH'
+    'A-256, 2 SCRAM-SHA-512."}],"ScramCredentialUpsertion":[{"name":"name","json":"name","type"'
+    ':"string","versions":"0+","about":"User who gets the credential."},{"name":"mechanism","js'
+    'on":"mechanism","type":"int8","versions":"0+","enumeration":"ScramMechanism","about":"SCRA'
+    'M variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."},{"name":"iterations","json":"iterations","t'
+    'ype":"int32","versions":"0+","about":"How many hash iterations were used to salt the passw'
+    'ord."},{"name":"salt","json":"salt","type":"bytes","versions":"0+","about":"Random salt ch'
+    'osen by the client."},{"name":"salted_password","json":"saltedPassword","type":"bytes","ve'
+    'rsions":"0+","about":"Password after salting and hashing; the clear text never leaves the '
+    'client."}]}}'
 )
 _AlterUserScramCredentialsRequestConstants._plan = (
     "1\n"

@@ -42,7 +42,7 @@ class AlterUserScramCredentialsResult(StructBase):
     """Outcomes, one entry per user named in the request."""
 
     user: str = ""
-    """User name. (versions 0+)"""
+    """User whose credentials were to be changed. (versions 0+)"""
     error_code: int = 0
     """Error code of this user's changes, 0 for none. (versions 0+)"""
     error_message: str | None = ""
@@ -257,10 +257,11 @@ _AlterUserScramCredentialsResponseConstants._facts = (
     ' none."},{"name":"results","json":"results","type":"[]AlterUserScramCredentialsResult","ve'
     'rsions":"0+","about":"Outcomes, one entry per user named in the request."}],"structs":{"Al'
     'terUserScramCredentialsResult":[{"name":"user","json":"user","type":"string","versions":"0'
-    '+","about":"User name."},{"name":"error_code","json":"errorCode","type":"int16","versions"'
-    ':"0+","enumeration":"ErrorCode","about":"Error code of this user\'s changes, 0 for none."},'
-    '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVer'
-    'sions":"0+","about":"Human-readable detail on the error; null when there is none."}]}}'
+    '+","about":"User whose credentials were to be changed."},{"name":"error_code","json":"erro'
+    'rCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of thi'
+    's user\'s changes, 0 for none."},{"name":"error_message","json":"errorMessage","type":"stri'
+    'ng","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; n'
+    'ull when there is none."}]}}'
 )
 _AlterUserScramCredentialsResponseConstants._plan = (
     "1\n"

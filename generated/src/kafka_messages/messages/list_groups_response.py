@@ -43,7 +43,7 @@ _unpack_ihi = Struct(">ihi").unpack_from
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ListedGroup(StructBase):
-    """One group."""
+    """One group that the broker coordinates and the filters let through."""
 
     group_id: str = ""
     """Id of a group that this broker coordinates. (versions 0+)"""
@@ -107,7 +107,7 @@ class ListGroupsResponse(_ListGroupsResponseConstants):
     error_code: int = 0
     """Error code for the whole request, 0 for none. (versions 0+)"""
     groups: list[ListedGroup] = field(default_factory=list)
-    """One group. (versions 0+)"""
+    """One group that the broker coordinates and the filters let through. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -615,15 +615,16 @@ _ListGroupsResponseConstants._facts = (
     'eans it was not throttled."},{"name":"error_code","json":"errorCode","type":"int16","versi'
     'ons":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none.'
     '"},{"name":"groups","json":"groups","type":"[]ListedGroup","versions":"0+","about":"One gr'
-    'oup."}],"structs":{"ListedGroup":[{"name":"group_id","json":"groupId","type":"string","ver'
-    'sions":"0+","entityType":"groupId","about":"Id of a group that this broker coordinates."},'
-    '{"name":"protocol_type","json":"protocolType","type":"string","versions":"0+","enumeration'
-    '":"GroupProtocolType","about":"Class of protocols the members use, such as consumer; empty'
-    ' for a group that only stores offsets."},{"name":"group_state","json":"groupState","type":'
-    '"string","versions":"4+","enumeration":"GroupState","ignorable":true,"about":"Name of the '
-    'state the group is in, such as Stable."},{"name":"group_type","json":"groupType","type":"s'
-    'tring","versions":"5+","enumeration":"GroupType","ignorable":true,"about":"Name of the gro'
-    'up type, such as classic, consumer or share."}]}}'
+    'oup that the broker coordinates and the filters let through."}],"structs":{"ListedGroup":['
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId"'
+    ',"about":"Id of a group that this broker coordinates."},{"name":"protocol_type","json":"pr'
+    'otocolType","type":"string","versions":"0+","enumeration":"GroupProtocolType","about":"Cla'
+    "ss of protocols the members use, such as consumer; empty for a group that only stores offs"
+    'ets."},{"name":"group_state","json":"groupState","type":"string","versions":"4+","enumerat'
+    'ion":"GroupState","ignorable":true,"about":"Name of the state the group is in, such as Sta'
+    'ble."},{"name":"group_type","json":"groupType","type":"string","versions":"5+","enumeratio'
+    'n":"GroupType","ignorable":true,"about":"Name of the group type, such as classic, consumer'
+    ' or share."}]}}'
 )
 _ListGroupsResponseConstants._plan = (
     "1\n"

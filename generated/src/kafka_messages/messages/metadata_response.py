@@ -71,7 +71,7 @@ class MetadataResponseBroker(StructBase):
     """One live broker and where clients reach it."""
 
     node_id: int = 0
-    """Broker id. (versions 0+)"""
+    """Id of the broker, which partitions name as leader and replica. (versions 0+)"""
     host: str = ""
     """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
@@ -184,7 +184,7 @@ class MetadataResponsePartition(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class MetadataResponseTopic(StructBase):
-    """One topic."""
+    """One topic with its partitions, or the error that kept it from being described."""
 
     error_code: int = 0
     """Error code of this topic, 0 for none. (versions 0+)"""
@@ -289,7 +289,7 @@ class MetadataResponse(_MetadataResponseConstants):
     (versions 1+)
     """
     topics: MetadataResponseTopicCollection = field(default_factory=MetadataResponseTopicCollection)
-    """One topic. (versions 0+)"""
+    """One topic with its partitions, or the error that kept it from being described. (versions 0+)"""
     cluster_authorized_operations: int = -2147483648
     """Bit field of permitted operations, bit n standing for the ACL operation with code n; -2147483648 means it
     was not asked for. (versions 8-10)
@@ -2243,45 +2243,46 @@ _MetadataResponseConstants._facts = (
     'e":"brokerId","enumeration":"ControllerId","ignorable":true,"default":-1,"about":"Broker t'
     "o send controller requests to, -1 if unknown; with KRaft any live broker that will forward"
     ' them."},{"name":"topics","json":"topics","type":"[]MetadataResponseTopic","versions":"0+"'
-    ',"about":"One topic."},{"name":"cluster_authorized_operations","json":"clusterAuthorizedOp'
-    'erations","type":"int32","versions":"8-10","enumeration":"AuthorizedOperations","default":'
-    '-2147483648,"about":"Bit field of permitted operations, bit n standing for the ACL operati'
-    'on with code n; -2147483648 means it was not asked for."},{"name":"error_code","json":"err'
-    'orCode","type":"int16","versions":"13+","enumeration":"ErrorCode","ignorable":true,"about"'
-    ':"Error code for the whole request, 0 for none; lets a broker make the client bootstrap ag'
-    'ain."}],"structs":{"MetadataResponseBroker":[{"name":"node_id","json":"nodeId","type":"int'
-    '32","versions":"0+","entityType":"brokerId","mapKey":true,"about":"Broker id."},{"name":"h'
-    'ost","json":"host","type":"string","versions":"0+","about":"Host name or IP address at whi'
-    'ch the node can be reached."},{"name":"port","json":"port","type":"int32","versions":"0+",'
-    '"about":"TCP port at that host."},{"name":"rack","json":"rack","type":"string","versions":'
-    '"1+","nullableVersions":"1+","ignorable":true,"default":null,"about":"Rack this broker run'
-    's in, null if none is configured."}],"MetadataResponseTopic":[{"name":"error_code","json":'
-    '"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code o'
-    'f this topic, 0 for none."},{"name":"name","json":"name","type":"string","versions":"0+","'
-    'nullableVersions":"12+","entityType":"topicName","mapKey":true,"about":"Name of the topic,'
-    ' null if a lookup by id did not find one."},{"name":"topic_id","json":"topicId","type":"uu'
-    'id","versions":"10+","ignorable":true,"about":"Id of the topic, all zero if it has none or'
-    ' is unknown."},{"name":"is_internal","json":"isInternal","type":"bool","versions":"1+","ig'
-    'norable":true,"about":"True for topics Kafka keeps for itself, such as the one for committ'
-    'ed offsets."},{"name":"partitions","json":"partitions","type":"[]MetadataResponsePartition'
-    '","versions":"0+","about":"One partition of the topic."},{"name":"topic_authorized_operati'
-    'ons","json":"topicAuthorizedOperations","type":"int32","versions":"8+","enumeration":"Auth'
-    'orizedOperations","default":-2147483648,"about":"Bit field of permitted operations, bit n '
-    'standing for the ACL operation with code n; -2147483648 means it was not asked for."}],"Me'
-    'tadataResponsePartition":[{"name":"error_code","json":"errorCode","type":"int16","versions'
-    '":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},{"na'
-    'me":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Numb'
-    'er of the partition within its topic, from 0."},{"name":"leader_id","json":"leaderId","typ'
-    'e":"int32","versions":"0+","entityType":"brokerId","enumeration":"LeaderId","about":"Broke'
-    'r id of the leader, -1 if there is none at the moment."},{"name":"leader_epoch","json":"le'
-    'aderEpoch","type":"int32","versions":"7+","enumeration":"LeaderEpoch","ignorable":true,"de'
-    'fault":-1,"about":"Number raised with each new leader, -1 if unknown."},{"name":"replica_n'
-    'odes","json":"replicaNodes","type":"[]int32","versions":"0+","entityType":"brokerId","abou'
-    't":"Broker ids of all replicas, the preferred leader first."},{"name":"isr_nodes","json":"'
-    'isrNodes","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of '
-    'the replicas that are in sync with the leader."},{"name":"offline_replicas","json":"offlin'
-    'eReplicas","type":"[]int32","versions":"5+","entityType":"brokerId","ignorable":true,"abou'
-    't":"Broker ids of the replicas that are not available."}]}}'
+    ',"about":"One topic with its partitions, or the error that kept it from being described."}'
+    ',{"name":"cluster_authorized_operations","json":"clusterAuthorizedOperations","type":"int3'
+    '2","versions":"8-10","enumeration":"AuthorizedOperations","default":-2147483648,"about":"B'
+    "it field of permitted operations, bit n standing for the ACL operation with code n; -21474"
+    '83648 means it was not asked for."},{"name":"error_code","json":"errorCode","type":"int16"'
+    ',"versions":"13+","enumeration":"ErrorCode","ignorable":true,"about":"Error code for the w'
+    'hole request, 0 for none; lets a broker make the client bootstrap again."}],"structs":{"Me'
+    'tadataResponseBroker":[{"name":"node_id","json":"nodeId","type":"int32","versions":"0+","e'
+    'ntityType":"brokerId","mapKey":true,"about":"Id of the broker, which partitions name as le'
+    'ader and replica."},{"name":"host","json":"host","type":"string","versions":"0+","about":"'
+    'Host name or IP address at which the node can be reached."},{"name":"port","json":"port","'
+    'type":"int32","versions":"0+","about":"TCP port at that host."},{"name":"rack","json":"rac'
+    'k","type":"string","versions":"1+","nullableVersions":"1+","ignorable":true,"default":null'
+    ',"about":"Rack this broker runs in, null if none is configured."}],"MetadataResponseTopic"'
+    ':[{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"Er'
+    'rorCode","about":"Error code of this topic, 0 for none."},{"name":"name","json":"name","ty'
+    'pe":"string","versions":"0+","nullableVersions":"12+","entityType":"topicName","mapKey":tr'
+    'ue,"about":"Name of the topic, null if a lookup by id did not find one."},{"name":"topic_i'
+    'd","json":"topicId","type":"uuid","versions":"10+","ignorable":true,"about":"Id of the top'
+    'ic, all zero if it has none or is unknown."},{"name":"is_internal","json":"isInternal","ty'
+    'pe":"bool","versions":"1+","ignorable":true,"about":"True for topics Kafka keeps for itsel'
+    'f, such as the one for committed offsets."},{"name":"partitions","json":"partitions","type'
+    '":"[]MetadataResponsePartition","versions":"0+","about":"One partition of the topic."},{"n'
+    'ame":"topic_authorized_operations","json":"topicAuthorizedOperations","type":"int32","vers'
+    'ions":"8+","enumeration":"AuthorizedOperations","default":-2147483648,"about":"Bit field o'
+    "f permitted operations, bit n standing for the ACL operation with code n; -2147483648 mean"
+    's it was not asked for."}],"MetadataResponsePartition":[{"name":"error_code","json":"error'
+    'Code","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this'
+    ' partition, 0 for none."},{"name":"partition_index","json":"partitionIndex","type":"int32"'
+    ',"versions":"0+","about":"Number of the partition within its topic, from 0."},{"name":"lea'
+    'der_id","json":"leaderId","type":"int32","versions":"0+","entityType":"brokerId","enumerat'
+    'ion":"LeaderId","about":"Broker id of the leader, -1 if there is none at the moment."},{"n'
+    'ame":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"7+","enumeration":"Lea'
+    'derEpoch","ignorable":true,"default":-1,"about":"Number raised with each new leader, -1 if'
+    ' unknown."},{"name":"replica_nodes","json":"replicaNodes","type":"[]int32","versions":"0+"'
+    ',"entityType":"brokerId","about":"Broker ids of all replicas, the preferred leader first."'
+    '},{"name":"isr_nodes","json":"isrNodes","type":"[]int32","versions":"0+","entityType":"bro'
+    'kerId","about":"Broker ids of the replicas that are in sync with the leader."},{"name":"of'
+    'fline_replicas","json":"offlineReplicas","type":"[]int32","versions":"5+","entityType":"br'
+    'okerId","ignorable":true,"about":"Broker ids of the replicas that are not available."}]}}'
 )
 _MetadataResponseConstants._plan = (
     "1\n"

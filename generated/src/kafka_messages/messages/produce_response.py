@@ -270,7 +270,7 @@ class NodeEndpoint(StructBase):
     """One broker, with its address, that was named as a current leader above."""
 
     node_id: int = 0
-    """Broker id. (versions 10+)"""
+    """Id of the broker, as the current leader of a partition is named. (versions 10+)"""
     host: str = ""
     """Host name or IP address at which the node can be reached. (versions 10+)"""
     port: int = 0
@@ -1714,11 +1714,12 @@ _ProduceResponseConstants._facts = (
     'der_epoch","json":"leaderEpoch","type":"int32","versions":"10+","enumeration":"LeaderEpoch'
     '","default":-1,"about":"Newest leader epoch the broker knows, -1 if unknown."}],"NodeEndpo'
     'int":[{"name":"node_id","json":"nodeId","type":"int32","versions":"10+","entityType":"brok'
-    'erId","mapKey":true,"about":"Broker id."},{"name":"host","json":"host","type":"string","ve'
-    'rsions":"10+","about":"Host name or IP address at which the node can be reached."},{"name"'
-    ':"port","json":"port","type":"int32","versions":"10+","about":"TCP port at that host."},{"'
-    'name":"rack","json":"rack","type":"string","versions":"10+","nullableVersions":"10+","defa'
-    'ult":null,"about":"Rack this broker runs in, null if none is configured."}]}}'
+    'erId","mapKey":true,"about":"Id of the broker, as the current leader of a partition is nam'
+    'ed."},{"name":"host","json":"host","type":"string","versions":"10+","about":"Host name or '
+    'IP address at which the node can be reached."},{"name":"port","json":"port","type":"int32"'
+    ',"versions":"10+","about":"TCP port at that host."},{"name":"rack","json":"rack","type":"s'
+    'tring","versions":"10+","nullableVersions":"10+","default":null,"about":"Rack this broker '
+    'runs in, null if none is configured."}]}}'
 )
 _ProduceResponseConstants._plan = (
     "1\n"

@@ -177,7 +177,7 @@ class NodeEndpoint(StructBase):
     """One broker, with its address, that was named as a current leader above."""
 
     node_id: int = 0
-    """Broker id. (versions 0+)"""
+    """Id of the broker, as the current leader of a partition is named. (versions 0+)"""
     host: str = ""
     """Host name or IP address at which the node can be reached. (versions 0+)"""
     port: int = 0
@@ -723,11 +723,12 @@ _ShareAcknowledgeResponseConstants._facts = (
     'd of the present leader."},{"name":"leader_epoch","json":"leaderEpoch","type":"int32","ver'
     'sions":"0+","about":"Newest leader epoch the broker knows."}],"NodeEndpoint":[{"name":"nod'
     'e_id","json":"nodeId","type":"int32","versions":"0+","entityType":"brokerId","mapKey":true'
-    ',"about":"Broker id."},{"name":"host","json":"host","type":"string","versions":"0+","about'
-    '":"Host name or IP address at which the node can be reached."},{"name":"port","json":"port'
-    '","type":"int32","versions":"0+","about":"TCP port at that host."},{"name":"rack","json":"'
-    'rack","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Rack'
-    ' this broker runs in, null if none is configured."}]}}'
+    ',"about":"Id of the broker, as the current leader of a partition is named."},{"name":"host'
+    '","json":"host","type":"string","versions":"0+","about":"Host name or IP address at which '
+    'the node can be reached."},{"name":"port","json":"port","type":"int32","versions":"0+","ab'
+    'out":"TCP port at that host."},{"name":"rack","json":"rack","type":"string","versions":"0+'
+    '","nullableVersions":"0+","default":null,"about":"Rack this broker runs in, null if none i'
+    's configured."}]}}'
 )
 _ShareAcknowledgeResponseConstants._plan = (
     "1\n"
