@@ -289,3 +289,13 @@ def test_who_needs_none_loads_none() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_members_print_as_what_they_stand_for() -> None:
+    """``<AclOperation.READ: 3>`` is no Python: what is printed can be pasted, and is equal to the message."""
+    request = kafka_messages.ListGroupsRequest(states_filter=[GroupState.STABLE], types_filter=["consumer"])
+    assert repr(request) == "ListGroupsRequest(states_filter=['Stable'], types_filter=['consumer'])"
+    assert eval(repr(request), vars(kafka_messages)) == request
+    found = kafka_messages.FindCoordinatorRequest(key_type=enums.CoordinatorType.TRANSACTION, key="t")
+    assert repr(found) == "FindCoordinatorRequest(key='t', key_type=1, coordinator_keys=[])"
+    assert eval(repr(found), vars(kafka_messages)) == found

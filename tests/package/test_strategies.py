@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 from kafka_messages import DecodeError, MetadataResponse, UnsupportedVersionError
+from kafka_messages.enums import ErrorCode
 from kafka_messages.testing import damaged, damaged_bytes, encodings, messages, random_messages, versions
 
 from tests.support.random_messages import PACKAGES, Package
@@ -57,7 +58,7 @@ def test_what_is_promised_occurs(wanted: str) -> None:
 
 
 @QUICK
-@given(messages(MetadataResponse, 12, unknown_tags=False), messages(MetadataResponse, 0))
+@given(messages(MetadataResponse, 12, unknown_tagged_fields=False), messages(MetadataResponse, 0))
 def test_what_is_left_out(plain: MetadataResponse, old: MetadataResponse) -> None:
     """Without unknown tags there are none; a version's messages have nothing that it lacks."""
     assert plain.unknown_tagged_fields == () == old.unknown_tagged_fields
@@ -103,6 +104,7 @@ def test_without_hypothesis() -> None:
 import sys
 sys.modules["hypothesis"] = None
 from kafka_messages import MetadataResponse
+from kafka_messages.enums import ErrorCode
 from kafka_messages.testing import random_messages
 print(sum(1 for message in random_messages(MetadataResponse, 12)))
 try:
@@ -113,3 +115,20 @@ except ImportError as error:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
     needs = "the strategies of kafka_messages.testing need the package hypothesis, which is not installed"
     assert (done.stdout, done.stderr) == (f"5\n{needs}; the extra `testing` brings it\n", "")
+
+
+def test_members_of_enumerations_occur() -> None:
+    """Whoever sends ``AclOperation.READ`` puts a member into the field; most numbers stay numbers, of the whole range."""
+    drawn = [
+        topic.error_code
+        for seed in range(60)
+        for each in random_messages(MetadataResponse, 12, seed)
+        for topic in each.topics
+    ]
+    members = [code for code in drawn if isinstance(code, ErrorCode)]
+    assert 0 < len(members) < len(drawn) / 2
+    find(
+        messages(MetadataResponse, 13),
+        lambda each: isinstance(each.error_code, ErrorCode),
+        settings=settings(QUICK, max_examples=2000, database=None),
+    )

@@ -11,18 +11,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from ._base.message import Message, unsupported
+from ._base.message import Message, checked_version
 from ._core.shown import shown
 from ._core.spelling import did_you_mean
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
 from .schema.build import Builder
-from .schema.facts import FieldFacts, facts_of
+from .schema.facts import FieldFacts, class_in, facts_of
 from .schema.sections import Section
 from .schema.struct import is_default
 from .schema.types import SchemaError, Type
@@ -69,6 +68,7 @@ def to_json(
     """
     if records not in RECORDS_FORMS:
         raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
+    version = checked_version(type(message), version)
     message.write(version)  # it holds every rule of what a version can express
     out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
     if names:
@@ -98,8 +98,7 @@ def from_json(
 
     Raises JsonError with the place in the JSON, and UnsupportedVersionError.
     """
-    if version not in cls._codecs:
-        raise unsupported(cls, version)
+    version = checked_version(cls, version)
     try:
         plain = _without_names(cls, obj) if names else obj
         message: M = _struct_from(_shape_of(cls, version), plain, _Leniency(ignore_unknown, default_missing))
@@ -171,8 +170,7 @@ def _field(message: type[Message], field: FieldFacts, version: int) -> _Field:
     builder = Builder(facts)
     wire, shape = None, None
     if field.is_struct:
-        struct = getattr(sys.modules[message.__module__], field.type)
-        shape = _shape(message, struct, facts.structs[field.type], version)
+        shape = _shape(message, class_in(message, field.type), facts.structs[field.type], version)
     else:
         encoded = builder.encoded(field.element_encodings if field.is_array else field.encodings, version)
         wire = encoded or builder.scalar(field.type, version in facts.flexible_at(field), False, version)

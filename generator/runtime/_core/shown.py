@@ -7,12 +7,17 @@ SHORT = 64
 
 
 def in_short(value: object) -> str:
-    """A value as it is printed in objects: bytes that are many by the first of them and how many they are."""
+    """A value as it is printed in objects: bytes that are many by the first of them and how many they are.
+
+    Members of enumerations are printed as the numbers and texts that they stand for, which can be pasted anywhere.
+    """
     if isinstance(value, bytes | bytearray) and len(value) > SHORT:
         return f"{value[:SHORT]!r}... ({len(value)} bytes)"
-    if type(value) is list and value and isinstance(value[0], bytes):
+    if type(value) is list:
         return f"[{', '.join(map(in_short, value))}]"
-    return repr(value)
+    if isinstance(value, str):
+        return str.__repr__(value)
+    return int.__repr__(value) if isinstance(value, int) and type(value) is not bool else repr(value)
 
 
 def shown(value: object) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 from .._core.value import dataclass
 from ..protocol import Request, UnknownApiError
-from ..schema.facts import FieldFacts, MessageFacts, facts_of
+from ..schema.facts import FieldFacts, MessageFacts, class_in, facts_of
 from ._tables import ANSWERS
 
 TYPE_CHECKING = False
@@ -105,7 +104,7 @@ class _Filling:
                 values[field.name] = getattr(source, same.name)
         if path and not asked and source is not None:
             values[_first_name(here, source)] = source
-        kind: Any = getattr(sys.modules[self.answering.request.api.response_class.__module__], name)
+        kind: Any = class_in(self.answering.request.api.response_class, name)
         return kind(**values)
 
     def message(self, field: FieldFacts) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 from uuid import UUID
@@ -177,6 +178,13 @@ def facts_of(message: type[Described]) -> MessageFacts:
     if facts is None:
         facts = _parsed[message] = _parse(message)
     return facts
+
+
+def class_in(message: type[Described], name: str) -> type[StructBase]:
+    """The class of a struct inside a message; of a class that somebody derived from a message, too."""
+    home = next(base.__module__ for base in message.__mro__ if "_facts" in vars(base))
+    found: type[StructBase] = getattr(sys.modules[home], name)
+    return found
 
 
 def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 
 from .._core.shown import shown
 from .._core.structs import StructBase
 from ..errors import DecodeError, EncodeError
 from .build import Builder, schemas_of
-from .facts import Described, FieldFacts, MessageFacts, facts_of
+from .facts import Described, FieldFacts, MessageFacts, class_in, facts_of
 from .schema import Schema
 from .struct import is_default, value_of
 from .types import SchemaError
@@ -39,7 +38,7 @@ def explain_write(message: Described, version: int, error: Exception, schema: Sc
         check_absent(facts, facts.fields, message, version)
     except SchemaError as refused:
         found = refused
-    for stranger in _strangers(facts, facts.fields, message, type(message).__module__):
+    for stranger in _strangers(type(message), facts.fields, message):
         if found is None or found.path[: len(stranger.path)] == stranger.path:
             return EncodeError(stranger.reason, facts.name, version, stranger.place)
     if found is not None:
@@ -48,7 +47,7 @@ def explain_write(message: Described, version: int, error: Exception, schema: Sc
 
 
 def _strangers(
-    facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, module: str
+    message: type[Described], fields: tuple[FieldFacts, ...], container: object
 ) -> Iterator[SchemaError]:
     """An error for each value in the place of a struct that is none, or one of another class; not for what is in it.
 
@@ -58,12 +57,12 @@ def _strangers(
         value = getattr(container, field.name, None)
         if not field.is_struct or value is None:
             continue
-        wanted: type[StructBase] = getattr(sys.modules[module], field.type)
+        wanted = class_in(message, field.type)
         elements = list(value) if field.is_array and isinstance(value, Iterable) else [value]
         for index, element in enumerate(elements):
             place = [f".{field.name}", f"[{index}]"] if field.is_array else [f".{field.name}"]
             if isinstance(element, wanted):
-                inner = _strangers(facts, facts.structs[field.type], element, module)
+                inner = _strangers(message, field.fields, element)
             else:
                 inner = iter([_stranger(wanted, element)])
             for error in inner:

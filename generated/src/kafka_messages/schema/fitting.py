@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .._core.structs import StructBase
 from .._core.value import dataclass
 from .build import Builder
 from .explain import explain_write
-from .facts import Described, FieldFacts, facts_of
+from .facts import Described, FieldFacts, class_in, facts_of
 from .struct import is_default, value_of
 from .types import SchemaError, elements
 
@@ -57,7 +56,7 @@ class _Fit:
     """A message class at one version."""
 
     def __init__(self, cls: type[Described], version: int) -> None:
-        self.module = cls.__module__
+        self.cls = cls
         self.facts = facts_of(cls)
         self.version = version
         self.builder = Builder(self.facts)
@@ -105,7 +104,7 @@ class _Fit:
         if value is None:
             return None
         if field.is_struct:
-            cls = getattr(sys.modules[self.module], field.type)
+            cls: Any = class_in(self.cls, field.type)
             inner = [self.struct(cls, field.fields, element) for _, element in self.structs(field, value)]
             return inner if field.is_array else inner[0]
         return list(elements(value)) if field.is_array else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from operator import index
 
 from .._core.generic import Generic
 from .._core.native import hang
@@ -162,11 +163,9 @@ class Message(StructBase):
         Each says where it is, and whether ``write`` refuses it or, for an ignorable field, drops it. Empty where
         nothing is lost. Raises EncodeError for a value that no version has, and UnsupportedVersionError.
         """
-        if version not in self._codecs:
-            raise unsupported(type(self), version)
         from ..schema.fitting import lost
 
-        return lost(self, version)
+        return lost(self, checked_version(type(self), version))
 
     def fitted(self, version: int) -> Self:
         """A copy that can be written at ``version``: what ``lost`` names is at its default.
@@ -175,11 +174,9 @@ class Message(StructBase):
         that are out of range stay, and are refused by ``write``. Raises EncodeError for a value that is no struct or no
         list where one has to be, and UnsupportedVersionError.
         """
-        if version not in self._codecs:
-            raise unsupported(type(self), version)
         from ..schema.fitting import fitted
 
-        return fitted(self, version)
+        return fitted(self, checked_version(type(self), version))
 
     @classmethod
     def schemas(cls) -> dict[int, Schema]:
@@ -231,10 +228,20 @@ def class_of(name: str) -> type[Message]:
     return message
 
 
-def _codec_at(message: type[Message], version: int) -> Codec | None:
-    """The codec at a version that is no plain ``int``: what counts as an integer will do, True and 12.0 will not."""
+def checked_version(message: type[Message], version: int) -> int:
+    """A version that a message has, as a plain ``int``: what counts as an integer will do, True and 12.0 will not.
+
+    Raises UnsupportedVersionError.
+    """
     is_integer = hasattr(version, "__index__") and not isinstance(version, bool)
-    return message._codecs.get(version) if is_integer else None
+    if not is_integer or (found := index(version)) not in message._codecs:
+        raise unsupported(message, version)
+    return found
+
+
+def _codec_at(message: type[Message], version: int) -> Codec:
+    """The codec at a version that is no plain ``int``."""
+    return message._codecs[checked_version(message, version)]
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import sys
-
 from .build import build
 from .explain import check_absent, explain_read, explain_write
-from .facts import Described, FieldFacts, MessageFacts, facts_of
+from .facts import Described, FieldFacts, class_in, facts_of
 from .schema import Schema
 from .struct import Struct
 from .types import ESCAPED_STRINGS, SchemaError
@@ -30,8 +28,7 @@ def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_wh
         raise explain_read(message, data, offset, version, is_whole, schema) from None
     if is_whole and end != len(data):
         raise explain_read(message, data, offset, version, is_whole, schema)
-    facts = facts_of(message)
-    found: D = _object(facts, message, facts.fields, struct)
+    found: D = _object(message, class_in(message, message.NAME), facts_of(message).fields, struct)
     return found, end
 
 
@@ -55,23 +52,23 @@ def _schemas(message: type[Described]) -> dict[int, Schema]:
     return schemas
 
 
-def _object(facts: MessageFacts, kind: Any, fields: tuple[FieldFacts, ...], struct: Struct) -> Any:
+def _object(message: type[Described], kind: Any, fields: tuple[FieldFacts, ...], struct: Struct) -> Any:
     """An object of a class from what was read; fields that the version does not have keep their defaults."""
     values: dict[str, object] = {}
     for field in fields:
         if field.name in struct:
             value = struct[field.name]
-            values[field.name] = _value(facts, kind, field, value) if field.is_struct else value
+            values[field.name] = _value(message, field, value) if field.is_struct else value
     if struct.unknown_tagged_fields:
         values["unknown_tagged_fields"] = struct.unknown_tagged_fields
     return kind(**values)
 
 
-def _value(facts: MessageFacts, owner: Any, field: FieldFacts, value: Any) -> Any:
+def _value(message: type[Described], field: FieldFacts, value: Any) -> Any:
     """A struct or an array of structs, as objects."""
     if value is None:
         return None
-    kind, fields = getattr(sys.modules[owner.__module__], field.type), facts.structs[field.type]
+    kind = class_in(message, field.type)
     if field.is_array:
-        return [_object(facts, kind, fields, each) for each in value]
-    return _object(facts, kind, fields, value)
+        return [_object(message, kind, field.fields, each) for each in value]
+    return _object(message, kind, field.fields, value)

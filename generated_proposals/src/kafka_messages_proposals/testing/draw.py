@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from .._base.message import Message, unsupported
+from .._base.message import Message, checked_version
+from .._base.named import enumerations
 from .._core.wire import RawTaggedField
-from ..schema.facts import FieldFacts, Range, facts_of
+from ..schema.facts import FieldFacts, Range, class_in, facts_of
 
 M = TypeVar("M", bound=Message)
 
@@ -32,14 +33,18 @@ from one."""
 
 @dataclass(frozen=True)
 class Chances:
-    """How often, 0 to 1, what may be null is, a field keeps its default, a struct has unknown fields, a key repeats."""
+    """How often, 0 to 1, what may be null is, a field keeps its default, a struct has unknown fields, a key repeats.
+
+    ``empty`` is how often an array, text or bytes is as short as can be, ``member`` how often a number or text that has
+    names is a member of its enumeration.
+    """
 
     null: float = 0.2
     default: float = 0.25
     unknown: float = 0.2
     repeat: float = 0.3
     empty: float = 0.2
-    """How often an array, text or bytes is as short as can be."""
+    member: float = 0.15
 
 
 FULL = Chances(null=0, default=0, unknown=1, empty=0)
@@ -54,16 +59,10 @@ def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 
 
     Fields that the version does not have keep their defaults, so each can be written. Raises UnsupportedVersionError.
     """
-    check_version(message, version)
+    version = checked_version(message, version)
     for number, chances in enumerate([FULL, NULLS, *[MIXED] * mixed]):
         source = random.Random(f"{message.NAME} v{version} {seed} {number}")
         yield Draw(message, version, source, chances).message()
-
-
-def check_version(message: type[Message], version: int) -> None:
-    """Raise UnsupportedVersionError if the message does not have the version."""
-    if not message.LOWEST_SUPPORTED_VERSION <= version <= message.HIGHEST_SUPPORTED_VERSION:
-        raise unsupported(message, version)
 
 
 class Draw(Generic[M]):
@@ -105,11 +104,11 @@ class Draw(Generic[M]):
             return None
         if field.is_array:
             return self.array(field)
-        return self.inner(field) if field.is_struct else self.scalar(field.type, self.bits(field.type, field.encodings))
+        return self.inner(field) if field.is_struct else self.plain(field, self.bits(field.type, field.encodings))
 
     def inner(self, field: FieldFacts) -> Any:
         """A struct."""
-        return self.struct(getattr(sys.modules[self.cls.__module__], field.type), self.facts.structs[field.type])
+        return self.struct(class_in(self.cls, field.type), field.fields)
 
     def array(self, field: FieldFacts) -> list[Any]:
         """An array; elements with keys may have one twice."""
@@ -119,7 +118,7 @@ class Draw(Generic[M]):
             count, source = self.count(field), self.random
             if count > _FEW:
                 self.random = random.Random(source.getrandbits(16))
-            elements = [self.scalar(field.type, bits, is_element=True) for _ in range(count)]
+            elements = [self.plain(field, bits, is_element=True) for _ in range(count)]
             self.random = source
             return elements
         drawn = [self.inner(field) for _ in range(self.count(field))]
@@ -144,6 +143,13 @@ class Draw(Generic[M]):
         name = next((name for versions, name in encodings if self.version in versions), None)
         return WIDTHS.get(kind, 0) if name is None else int(name[-2:])
 
+    def plain(self, field: FieldFacts, bits: int, is_element: bool = False) -> object:
+        """A value of a field that is no struct, or of one of its elements."""
+        if field.enumeration is not None and not self.chance(1 - self.chances.member):
+            if members := _members(field.enumeration, field.type, bits):
+                return self.random.choice(members)
+        return self.scalar(field.type, bits, is_element)
+
     def scalar(self, kind: str, bits: int, is_element: bool = False) -> object:
         """A value of a type that is no struct."""
         if kind in WIDTHS:
@@ -159,8 +165,7 @@ class Draw(Generic[M]):
 
     def integer(self, bits: int, is_signed: bool) -> int:
         """Any number of so many bits, those most often at which an encoding needs another byte."""
-        lowest = -(1 << bits - 1) if is_signed else 0
-        highest = (1 << bits - 1) - 1 if is_signed else (1 << bits) - 1
+        lowest, highest = _bounds(bits, is_signed)
         number = self.random.choice(
             (
                 self.random.randint(-1, 130),
@@ -205,3 +210,21 @@ class Draw(Generic[M]):
             RawTaggedField(tag, self.random.randbytes(self.random.randint(shortest, size)))
             for tag in sorted(tags - taken)
         )
+
+
+def _bounds(bits: int, is_signed: bool) -> tuple[int, int]:
+    """The lowest and the highest integer of so many bits."""
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
+
+
+@cache
+def _members(enumeration: str, kind: str, bits: int) -> tuple[object, ...]:
+    """The members of an enumeration that a type can hold; none in a package without names."""
+    try:
+        found = tuple(enumerations()[enumeration])
+    except ValueError:
+        return ()
+    if kind not in WIDTHS:
+        return found if kind == "string" else ()
+    lowest, highest = _bounds(bits, is_signed=not kind.startswith("uint"))
+    return tuple(each for each in found if lowest <= each.value <= highest)

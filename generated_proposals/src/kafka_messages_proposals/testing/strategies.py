@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from .._base.message import Message
+from .._base.message import Message, checked_version
 from .damage import damaged
-from .draw import MIXED, Draw, check_version
+from .draw import MIXED, Draw
 
 try:
     from hypothesis import strategies as st
@@ -27,23 +27,23 @@ def versions(message: type[Message]) -> st.SearchStrategy[int]:
     return st.integers(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION)
 
 
-def messages(message: type[M], version: int, *, unknown_tags: bool = True) -> st.SearchStrategy[M]:
+def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[M]:
     """Messages that can be written at a version.
 
     Numbers are of the whole range of their type, texts of all lengths that matter and of any characters. What may be null at
     this version sometimes is, fields often keep their defaults, and those that the version does not have always do. Keyed
-    collections now and then have a key twice, as brokers send them. With ``unknown_tags`` structs may have tagged fields
+    collections now and then have a key twice, as brokers send them. With ``unknown_tagged_fields`` structs may have tagged fields
     that the definition does not know, where the version has a place for them. Raises UnsupportedVersionError.
     """
-    check_version(message, version)
-    chances = MIXED if unknown_tags else replace(MIXED, unknown=0)
+    version = checked_version(message, version)
+    chances = MIXED if unknown_tagged_fields else replace(MIXED, unknown=0)
     # Not a source of true random numbers: each of them is drawn by Hypothesis, which can then make it smaller.
     return st.randoms(use_true_random=False).map(lambda source: Draw(message, version, source, chances).message())
 
 
-def encodings(message: type[Message], version: int, *, unknown_tags: bool = True) -> st.SearchStrategy[bytes]:
+def encodings(message: type[Message], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[bytes]:
     """The bytes of such messages. Raises UnsupportedVersionError."""
-    return messages(message, version, unknown_tags=unknown_tags).map(lambda each: each.write(version))
+    return messages(message, version, unknown_tagged_fields=unknown_tagged_fields).map(lambda each: each.write(version))
 
 
 def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[bytes]:

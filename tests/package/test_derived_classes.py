@@ -1,0 +1,105 @@
+"""Classes that somebody derived from messages, with methods of their own: they are messages as the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from kafka_messages import EncodeError, MetadataRequest, UnsupportedVersionError
+from kafka_messages._core import native
+from kafka_messages.connection import entities, error_response
+from kafka_messages.json import from_json, to_json
+from kafka_messages.protocol import decode_request, encode_request
+from kafka_messages.testing import random_messages
+
+Topic = MetadataRequest.MetadataRequestTopic
+
+
+class Asked(MetadataRequest):
+    """A request that knows its topics by name."""
+
+    @property
+    def names(self) -> list[str | None]:
+        return [topic.name for topic in self.topics or ()]
+
+
+@pytest.fixture(params=["native", "pure"])
+def rendering(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both renderings, where there are both."""
+    before = native.rendering()
+    if request.param == "native" and before != "native":
+        pytest.skip("the native core is not installed")
+    native.set_rendering(request.param)
+    yield
+    native.set_rendering(before)
+
+
+def asked(name: str = "orders") -> Asked:
+    return Asked(topics=[Topic(name=name)])
+
+
+@pytest.mark.usefixtures("rendering")
+def test_a_derived_class_is_written_in_every_form() -> None:
+    """Structs were looked for in the module of the derived class, where they are not."""
+    plain = MetadataRequest(topics=[Topic(name="orders")])
+    assert asked().write(12) == plain.write(12)
+    assert to_json(asked(), 12) == to_json(plain, 12)
+    assert asked("caf\udce9").write(12, text="surrogateescape")[2:9] == b"\0" * 7
+    fitted = asked().fitted(3)
+    assert (type(fitted), fitted.names) == (Asked, ["orders"])
+    assert asked().lost(0) == ()
+    read = from_json(Asked, to_json(plain, 12), 12)
+    assert (type(read), read.names) == (Asked, ["orders"])
+    assert [type(each) for each in random_messages(Asked, 12, mixed=0)] == [Asked, Asked]
+
+
+@pytest.mark.usefixtures("rendering")
+def test_the_errors_of_a_derived_class_name_the_field() -> None:
+    """The words for a failure come from the definition, which is that of the message itself."""
+    with pytest.raises(EncodeError) as caught:
+        Asked(topics=["orders"]).write(12)  # type: ignore[list-item]
+    assert str(caught.value) == "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got 'orders'"
+
+
+@pytest.mark.usefixtures("rendering")
+def test_a_derived_class_travels() -> None:
+    """What is read is the message itself: bytes do not say what somebody derived from it, in whichever way they are read."""
+    request = decode_request(encode_request(asked(), 12, 1, framed=False))
+    assert type(request.message) is MetadataRequest
+    assert type(Asked.read(asked().write(12), 12)) is MetadataRequest
+    escaped = asked("caf\udce9").write(12, text="surrogateescape")
+    assert type(Asked.read(escaped, 12, text="surrogateescape")) is MetadataRequest
+    assert [entity.value for entity in entities(asked(), "topicName")] == ["orders"]
+    assert error_response(request, 3).write(12)
+
+
+@pytest.mark.parametrize("version", [True, 12.0, "12", None])
+def test_what_is_no_version(version: object) -> None:
+    """``True`` was taken for 1, and of 12.0 nothing was found in any range: the copy had lost everything."""
+    message = MetadataRequest(topics=[Topic(name="orders")])
+    refused = f"MetadataRequest has no version {version!r}, only versions 0 to 13"
+    for call in (
+        message.lost,
+        message.fitted,
+        message.write,
+        lambda v: to_json(message, v),
+        lambda v: from_json(MetadataRequest, {}, v),
+        lambda v: list(random_messages(MetadataRequest, v)),
+    ):
+        with pytest.raises(UnsupportedVersionError) as caught:
+            call(version)  # type: ignore[operator]
+        assert str(caught.value) == refused
+
+
+def test_integers_of_other_kinds_are_versions() -> None:
+    """numpy's integers, for one: they too were in no range, so that the copy had nothing."""
+
+    class Number:
+        def __index__(self) -> int:
+            return 12
+
+    message = MetadataRequest(topics=[Topic(name="orders")])
+    version: int = Number()  # type: ignore[assignment]
+    assert message.fitted(version) == message
+    assert message.lost(version) == ()
+    assert from_json(MetadataRequest, to_json(message, version), version) == message
