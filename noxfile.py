@@ -149,6 +149,15 @@ def wireshark(session: nox.Session) -> None:
 
 
 @nox.session
+def javascript(session: nox.Session) -> None:
+    """The codec of the pages, in Node, says what the package says; needs Node 18 or later."""
+    if shutil.which("node") is None:
+        session.error("install Node 18 or later, for example: apt-get install nodejs")
+    install(session, *GENERATOR, *groups("tests"), *GENERATED)
+    session.run("python", "-m", "pytest", *(session.posargs or ("tests/javascript",)))
+
+
+@nox.session
 def captures(session: nox.Session) -> None:
     """Make examples/captures anew: a real broker and clients on loopback. Needs Maven, a JDK, tcpdump, tshark and root."""
     install(session, *groups("tests", "arrow"), "./generated", "kafka-python", "confluent-kafka")

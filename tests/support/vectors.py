@@ -66,6 +66,11 @@ def snapshot() -> Mapping[str, Sequence[Vector]]:
     return by_message(read_vectors(SNAPSHOT)) if SNAPSHOT.exists() else {}
 
 
+def plain(value: object) -> object:
+    """JSON in which not a number equals itself."""
+    return json.loads(json.dumps(value), parse_constant=str)
+
+
 def by_message(vectors: Iterable[Vector]) -> Mapping[str, Sequence[Vector]]:
     """Vectors grouped by message, in their order."""
     groups: dict[str, list[Vector]] = {}

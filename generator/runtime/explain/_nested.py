@@ -6,6 +6,7 @@ import re
 
 from .._base.message import class_of
 from ..schema.build import schemas_of
+from ..schema.contents import REQUESTS, VERSIONED
 from ..schema.facts import facts_of
 from ..schema.spans import LENGTH, OPENED, REST, VALUE, Span, Walk
 from ..schema.types import INT16
@@ -21,21 +22,6 @@ if TYPE_CHECKING:
     from ._explanation import Explanation
 
 _INDEX = re.compile(r"\[\d+\]")
-_SUBSCRIPTION, _ASSIGNMENT = "ConsumerProtocolSubscription", "ConsumerProtocolAssignment"
-VERSIONED = {
-    ("JoinGroupRequest", "protocols.metadata"): _SUBSCRIPTION,
-    ("JoinGroupResponse", "members.metadata"): _SUBSCRIPTION,
-    ("SyncGroupRequest", "assignments.assignment"): _ASSIGNMENT,
-    ("SyncGroupResponse", "assignment"): _ASSIGNMENT,
-    ("DescribeGroupsResponse", "groups.members.member_metadata"): _SUBSCRIPTION,
-    ("DescribeGroupsResponse", "groups.members.member_assignment"): _ASSIGNMENT,
-    ("GroupMetadataValue", "members.subscription"): _SUBSCRIPTION,
-    ("GroupMetadataValue", "members.assignment"): _ASSIGNMENT,
-    ("EnvelopeRequest", "request_principal"): "DefaultPrincipalData",
-}
-"""Fields of bytes that hold a message behind its version (int16), by message and path; of groups if they are consumers'."""
-REQUESTS = {("EnvelopeRequest", "request_data")}
-"""Fields of bytes that hold a whole request, from its header on."""
 
 
 def open_fields(

@@ -1,0 +1,412 @@
+/* What each byte of a message is, as kafka_messages.explain says it: spans with notes, headers before messages, secrets
+ * marked. Behind wire.js and codec.js:
+ *
+ *   const explainer = new KafkaExplain.Explainer(protocol);
+ *   const explanation = explainer.message(bytes, "MetadataResponse", 13);   // {data, title, root, error, value}
+ *   KafkaExplain.rows(explanation);                                         // its leaves, for JSON; secrets are hidden
+ */
+"use strict";
+(function (root, make) {
+  if (typeof module === "object" && module.exports) module.exports = make(require("./wire.js"), require("./codec.js"));
+  else root.KafkaExplain = make(root.KafkaWire, root.KafkaCodec);
+})(typeof self === "undefined" ? this : self, function (wire, codec) {
+  const HIDDEN = "(hidden)";
+  const BROKER_LOGGER = 8;
+  const UNSUPPORTED_VERSION = 35;
+  const CERTAIN = [
+    ["request_api_key", wire.INT16],
+    ["request_api_version", wire.INT16],
+    ["correlation_id", wire.INT32],
+  ];
+  const names = (path) => path.replace(/\[\d+\]/g, "");
+
+  // ---- notes ----------------------------------------------------------------------------------------------------
+
+  /** UTC for milliseconds since 1970; empty for what is no time, as -1. */
+  function timeText(milliseconds) {
+    return milliseconds > 0n && milliseconds < 253402300800000n ? new Date(Number(milliseconds)).toISOString() : "";
+  }
+
+  const isTime = (fact, name) => fact.type === "int64" && (name.includes("timestamp") || name.endsWith("_time"));
+
+  /** Adds to spans what the definition says: names of numbers, times, and what is at its default. */
+  class Notes {
+    constructor(document) {
+      const members = (one) => new Map(one.members.map((member) => [member.value, member.name]));
+      this.enumerations = new Map(document.enumerations.map((one) => [one.name, members(one)]));
+      this.errors = new Map(document.errors.map((error) => [error.code, error.name]));
+      this.apis = new Map(document.apis.map((api) => [api.key, api.name]));
+    }
+
+    add(span, message) {
+      this.structs = new Map(message.structs.map((struct) => [struct.name, struct]));
+      this.fields(span, message.structs[0]);
+    }
+
+    fields(span, struct) {
+      const known = new Map(struct.fields.map((field) => [codec.snakeCase(field), field]));
+      for (const child of span.children) {
+        if (child.role === "section") this.fields(child, struct);
+        else if (known.has(child.name)) this.field(child, known.get(child.name));
+      }
+    }
+
+    field(span, fact) {
+      const struct = this.structs.get(fact.type.replace("[]", ""));
+      if (span.role === "array") {
+        for (const element of span.children) {
+          if (element.role === "struct") this.fields(element, struct);
+          else if (element.role === "value") this.value(element, fact, true);
+        }
+        if (this.isDefault(span, fact) && span.children[0].role === "length") span.children[0].addNote("= default");
+      } else if (span.role === "struct") {
+        this.fields(span, struct);
+      } else if (span.role === "value") {
+        this.value(span, fact, false);
+        if (this.isDefault(span, fact)) span.addNote("= default");
+      }
+    }
+
+    value(span, fact, isElement) {
+      const { value } = span;
+      if (typeof value !== "bigint" && !Number.isInteger(value)) return;
+      if (fact.type.endsWith("float64")) return;
+      const name = this.name(codec.snakeCase(fact), fact, Number(value));
+      if (name !== undefined) span.note = span.note ? `${name}, ${span.note}` : name;
+      else if (!isElement && isTime(fact, codec.snakeCase(fact)) && timeText(value)) span.note = timeText(value);
+    }
+
+    name(field, fact, value) {
+      if (fact.enumeration === "ErrorCode") {
+        return this.errors.get(value) || `UNKNOWN_${String(value).replace("-", "MINUS_")}`;
+      }
+      const isKey = fact.type === "int16" && (field === "api_key" || field === "request_api_key");
+      if (isKey && this.apis.has(value)) return this.apis.get(value);
+      const members = this.enumerations.get(fact.enumeration);
+      return members && members.get(value);
+    }
+
+    isDefault(span, fact) {
+      const { value } = span;
+      if (value === null || fact.default === null) return value === fact.default;
+      if (Array.isArray(fact.default)) return value === 0;
+      if (value instanceof Uint8Array) return value.length === 0 && fact.default === "";
+      if (typeof value === "bigint") return value === BigInt(fact.default);
+      return fact.type === "float64" ? value === Number(fact.default) : value === fact.default;
+    }
+  }
+
+  // ---- secrets --------------------------------------------------------------------------------------------------
+
+  const hasSecrets = (message) => Boolean(message.secretFields || message.secretSettings);
+
+  function conceal(span) {
+    for (const each of span.all()) each.isSecret = true;
+  }
+
+  /** Marks what is secret in a message; of one that has secrets also unknown fields and what cannot be read. */
+  function markSecrets(top, message, openSettings) {
+    if (!hasSecrets(message)) return;
+    const spans = top.all();
+    const values = new Map(spans.filter((span) => span.role === "value").map((span) => [span.path, span.value]));
+    const settings = new Map((message.secretSettings || []).map((setting) => [setting.value, setting]));
+    const fields = new Set(message.secretFields || []);
+    const opened = spans.filter((span) => span.role === "opened");
+    const passed = new Set(opened.flatMap((span) => span.all())); // what is inside has been marked by itself
+    for (const span of spans) {
+      if (passed.has(span)) continue;
+      const name = names(span.path);
+      const isUnknown = ["fault", "rest"].includes(span.role) || name.split(".").pop() === "unknown_tagged_fields";
+      const isSetting = settings.has(name) && isSecretValue(span.path, settings.get(name), values, openSettings);
+      if (isUnknown || isSetting || fields.has(name)) conceal(span);
+    }
+  }
+
+  /** Whether the value at a path is that of a secret setting; also if its name could not be read. */
+  function isSecretValue(path, setting, values, openSettings) {
+    const above = path.split(".").slice(0, -1);
+    const name = values.get([...above, setting.name.split(".").pop()].join("."));
+    let kind = null;
+    if (setting.resourceType !== undefined) {
+      const type = setting.resourceType.split(".");
+      kind = values.get([...path.split(".").slice(0, type.length - 1), type[type.length - 1]].join("."));
+    }
+    return typeof name !== "string" || isSecretSetting(name, kind, openSettings);
+  }
+
+  /** Whether a setting is a password, or none of Kafka's; prefixes of listeners and SASL mechanisms are passed over. */
+  function isSecretSetting(name, resourceType, openSettings) {
+    if (resourceType === BROKER_LOGGER) return false;
+    let rest = name.toLowerCase();
+    if (openSettings.has(rest)) return false;
+    if (!rest.startsWith("listener.name.")) return true;
+    const behind = (text) => (text.includes(".") ? text.slice(text.indexOf(".") + 1) : "");
+    rest = behind(rest.slice("listener.name.".length));
+    if (openSettings.has(rest)) return false;
+    rest = behind(rest);
+    return !(openSettings.has(rest) && (rest.startsWith("sasl.") || rest === "connections.max.reauth.ms"));
+  }
+
+  // ---- fields of bytes that hold something known ----------------------------------------------------------------
+
+  /** Gives fields of bytes that hold a message behind its version, or a whole request, spans of their own. */
+  function openContents(top, message, data, explainer) {
+    const contents = new Map((message.contents || []).map((each) => [each.field, each]));
+    if (!contents.size) return;
+    for (const span of top.leaves()) {
+      const held = contents.get(names(span.path));
+      if (!held || span.role !== "value" || !(span.value instanceof Uint8Array) || !span.value.length) continue;
+      const content = data.subarray(span.content, span.end);
+      if (held.message) openVersioned(span, content, held.message, explainer);
+      else openRequest(span, content, explainer);
+    }
+  }
+
+  /** A message behind its version. One of a later version is read as the latest known, as Kafka's consumers do. */
+  function openVersioned(span, content, name, { protocol, notes, open }) {
+    if (content.length < 2) return;
+    const message = protocol.message(name);
+    const version = wire.INT16.read(content, 0)[0];
+    const known = Math.min(version, Math.max(...message.versions));
+    if (!message.versions.includes(known)) {
+      span.addNote(`not opened: ${name} has no version ${version}`);
+      return;
+    }
+    const { span: inner, end, fault } = protocol.walk(name, known, content, 2, span.path, known === version);
+    if (fault) {
+      span.addNote(`not opened: no ${name} v${version}: ${fault.reason}`);
+      return;
+    }
+    notes.add(inner, message);
+    markSecrets(inner, message, open);
+    inner.type = `${name} v${version}`;
+    const spans = [new codec.Span(0, 2, `${span.path}.version`, "version", "INT16", "value", version), inner];
+    if (end < content.length) {
+      spans.push(new codec.Span(end, content.length, span.path, "", "", "rest", null, "of a later version"));
+    }
+    putInside(span, spans);
+  }
+
+  /** A request from its header on; one that cannot be read stays closed. */
+  function openRequest(span, content, explainer) {
+    const { root, error } = explainer.request(content);
+    if (error) {
+      span.addNote("not opened: no request that can be read");
+      return;
+    }
+    for (const each of root.all()) each.path = each.path ? `${span.path}.${each.path}` : span.path;
+    putInside(span, root.children);
+  }
+
+  /** Make a leaf an opened span: its length, and what is in it. */
+  function putInside(span, inner) {
+    span.role = "opened";
+    if (span.content > span.start) {
+      const size = span.end - span.content;
+      span.children.push(new codec.Span(span.start, span.content, span.path, "length", "", "length", size));
+    }
+    for (const each of inner) span.children.push(each.moved(span.content));
+  }
+
+  // ---- messages and their headers -------------------------------------------------------------------------------
+
+  /** Explains messages alone, and requests and responses behind their headers. */
+  class Explainer {
+    constructor(protocol) {
+      this.protocol = protocol;
+      this.notes = new Notes(protocol.document);
+      this.open = new Set(protocol.document.openSettings);
+      this.apis = new Map(protocol.document.apis.map((api) => [api.key, api]));
+    }
+
+    /** One message, which the bytes are exactly. Throws Error for a message or version that is not there. */
+    message(data, name, version) {
+      const walk = new Reading(this, data);
+      walk.message(name, version, "", true);
+      return walk.result(`${name} v${version}`);
+    }
+
+    /** A request from its header on, or with isFramed from the length before it. */
+    request(data, isFramed = false) {
+      const walk = new Reading(this, data);
+      if (isFramed && !walk.frame()) return walk.result("request");
+      const [api, version] = walk.requestHeader();
+      if (!walk.error && api) {
+        walk.message(api.request, version, "", false);
+        if (!walk.error) walk.trailing(api.request);
+      }
+      return walk.result(api ? `${api.request || `${api.name}Request`} v${version}` : "request");
+    }
+
+    /** The response to a request of an API at a version. Throws Error where there is none. */
+    response(data, key, version, isFramed = false) {
+      const api = this.apis.get(key);
+      if (!api || !api.response) throw new Error(`no response of an API ${key} is known`);
+      const index = api.versions.indexOf(version);
+      if (index < 0 && api.name !== "ApiVersions") throw new Error(`${api.response} has no version ${version}`);
+      const walk = new Reading(this, data);
+      const header = index < 0 ? 0 : api.responseHeaderVersions[index];
+      if (!isFramed || walk.frame()) walk.message("ResponseHeader", header, "header", false);
+      let answered = version;
+      if (!walk.error) {
+        answered = walk.answered(api, version);
+        walk.message(api.response, answered, "", true);
+      }
+      return walk.result(`${api.response} v${answered}`);
+    }
+  }
+
+  /** The spans of some bytes, from left to right. */
+  class Reading {
+    constructor(explainer, data) {
+      Object.assign(this, { explainer, data, pos: 0, error: null, value: null });
+      this.root = new codec.Span(0, data.length, "", "", "BYTES", "struct");
+    }
+
+    result(title) {
+      const { data, root, error, value } = this;
+      return { data, title, root, error, value };
+    }
+
+    message(name, version, path, isWhole) {
+      const { protocol, notes, open } = this.explainer;
+      const message = protocol.message(name);
+      const { span, end, value, fault } = protocol.walk(name, version, this.data, this.pos, path, isWhole);
+      notes.add(span, message);
+      openContents(span, message, this.data, this.explainer);
+      markSecrets(span, message, open);
+      span.type = `${name} v${version}`;
+      this.root.children.push(span);
+      this.pos = end;
+      if (!path) this.value = value;
+      if (fault) {
+        const isInside = path && fault.path.startsWith(path);
+        const place = isInside ? fault.path.slice(path.length).replace(/^\./, "") : fault.path;
+        this.error = { title: `${name} v${version}`, reason: fault.reason, path: place, offset: fault.offset };
+      }
+    }
+
+    frame() {
+      const values = this.prefix([["frame_length", wire.INT32]], "");
+      if (!values) return false;
+      const left = this.data.length - this.pos;
+      const span = this.root.children[this.root.children.length - 1];
+      span.note = values[0] === left ? "as many bytes follow" : `${left} bytes follow`;
+      if (values[0] === left) return true;
+      this.stop(`the frame has ${values[0]} bytes, but ${left} follow`, "", this.pos, "fault");
+      return false;
+    }
+
+    /** Numbers before a message; null if they cannot be read. */
+    prefix(fields) {
+      const values = [];
+      for (const [name, kind] of fields) {
+        try {
+          const [value, end] = kind.read(this.data, this.pos);
+          this.root.children.push(new codec.Span(this.pos, end, name, name, kind.name, "length", value));
+          values.push(value);
+          this.pos = end;
+        } catch (error) {
+          if (!(error instanceof wire.Fault)) throw error;
+          this.stop(error.reason, name, error.offset, "fault");
+          return null;
+        }
+      }
+      return values;
+    }
+
+    /** The API and version that the header says; null for the API where there is no body to read. */
+    requestHeader() {
+      const { protocol, apis } = this.explainer;
+      const lowest = protocol.message("RequestHeader").versions[0];
+      if (this.data.length - this.pos < 8) {
+        this.message("RequestHeader", lowest, "header", false);
+        return [null, -1];
+      }
+      const key = wire.INT16.read(this.data, this.pos)[0];
+      const version = wire.INT16.read(this.data, this.pos + 2)[0];
+      const api = apis.get(key);
+      if (!api) {
+        this.certain();
+        this.stop(`no API has the key ${key}`, "", this.pos, "rest", true);
+        return [null, version];
+      }
+      const index = api.versions.indexOf(version);
+      if (index < 0) {
+        this.certain();
+        this.stop(`${api.request || `${api.name}Request`} has no version ${version}`, "", this.pos, "rest", true);
+        return [api, version];
+      }
+      this.message("RequestHeader", api.requestHeaderVersions[index], "header", false);
+      return [api, version];
+    }
+
+    /** The part of a header that does not depend on the API. */
+    certain() {
+      const span = new codec.Span(this.pos, this.pos + 8, "header", "header", "RequestHeader", "struct");
+      for (const [name, kind] of CERTAIN) {
+        const [value, end] = kind.read(this.data, this.pos);
+        span.children.push(new codec.Span(this.pos, end, `header.${name}`, name, kind.name, "value", value));
+        this.pos = end;
+      }
+      this.explainer.notes.add(span, this.explainer.protocol.message("RequestHeader"));
+      this.root.children.push(span);
+    }
+
+    /** The version of a response: that of the request, but 0 where ApiVersions fell back to it (KIP-511). */
+    answered(api, version) {
+      const { data, pos } = this;
+      if (api.name !== "ApiVersions" || data.length - pos < 2) return version;
+      if (wire.INT16.read(data, pos)[0] !== UNSUPPORTED_VERSION) return version;
+      return this.explainer.protocol.walk(api.response, 0, data, pos).fault ? version : 0;
+    }
+
+    trailing(name) {
+      if (this.pos === this.data.length) return;
+      const note = "behind the message; brokers ignore it";
+      const rest = new codec.Span(this.pos, this.data.length, "trailing", "trailing", "BYTES", "rest", null, note);
+      rest.isSecret = hasSecrets(this.explainer.protocol.message(name));
+      this.root.children.push(rest);
+      this.pos = this.data.length;
+    }
+
+    /** End here: what is left cannot be read, and of a message that nobody knows it may be secret. */
+    stop(reason, path, offset, role, isUnknown = false) {
+      this.error = { title: "", reason, path, offset };
+      const rest = new codec.Span(this.pos, this.data.length, "", "", "", role, null, reason);
+      if (isUnknown) conceal(rest);
+      this.root.children.push(rest);
+      this.pos = this.data.length;
+    }
+  }
+
+  // ---- what comes of it -----------------------------------------------------------------------------------------
+
+  const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+  /** A value of a span, for JSON: bytes are hex, a float that is not finite is a text. */
+  function jsonValue(value) {
+    if (value instanceof Uint8Array) return hex(value);
+    if (typeof value !== "number" || Number.isFinite(value)) return value;
+    return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  }
+
+  /** The leaves of an explanation, which tile the bytes. A secret has its place and its length only. */
+  function rows({ root, data }, showSecrets = false) {
+    return root.leaves().map((leaf) => {
+      const isHidden = leaf.isSecret && !showSecrets;
+      return {
+        start: leaf.start,
+        end: leaf.end,
+        path: leaf.path || leaf.name,
+        type: leaf.type,
+        role: leaf.role,
+        value: isHidden && leaf.role !== "length" ? HIDDEN : jsonValue(leaf.value),
+        note: leaf.note,
+        hex: isHidden ? null : hex(data.subarray(leaf.start, leaf.end)),
+      };
+    });
+  }
+
+  return { Explainer, rows, hex, hasSecrets, isSecretSetting, HIDDEN };
+});

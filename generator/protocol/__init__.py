@@ -1,0 +1,1 @@
+"""The whole protocol as data for other languages: ``protocol.json`` and its JSON Schema."""

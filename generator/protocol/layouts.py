@@ -1,0 +1,106 @@
+"""The wire layouts of a struct as data: per run of versions that look the same, its fields in the order of the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from kafka_message_generator.plan.model import (
+    Array,
+    Blob,
+    FixedRun,
+    Layout,
+    LayoutRef,
+    Operation,
+    OptionalBuffer,
+    Packed,
+    PackedElement,
+    Payload,
+    Single,
+    StructPlan,
+    Tagged,
+    TagSection,
+    Text,
+)
+
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
+Object: TypeAlias = dict[str, Json]
+
+
+def layouts(struct: StructPlan, names: Mapping[str, str], kinds: Mapping[str, str]) -> list[Json]:
+    """The layouts of a struct, those of lower versions first.
+
+    ``names`` are the fields' keys in JSON by their names in Python, ``kinds`` their types as the definition has them.
+    """
+    writer = _Writer(names, kinds)
+    found: list[tuple[list[int], Object]] = []
+    for layout in sorted(struct.layouts, key=lambda each: each.versions):
+        fields = writer.layout(layout)
+        # Layouts that differ in those of inner structs alone look the same here: these are found by the version.
+        same = next((versions for versions, other in found if other == fields), None)
+        if same is None:
+            found.append((list(layout.versions), fields))
+        else:
+            same += layout.versions
+    return [{"versions": sorted(versions), **fields} for versions, fields in found]
+
+
+class _Writer:
+    def __init__(self, names: Mapping[str, str], kinds: Mapping[str, str]) -> None:
+        self.names = names
+        self.kinds = kinds
+
+    def layout(self, layout: Layout) -> Object:
+        found: Object = {}
+        fields: list[Json] = []
+        for operation in layout.operations:
+            if isinstance(operation, TagSection):
+                found["tags"] = self.tagged(operation.fields)
+                if operation.absent:
+                    found["absentTags"] = list(operation.absent)
+                if operation.interleaved:
+                    found["tagFormat"] = "interleaved"
+            elif isinstance(operation, OptionalBuffer):
+                found["optional"] = self.tagged(operation.fields)
+            else:
+                fields += self.fields(operation)
+        found["fields"] = fields
+        return found
+
+    def tagged(self, fields: tuple[Tagged, ...]) -> list[Json]:
+        return [{"tag": each.tag, **field} for each in fields for field in self.fields(each.payload)]
+
+    def fields(self, operation: Payload | Operation) -> Iterator[Object]:
+        """The fields of an operation; what a version does not have takes no bytes and is none."""
+        if isinstance(operation, FixedRun):
+            for each in operation.fields:
+                yield {"name": self.names[each.name], "type": each.type}
+        elif isinstance(operation, Packed | Text | Blob | Array | Single):
+            yield {"name": self.names[operation.name], **self.type_of(operation)}
+
+    def type_of(self, operation: Packed | Text | Blob | Array | Single) -> Object:
+        if isinstance(operation, Packed):
+            return {"type": _varint(operation)}
+        if isinstance(operation, Single):
+            return {"type": "struct", "struct": operation.layout.struct, **_marks(nullable=operation.nullable)}
+        marks = _marks(compact=operation.compact, nullable=operation.nullable)
+        if isinstance(operation, Array):
+            return {"type": "array", **marks, "element": self.element(operation)}
+        return {"type": self.kinds[operation.name], **marks}
+
+    def element(self, array: Array) -> Object:
+        if isinstance(array.element, LayoutRef):
+            return {"type": "struct", "struct": array.element.struct}
+        if isinstance(array.element, PackedElement):
+            return {"type": _varint(array.element)}
+        is_sized = array.element in ("string", "bytes", "records")
+        return {"type": array.element, **_marks(compact=is_sized and array.compact)}
+
+
+def _marks(**marks: bool) -> dict[str, bool]:
+    """Those that hold; the others are left out."""
+    return {name: True for name, holds in marks.items() if holds}
+
+
+def _varint(operation: Packed | PackedElement) -> str:
+    return f"{'varint' if operation.signed else 'uvarint'}{operation.bits}"

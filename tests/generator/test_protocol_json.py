@@ -1,0 +1,135 @@
+"""The protocol as data: it holds to its JSON Schema, is the same each time, and is enough to decode every message."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kafka_message_generator import cli, definitions
+from kafka_message_generator.protocol.command import SCHEMA_FILE, write
+from kafka_message_generator.protocol.document import document, text
+from tests.support import vectors
+from tests.support.pages import ROOT
+from tests.support.vectors import plain
+
+KAFKA, PROPOSALS = ROOT / "specs" / "kafka", ROOT / "specs" / "proposals"
+
+
+@pytest.fixture(scope="module")
+def kafka() -> dict[str, Any]:
+    """The document of Kafka's definitions, as a reader has it."""
+    found: dict[str, Any] = json.loads(text(document(definitions.load(KAFKA))))
+    return found
+
+
+def message(found: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(each for each in found["messages"] if each["name"] == name)
+
+
+@pytest.mark.parametrize("specs", [KAFKA, PROPOSALS], ids=["kafka", "proposals"])
+def test_it_holds_to_its_schema(specs: Path) -> None:
+    """Readers in other languages make their types of the schema; what it does not have, they would not see."""
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    errors = Draft202012Validator(schema).iter_errors(json.loads(text(document(definitions.load(specs)))))
+    assert [f"{error.json_path}: {error.message}"[:300] for error in errors] == []
+
+
+def test_the_schema_refuses_what_is_wrong(kafka: dict[str, Any]) -> None:
+    """A schema that lets everything pass would prove nothing: a misspelt property, a type that is none, a missing part."""
+    validator = Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+    field = {"name": "a", "type": "int32"}
+    for wrong in (
+        {**field, "compcat": True},
+        {**field, "type": "int128"},
+        {"name": "a", "type": "array"},
+        {"name": "a", "type": "struct"},
+        {"type": "int32"},
+    ):
+        layout = {"versions": [0], "fields": [wrong]}
+        struct = {"name": "A", "fields": [], "layouts": [layout]}
+        one = {"name": "A", "kind": "data", "versions": [0], "structs": [struct]}
+        assert not validator.is_valid({**kafka, "messages": [one]}), wrong
+        layout["fields"] = [field]
+        assert validator.is_valid({**kafka, "messages": [one]})
+
+
+def test_the_decoder_of_the_page_reads_every_vector(kafka: dict[str, Any]) -> None:
+    """The page promises that it and the document are enough: the sixty lines that go by them give Kafka's JSON."""
+    decode = runpy.run_path(str(ROOT / "examples" / "protocol_codec.py"))["decode"]
+    count = 0
+    for name, known in vectors.committed().items():
+        for vector in known:
+            found = decode(message(kafka, name), vector.version, vector.data)
+            assert plain(found) == plain(vector.json_out), vector
+            count += 1
+    assert count > 4900
+
+
+def test_every_valid_version_has_one_layout(kafka: dict[str, Any]) -> None:
+    """A reader takes the first layout with its version: there must be one, and a second would never be seen."""
+    for each in kafka["messages"]:
+        own = [version for layout in each["structs"][0]["layouts"] for version in layout["versions"]]
+        assert sorted(own) == each["versions"], each["name"]
+        for struct in each["structs"]:
+            runs = [version for layout in struct["layouts"] for version in layout["versions"]]
+            assert len(runs) == len(set(runs)), (each["name"], struct["name"])
+
+
+def test_metadata_request(kafka: dict[str, Any]) -> None:
+    """One message as a whole, so that a change of the form is seen by who changes it."""
+    found = message(kafka, "MetadataRequest")
+    assert {key: value for key, value in found.items() if key != "structs"} == {
+        "name": "MetadataRequest",
+        "kind": "request",
+        "apiKey": 3,
+        "versions": list(range(14)),
+        "flexibleVersions": list(range(9, 14)),
+        "listeners": ["broker"],
+        "headerVersions": [1] * 9 + [2] * 5,
+        "folder": "clients",
+        "about": "Asks any broker for the cluster, its brokers and the partitions of topics.",
+    }
+    topic = found["structs"][1]
+    assert topic["layouts"] == [
+        {"versions": list(range(9)), "fields": [{"name": "name", "type": "string"}]},
+        {"versions": [9], "tags": [], "fields": [{"name": "name", "type": "string", "compact": True}]},
+        {
+            "versions": list(range(10, 14)),
+            "tags": [],
+            "fields": [
+                {"name": "topicId", "type": "uuid"},
+                {"name": "name", "type": "string", "compact": True, "nullable": True},
+            ],
+        },
+    ]
+    assert topic["fields"][0]["default"] == "A" * 22
+
+
+def test_numbers_that_doubles_cannot_hold_are_texts(kafka: dict[str, Any]) -> None:
+    """JavaScript and others would round 2**63 - 1, which Fetch has as a default."""
+    fields = [field for struct in message(kafka, "FetchRequest")["structs"] for field in struct["fields"]]
+    assert next(each for each in fields if each["name"] == "highWatermark")["default"] == str(2**63 - 1)
+
+
+def test_it_is_the_same_each_time(tmp_path: Path) -> None:
+    """Whoever keeps it under version control sees changes of the protocol, and no others."""
+    first, second = (write(KAFKA, tmp_path / name)[0].read_bytes() for name in ("one", "two"))
+    assert first == second
+    assert first.isascii()
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says where the files are and how large; wrong definitions are reported as by every other command."""
+    output = tmp_path / "new" / "folder"
+    assert cli.main(["protocol", "--specs", str(PROPOSALS), "--output", str(output)]) == 0
+    sizes = [f"{name} {(output / name).stat().st_size:,} bytes" for name in ("protocol.json", "protocol.schema.json")]
+    assert capsys.readouterr().out == f"{output}: {', '.join(sizes)}\n"
+    (tmp_path / "Broken.json").write_text("{", encoding="utf-8")
+    assert cli.main(["protocol", "--specs", str(tmp_path / "Broken.json"), "--output", str(output)]) == 1
+    assert "nothing was generated" in capsys.readouterr().err
