@@ -82,17 +82,6 @@ def test_samples_are_of_a_broker(page: str) -> None:
     assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
 
 
-def test_readme_of_the_package_is_whole() -> None:
-    """Who installs the package reads only its README: a part that is not there is found by nobody, nor is an extra."""
-    generated = pages.ROOT / "generated"
-    with (generated / "pyproject.toml").open("rb") as file:
-        extras = set(tomllib.load(file)["project"]["optional-dependencies"])
-    modules = {path.stem for path in (generated / "src/kafka_messages").iterdir() if not path.name.startswith("_")}
-    first_cells = set(re.findall(r"^\| `([\w.]+)` \|", pages.text("generated/README.md"), re.MULTILINE))
-    told = {"kafka_messages"} | {f"kafka_messages.{name}" for name in modules - {"py", "messages"}} | extras
-    assert first_cells == told
-
-
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE, "benchmarks/README.md", "tests/vectors/README.md"])
 def test_links(page: str) -> None:
     """A page or heading that moved would leave readers with nothing."""
@@ -126,3 +115,14 @@ def test_index() -> None:
     docs = pages.ROOT / "docs"
     listed = {(docs / target.partition("#")[0]).resolve() for target in LINK.findall(pages.text("docs/README.md"))}
     assert {path for path in docs.rglob("*.md") if path.resolve() not in listed} == {docs / "README.md"}
+
+
+def test_readme_of_the_package_is_whole() -> None:
+    """Who installs the package reads only its README: a part that is not there is found by nobody, nor is an extra."""
+    generated = pages.ROOT / "generated"
+    with (generated / "pyproject.toml").open("rb") as file:
+        extras = set(tomllib.load(file)["project"]["optional-dependencies"])
+    modules = {path.stem for path in (generated / "src/kafka_messages").iterdir() if not path.name.startswith("_")}
+    first_cells = set(re.findall(r"^\| `([\w.]+)` \|", pages.text("generated/README.md"), re.MULTILINE))
+    told = {"kafka_messages"} | {f"kafka_messages.{name}" for name in modules - {"py", "messages"}} | extras
+    assert first_cells == told
