@@ -7,13 +7,14 @@ import gc
 import random
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from kafka_messages import MetadataRequest, MetadataResponse, OffsetCommitValue
-from kafka_messages.arrow import RowError, decode, encode
+from kafka_messages.arrow import EncodeRowError, RowError, decode, encode
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 
 from tests.support.both_columns import are_same, both, messages
@@ -159,3 +160,49 @@ def test_bytes_that_change_meanwhile() -> None:
         assert len(decode(rows, OffsetCommitValue, 4)) == 2000
     except RowError:
         pytest.fail("the bytes are as they were")
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_failing_calls_leave_nothing() -> None:
+    """Refused, declined and bad arrays, and allocations that fail at every place: the process does not grow."""
+    rows = pa.array(ROWS * 200)
+    good = decode(rows, OffsetCommitValue, 3)
+    lying = pa.Array.from_buffers(
+        pa.binary(), 2, [None, pa.array([0, 2_000_000, 5], pa.int32()).buffers()[1], rows.buffers()[2]]
+    )
+    children = [good.field(place) for place in range(good.type.num_fields)]
+    last = [*good.field("offset").to_pylist()[:-1], None]
+    bad = pa.StructArray.from_arrays([pa.array(last, pa.int64()), *children[1:]], fields=list(good.type))
+    bounds = pa.array([*range(len(good) - 1), 5, len(good)], pa.int32()).buffers()[1]
+    text = pa.Array.from_buffers(pa.string(), len(good), [None, bounds, pa.py_buffer(bytes(len(good)))])
+    names = [field.name for field in good.type]
+    down = pa.StructArray.from_arrays([text if name == "metadata" else good.field(name) for name in names], names=names)
+    cut = pa.array([*ROWS * 200, b"short"])
+
+    def once(number: int) -> None:
+        for call, array, error in (
+            (decode, lying, TypeError),
+            (decode, cut, RowError),
+            (encode, bad, EncodeRowError),
+            (encode, down, TypeError),
+        ):
+            with pytest.raises(error):
+                call(array, OffsetCommitValue, 3)
+        for call, array in ((decode, rows), (encode, good)):
+            extension.fail_allocation(number % 12)
+            with suppress(MemoryError):
+                call(array, OffsetCommitValue, 3)
+            extension.fail_allocation(-1)
+
+    for number in range(24):
+        once(number)
+    gc.collect()
+    before = resident()
+    for number in range(100):
+        once(number)
+    gc.collect()
+    assert resident() - before < 20 * rows.nbytes
