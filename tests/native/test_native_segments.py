@@ -14,6 +14,8 @@ import pytest
 from kafka_messages.segments import native as door
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages.segments.crc import _by_numpy
+from kafka_messages.segments.frames import PADDING, Log
+from kafka_messages.segments.groups import _native_fields
 from kafka_messages.segments.native import native_batches, table
 from kafka_messages.segments.reader import read_segments
 
@@ -259,4 +261,35 @@ def test_buffers_that_are_too_short() -> None:
     with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
         core.read_headers(bytes(61), np.zeros(1, np.int64), np.zeros(10, np.int64))
     with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+        core.read_headers(bytes(69), bytes(12), np.zeros(22, np.int64))
+    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+        core.follow_batches(bytes(61), 0, 61, 61, 14, 100, True, bytearray(9), bytearray(1), bytearray(1))
+    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
         core.follow_batches(bytes(61), 0, 61, 62, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))
+
+
+def test_buffers_that_are_not_aligned() -> None:
+    """Whole numbers are read and written where such numbers stand; a buffer that begins elsewhere is refused."""
+    record = crafted_record(0, 0, -1, -1, 0)
+    table = lanes((0, len(record), 1))
+    aside = np.zeros(8 * 12, np.uint8)[1:]
+    with pytest.raises(ValueError, match=r"^a buffer that is not aligned to 8 bytes$"):
+        core.read_record_columns(record, table, 1, aside, None, None, None, None)
+    with pytest.raises(ValueError, match=r"^a buffer that is not aligned to 4 bytes$"):
+        core.read_record_columns(record, table, 1, None, None, (aside, bytearray(1), bytearray(0)), None, None)
+    with pytest.raises(ValueError, match=r"^lanes are int64$"):
+        core.read_record_columns(record, aside[:56], 1, None, None, None, None, None)
+    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+        core.read_headers(bytes(69), np.zeros(1, np.int64), aside[:88])
+
+
+def test_starts_of_another_type() -> None:
+    """Numpy's default integer has 32 bits on some platforms: places are made int64 before the core reads them."""
+    data = np.frombuffer(some_batches(random.Random(1)) + bytes(PADDING), np.uint8)
+    log = Log(data, len(data) - PADDING)
+    starts = np.zeros(3, np.int32)
+    wanted = _native_fields(log, starts.astype(np.int64))
+    found = _native_fields(log, starts)
+    assert found is not None
+    assert wanted is not None
+    assert all((found[name] == wanted[name]).all() for name in wanted)

@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from ._lanes import Bytes, Ints
 
+LONG = 16
+"""Runs of so many bytes are copied one by one: the numbers of all their bytes take longer to make."""
 Put = Callable[["Output", Ints], None]
 
 
@@ -28,9 +30,19 @@ class Output:
 
     def copy(self, pos: Ints, data: Bytes, start: Ints, length: Ints) -> None:
         """Runs of ``data`` to positions."""
+        is_long = length >= LONG
+        if is_long.any():
+            self._copy_each(pos[is_long], data, start[is_long], length[is_long])
+            pos, start, length = pos[~is_long], start[~is_long], length[~is_long]
         before = np.cumsum(length) - length
         within = np.arange(int(length.sum())) - np.repeat(before, length)
         self.bytes[np.repeat(pos, length) + within] = data[np.repeat(start, length) + within]
+
+    def _copy_each(self, pos: Ints, data: Bytes, start: Ints, length: Ints) -> None:
+        to, source = self.bytes.data, data.data
+        ends, stops = (pos + length).tolist(), (start + length).tolist()
+        for begin, end, first, stop in zip(pos.tolist(), ends, start.tolist(), stops, strict=True):
+            to[begin:end] = source[first:stop]
 
 
 @dataclass(frozen=True)

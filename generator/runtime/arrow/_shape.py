@@ -35,12 +35,13 @@ UNKNOWN_TYPE = pa.map_(pa.int64(), pa.binary())
 
 
 class Shape:
-    """How one message is laid out as columns."""
+    """How one message is laid out as columns; ``shape_of`` keeps them, with the types that they have made."""
 
     def __init__(self, message: type[Message], unknown: bool = False) -> None:
         self.message = message
         self.facts: MessageFacts = facts_of(message)
         self.unknown = unknown
+        self._types: dict[int, pa.DataType] = {}  # by the identity of facts, which live as long as the message
         self.type = self.struct(self.facts.fields)
 
     def fields_of(self, struct: str | None) -> tuple[FieldFacts, ...]:
@@ -48,14 +49,20 @@ class Shape:
         return self.facts.fields if struct is None else self.facts.structs[struct]
 
     def struct(self, fields: tuple[FieldFacts, ...]) -> pa.StructType:
-        columns = [pa.field(field.name, self.column(field)) for field in fields]
-        if self.unknown:
-            columns.append(pa.field(UNKNOWN, UNKNOWN_TYPE))
-        return pa.struct(columns)
+        found = self._types.get(id(fields))
+        if found is None:
+            columns = [pa.field(field.name, self.column(field)) for field in fields]
+            if self.unknown:
+                columns.append(pa.field(UNKNOWN, UNKNOWN_TYPE))
+            found = self._types[id(fields)] = pa.struct(columns)
+        return found
 
     def column(self, field: FieldFacts) -> pa.DataType:
-        element = self.struct(self.facts.structs[field.type]) if field.is_struct else SCALARS[field.type]
-        return pa.list_(pa.field("element", element)) if field.is_array else element
+        found = self._types.get(id(field))
+        if found is None:
+            element = self.struct(self.facts.structs[field.type]) if field.is_struct else SCALARS[field.type]
+            found = self._types[id(field)] = pa.list_(pa.field("element", element)) if field.is_array else element
+        return found
 
     def default(self, field: FieldFacts) -> object:
         """The default of a field as ``pa.array`` takes it."""
@@ -65,3 +72,14 @@ class Shape:
         if isinstance(value, UUID):
             return base64.urlsafe_b64encode(value.bytes).decode()[:22]
         return value
+
+
+_shapes: dict[tuple[type[Message], bool], Shape] = {}
+
+
+def shape_of(message: type[Message], unknown: bool = False) -> Shape:
+    """The shape of a message, made once; ``unknown``: with the column of unknown tagged fields."""
+    shape = _shapes.get((message, unknown))
+    if shape is None:
+        shape = _shapes[message, unknown] = Shape(message, unknown)
+    return shape

@@ -39,7 +39,7 @@ def _native_fields(log: Log, start: Ints) -> dict[str, Ints] | None:
     if core is None:
         return None
     fields = np.empty((len(core.HEADER_FIELDS), len(start)), np.int64)
-    core.read_headers(log.bytes, np.ascontiguousarray(start), fields)
+    core.read_headers(log.bytes, np.ascontiguousarray(start, np.int64), fields)
     return dict(zip(core.HEADER_FIELDS, fields, strict=True))
 
 

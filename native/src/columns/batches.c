@@ -85,7 +85,7 @@ static PyObject *follow_batches(PyObject *module, PyObject *args)
         return NULL;
     }
     int is_sound = at >= 0 && last >= 0 && size >= 0 && size <= log.len && shortest >= SMALLEST_0 - OVERHEAD &&
-                   starts.len / 8 <= faults.len && starts.len / 8 <= agrees.len;
+                   holds(&starts, 8) && starts.len / 8 <= faults.len && starts.len / 8 <= agrees.len;
     if (is_sound) {
         walk.log = log.buf;
         walk.at = at;
@@ -154,7 +154,7 @@ static PyObject *read_headers(PyObject *module, PyObject *args)
     Py_buffer log, starts, out;
     if (!PyArg_ParseTuple(args, "y*y*w*:read_headers", &log, &starts, &out)) return NULL;
     int64_t n = starts.len / 8;
-    int is_sound = out.len / 8 / FIELDS >= n;
+    int is_sound = holds(&starts, 8) && holds(&out, 8) && out.len / 8 / FIELDS >= n;
     if (is_sound) {
         Py_BEGIN_ALLOW_THREADS
         is_sound = read_all_headers(&log, starts.buf, n, out.buf);

@@ -40,6 +40,9 @@ enum { FORMAT_TABLE(ENUMERATOR) };
 #define INT32_AT(p) ((int32_t)get32(p))
 #define INT64_AT(p) ((int64_t)get64(p))
 
+/* Whether a buffer holds whole numbers of so many bytes, each at a place that such numbers stand at. */
+static inline int holds(const Py_buffer *view, int width) { return view->len % width == 0 && (uintptr_t)view->buf % width == 0; }
+
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC visibility push(hidden)
 #endif

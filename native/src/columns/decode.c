@@ -13,7 +13,7 @@ typedef struct {
     int64_t rows, base;
     int is_large, is_without_data, has_prefix, options;
     int64_t version;                         /* of all rows */
-    const int64_t *versions;                 /* one a row */
+    const void *versions;                    /* int64, one a row */
     const uint8_t *versions_valid;
     int64_t versions_base;
     const char *trailing, *corrupt;
@@ -26,7 +26,7 @@ typedef enum { GOOD, BAD, STOPPED } Outcome;
 INLINE int64_t bound(const Call *call, int64_t row)
 {
     int64_t at = call->base + row;
-    return call->is_large ? ((const int64_t *)call->offsets)[at] : ((const int32_t *)call->offsets)[at];
+    return call->is_large ? int64_in(call->offsets, at) : int32_in(call->offsets, at);
 }
 
 INLINE int is_set(const uint8_t *bits, int64_t i) { return bits == NULL || bits[i >> 3] >> (i & 7) & 1; }
@@ -41,14 +41,14 @@ static int64_t version_of(const Call *call, int64_t row, const uint8_t **start, 
     }
     if (call->versions == NULL) return call->version;
     int64_t at = call->versions_base + row;
-    return is_set(call->versions_valid, at) ? call->versions[at] : -1;
+    return is_set(call->versions_valid, at) ? int64_in(call->versions, at) : -1;
 }
 
 /* The offsets are what all trust: 0 if they go up, and to less than 2 GiB behind the first. */
 static int check_offsets(const Call *call)
 {
     if (call->rows == 0) return 0;
-    if (call->offsets == NULL) return -1;
+    if (call->rows < 0 || call->base < 0 || call->offsets == NULL) return -1;
     int64_t first = bound(call, 0), before = first;
     if (first < 0) return -1;
     for (int64_t i = 1; i <= call->rows; i++) {
@@ -181,7 +181,7 @@ static int has_bad_text(const Decoding *decoding)
     const Plan *plan = decoding->plan;
     for (uint32_t i = 0; i < plan->field_count; i++) {
         const Filling *filling = &decoding->fillings[i];
-        if (plan->fields[i].kind != STRING || !decoding->is_live[i]) continue;
+        if (plan->fields[i].kind != KIND_STRING || !decoding->is_live[i]) continue;
         if (!are_utf8(filling->data, filling->offsets, decoding->extents[plan->fields[i].domain].length)) return 1;
     }
     return 0;
@@ -252,7 +252,8 @@ static int take_versions(Call *call, PyObject *version)
     const struct ArrowSchema *schema = PyCapsule_GetPointer(schemas, "arrow_schema");
     const struct ArrowArray *array = PyCapsule_GetPointer(arrays, "arrow_array");
     if (schema == NULL || array == NULL) return -1;
-    if (schema->format == NULL || strcmp(schema->format, "l") != 0 || array->n_buffers != 2 || array->length != call->rows) {
+    if (schema->format == NULL || strcmp(schema->format, "l") != 0 || array->n_buffers != 2 || array->length != call->rows ||
+        array->offset < 0) {
         PyErr_SetString(PyExc_TypeError, "versions are an int64 array, one a row");
         return -1;
     }

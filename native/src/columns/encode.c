@@ -28,14 +28,18 @@ static const uint8_t *messages(Writing *writing, Result *result, int64_t rows, i
     return q;
 }
 
-/* The buffers of the result; messages start in a block of what all columns take at most. */
+#define LEAST 4096               /* bytes of a block to begin with */
+
+/* The buffers of the result; messages start in a block of what all columns take at most, or in a small one that grows if
+ * there is no memory for that. */
 static int make_room_for(Writing *writing, Result *result, int64_t rows)
 {
-    int64_t most = writing->estimate + (int64_t)(writing->way->rows->most + 2 + SLACK) * (rows + 2) + 4096;
+    int64_t most = writing->estimate + (int64_t)(writing->way->rows->most + 2 + SLACK) * (rows + 2) + LEAST;
     if (most > INT32_MAX) most = INT32_MAX;
     result->offsets = get_memory(4 * (rows + 1));
     result->valid = writing->inputs[0].valid == NULL ? NULL : get_memory((rows + 7) / 8);
     writing->block = new_block(most + 64);
+    if (writing->block == NULL) writing->block = new_block((most = LEAST) + 64);
     if (result->offsets == NULL || writing->block == NULL || (result->valid == NULL && writing->inputs[0].valid != NULL)) return -1;
     if (result->valid != NULL) memset(result->valid, 0xff, (size_t)((rows + 7) / 8));
     writing->start = cut(writing->block, most);
@@ -86,7 +90,8 @@ PyObject *encode(PyObject *module, PyObject *args)
     if ((writing.way = way_of((Plan *)writing.plan, version, WRITING)) == NULL) return NULL;
     writing.inputs = get_zeros(writing.plan->field_count * (int64_t)sizeof(Input));
     if (writing.inputs == NULL) return PyErr_NoMemory();
-    if (bind_columns(&writing, 0, schema, array, 0, array->length, array->length) == 0) {
+    Span all = {.count = array->length, .used = array->length};
+    if (bind_columns(&writing, 0, schema, array, all) == 0) {
         result = encoded(&writing, array->length, prefix, version);
     } else {
         result = Py_NewRef(Py_None);

@@ -39,6 +39,7 @@ static void release_schema(struct ArrowSchema *schema)
 
 static void free_array(PyObject *capsule)
 {
+    if (!PyCapsule_IsValid(capsule, "arrow_array")) return;  /* somebody gave it another name, and what is in it is theirs */
     struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
     if (array->release != NULL) array->release(array);
     free_memory(array);
@@ -46,6 +47,7 @@ static void free_array(PyObject *capsule)
 
 static void free_schema(PyObject *capsule)
 {
+    if (!PyCapsule_IsValid(capsule, "arrow_schema")) return;
     struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
     if (schema->release != NULL) schema->release(schema);
     free_memory(schema);

@@ -28,8 +28,8 @@ void drop_filling(Decoding *decoding)
     free_memory(decoding->extents);
 }
 
-static int has_data(int kind) { return kind < UUID; }
-static int has_offsets(int kind) { return kind >= UUID && kind != STRUCT; }
+static int has_data(int kind) { return kind < KIND_UUID; }
+static int has_offsets(int kind) { return kind >= KIND_UUID && kind != KIND_STRUCT; }
 
 /* Moves what a column has to larger buffers. */
 static int grow(Decoding *decoding, int kind, Filling *filling, int64_t from, int64_t to)
@@ -39,7 +39,7 @@ static int grow(Decoding *decoding, int kind, Filling *filling, int64_t from, in
         int64_t old = bytes_of(kind, from), size = bytes_of(kind, to);
         uint8_t *data = moved(block, filling->data, old, size + SLACK);
         if (data == NULL) return refuse(decoding, NO_MEMORY);
-        if (kind == BOOL) memset(data + old, 0, (size_t)(size - old));
+        if (kind == KIND_BOOL) memset(data + old, 0, (size_t)(size - old));
         filling->data = data;
     } else if (has_offsets(kind)) {
         int is_first = filling->offsets == NULL;
@@ -109,7 +109,7 @@ static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, 
     if (has_data(field->kind)) {
         int64_t old = bytes_of(field->kind, from), size = bytes_of(field->kind, to);
         filling->data = taken(decoding, filling->data, old, size + SLACK, sum);
-        if (sum == NULL && field->kind == BOOL) memset(filling->data + old, 0, (size_t)(size - old));
+        if (sum == NULL && field->kind == KIND_BOOL) memset(filling->data + old, 0, (size_t)(size - old));
     } else if (has_offsets(field->kind)) {
         int is_first = filling->offsets == NULL;
         filling->offsets = taken(decoding, filling->offsets, 4 * (from + 1), 4 * (to + 1), sum);
@@ -119,7 +119,7 @@ static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, 
         filling->valid = taken(decoding, filling->valid, (from + 7) / 8, (to + 7) / 8, sum);
         if (sum == NULL) memset(filling->valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
     }
-    if (field->kind < UUID || field->kind > BYTES || filling->data == NULL) return;
+    if (field->kind < KIND_UUID || field->kind > KIND_BYTES || filling->data == NULL) return;
     int64_t room = (int64_t)((double)filling->used * factor) + 64 + SLACK;
     if (room < filling->room) room = filling->room;
     filling->data = taken(decoding, filling->data, filling->used, room, sum);
@@ -172,10 +172,10 @@ static void put_number(uint8_t *data, int kind, int64_t i, int64_t value)
     int16_t half = (int16_t)value;
     int32_t word = (int32_t)value;
     switch (kind) {
-    case BOOL: if (value) data[i >> 3] |= (uint8_t)(1 << (i & 7)); break;
-    case INT8: memcpy(data + i, &small, 1); break;
-    case INT16: memcpy(data + 2 * i, &half, 2); break;
-    case UINT16: case INT32: memcpy(data + 4 * i, &word, 4); break;
+    case KIND_BOOL: if (value) data[i >> 3] |= (uint8_t)(1 << (i & 7)); break;
+    case KIND_INT8: memcpy(data + i, &small, 1); break;
+    case KIND_INT16: memcpy(data + 2 * i, &half, 2); break;
+    case KIND_UINT16: case KIND_INT32: memcpy(data + 4 * i, &word, 4); break;
     default: memcpy(data + 8 * i, &value, 8);
     }
 }
@@ -184,9 +184,9 @@ static void put_number(uint8_t *data, int kind, int64_t i, int64_t value)
 static void put_nothing(Decoding *decoding, const Field *field, Filling *filling, int64_t i)
 {
     if (has_data(field->kind)) put_number(filling->data, field->kind, i, 0);
-    else if (field->kind == LIST || field->kind == MAP) {
+    else if (field->kind == KIND_LIST || field->kind == KIND_MAP) {
         filling->offsets[i + 1] = (int32_t)decoding->extents[field->inner].length;
-    } else if (field->kind != STRUCT) filling->offsets[i + 1] = (int32_t)filling->used;
+    } else if (field->kind != KIND_STRUCT) filling->offsets[i + 1] = (int32_t)filling->used;
 }
 
 static int put_text(Decoding *decoding, Filling *filling, int64_t i, const Field *field)
@@ -220,7 +220,7 @@ int fill_default(Decoding *decoding, uint32_t first, int64_t i)
         if (field->is_null) {
             step = field->span;
             if (fill_null(decoding, first, i) < 0) return -1;
-        } else if (field->kind < UUID) {
+        } else if (field->kind < KIND_UUID) {
             put_number(filling->data, field->kind, i, field->bits);
         } else if (field->text_size > 0) {
             if (put_text(decoding, filling, i, field) < 0) return -1;
@@ -245,9 +245,9 @@ void roll_back(Decoding *decoding, uint32_t domain, int64_t length)
             filling->nulls -= !(filling->valid[i >> 3] >> (i & 7) & 1);
             filling->valid[i >> 3] |= (uint8_t)(1 << (i & 7));
         }
-        if (field->kind == BOOL) {
+        if (field->kind == KIND_BOOL) {
             for (int64_t i = length; i < extent->length; i++) filling->data[i >> 3] &= (uint8_t)~(1 << (i & 7));
-        } else if (field->kind == LIST || field->kind == MAP) {
+        } else if (field->kind == KIND_LIST || field->kind == KIND_MAP) {
             roll_back(decoding, field->inner, filling->offsets[length]);
         } else if (has_offsets(field->kind)) {
             filling->used = filling->offsets[length];

@@ -64,7 +64,7 @@ PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corru
 INLINE int64_t bytes_of(int kind, int64_t count)
 {
     static const uint8_t widths[] = {0, 1, 2, 4, 4, 8, 8, 8};
-    return kind == BOOL ? (count + 7) / 8 : count * widths[kind];
+    return kind == KIND_BOOL ? (count + 7) / 8 : count * widths[kind];
 }
 
 /* -1, and why; of a Decoding or a Writing. */

@@ -30,9 +30,9 @@ static void set_buffers(Maker *maker, const Field *field, Filling *filling, Colu
         column->buffers[0] = filling->valid == NULL ? NULL : keep(maker, filling->valid);
     }
     column->buffer_count = 1;
-    if (field->kind == STRUCT) return;
-    column->buffer_count = field->kind < UUID || field->kind > BYTES ? 2 : 3;
-    column->buffers[1] = keep(maker, field->kind < UUID ? filling->data : (void *)filling->offsets);
+    if (field->kind == KIND_STRUCT) return;
+    column->buffer_count = field->kind < KIND_UUID || field->kind > KIND_BYTES ? 2 : 3;
+    column->buffers[1] = keep(maker, field->kind < KIND_UUID ? filling->data : (void *)filling->offsets);
     if (column->buffer_count == 3) column->buffers[2] = keep(maker, filling->data);
 }
 
@@ -53,11 +53,11 @@ static void add_children(Maker *maker, int parent, const char *trailing, const c
     uint32_t number = maker->fields[parent];
     const Field *field = &plan->fields[number];
     int first = maker->count;
-    if (field->kind == LIST || field->kind == MAP) {
+    if (field->kind == KIND_LIST || field->kind == KIND_MAP) {
         uint32_t element = element_of(plan, number);
         add_column(maker, element, plan->fields[element].name);
-        if (field->kind == MAP) maker->columns[first].flags = 0;
-    } else if (field->kind == STRUCT) {
+        if (field->kind == KIND_MAP) maker->columns[first].flags = 0;
+    } else if (field->kind == KIND_STRUCT) {
         int is_entry = strcmp(plan->fields[number].name, "entries") == 0 && maker->columns[parent].flags == 0;
         for (uint32_t kid = number + 1; kid < number + field->span; kid += plan->fields[kid].span) {
             add_column(maker, kid, plan->fields[kid].name);

@@ -17,7 +17,7 @@ static int width_of(const struct ArrowSchema *schema)
 static int is_kind(const struct ArrowSchema *schema, int kind)
 {
     static const char *const formats[] = {"b", "", "", "", "", "", "", "g", "u", "u", "z", "+s", "+l"};
-    return kind >= INT8 && kind <= INT64 ? width_of(schema) > 0 : is_format(schema, formats[kind]);
+    return kind >= KIND_INT8 && kind <= KIND_INT64 ? width_of(schema) > 0 : is_format(schema, formats[kind]);
 }
 
 /* Bytes of a message that each value takes at most, but those of a text or of elements. */
@@ -55,7 +55,7 @@ static int has_unknown_tags(const struct ArrowSchema *schema, const struct Arrow
 }
 
 static int bind_children(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                         int64_t start, int64_t count, int64_t used)
+                         Span span)
 {
     const Field *fields = writing->plan->fields;
     int64_t place = 0;
@@ -64,44 +64,54 @@ static int bind_children(Writing *writing, uint32_t field, const struct ArrowSch
         int64_t child = child_called(schema, fields[kid].name, place);
         if (child == -1 && !writing->way->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
         if (child < 0) return -1;
-        if (bind_columns(writing, kid, schema->children[child], array->children[child], start, count, used) < 0) return -1;
+        if (bind_columns(writing, kid, schema->children[child], array->children[child], span) < 0) return -1;
     }
     return 0;
 }
 
-static int bind_list(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array)
+/* Where what the rows use of a column's bytes or elements begins, and how much it is: -1 where offsets go down. */
+static int64_t used_of(const Input *input, Span span, int64_t *first)
 {
-    Input *input = &writing->inputs[field];
-    if (array->n_children != 1 || schema->n_children != 1) return -1;
-    int64_t length = array->children[0]->length, used = 0;
-    if (input->count > 0) used = (int64_t)input->offsets[input->base + input->count] - input->offsets[input->base];
-    if (used < 0 || used > length) return -1;
-    return bind_columns(writing, element_of(writing->plan, field), schema->children[0], array->children[0], 0, length, used);
+    *first = 0;
+    if (span.used == 0) return 0;
+    int64_t at = input->base + span.first, from = int32_in(input->offsets, at), to = int32_in(input->offsets, at + span.used);
+    *first = from;
+    return from < 0 || to < from ? -1 : to - from;
 }
 
-int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                 int64_t start, int64_t count, int64_t used)
+static int bind_list(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span)
+{
+    if (array->n_children != 1 || schema->n_children != 1) return -1;
+    Span inner = {.count = array->children[0]->length};
+    inner.used = used_of(&writing->inputs[field], span, &inner.first);
+    if (inner.used < 0 || inner.first > inner.count - inner.used) return -1;
+    return bind_columns(writing, element_of(writing->plan, field), schema->children[0], array->children[0], inner);
+}
+
+int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span)
 {
     Input *input = &writing->inputs[field];
     int kind = writing->plan->fields[field].kind;
-    if (array->length < start + count || schema->dictionary != NULL || array->offset < 0) return -1;
-    *input = (Input){.base = array->offset + start, .count = count};
+    if (schema->dictionary != NULL || array->offset < 0 || array->length < 0 || array->length - span.start < span.count) return -1;
+    *input = (Input){.base = array->offset + span.start, .count = span.count};
     if (is_format(schema, "n")) { input->is_unsent = 1; return 0; }
-    int buffers = kind == STRUCT ? 1 : kind == LIST || kind < UUID ? 2 : 3;
+    int buffers = kind == KIND_STRUCT ? 1 : kind == KIND_LIST || kind < KIND_UUID ? 2 : 3;
     if (!is_kind(schema, kind) || array->n_buffers != buffers) return -1;
     if (array->null_count != 0) input->valid = array->buffers[0];
-    if (writing->way->is_live[field]) writing->estimate += most_of(kind) * used;
-    if (kind == STRUCT) return bind_children(writing, field, schema, array, input->base, count, used);
-    if (count > 0 && array->buffers[1] == NULL) return -1;
+    if (writing->way->is_live[field]) writing->estimate += most_of(kind) * span.used;
+    if (kind == KIND_STRUCT) {
+        span.start = input->base;
+        return bind_children(writing, field, schema, array, span);
+    }
+    if (array->length > 0 && array->buffers[1] == NULL) return -1;
     input->width = (uint8_t)width_of(schema);
-    if (kind < UUID) { input->data = array->buffers[1]; return 0; }
+    if (kind < KIND_UUID) { input->data = array->buffers[1]; return 0; }
     input->offsets = array->buffers[1];
-    if (kind == LIST) return bind_list(writing, field, schema, array);
+    if (kind == KIND_LIST) return bind_list(writing, field, schema, array, span);
     input->data = array->buffers[2];
-    input->bytes = array->length == 0 ? 0 : input->offsets[array->offset + array->length];
-    int64_t last = count == 0 ? 0 : input->offsets[input->base + count];
-    int64_t bytes = last - (count == 0 ? 0 : input->offsets[input->base]);
-    if (bytes < 0 || last > input->bytes || (input->bytes > 0 && input->data == NULL)) return -1;
+    input->bytes = array->length == 0 ? 0 : int32_in(input->offsets, array->offset + array->length);
+    int64_t first, bytes = used_of(input, span, &first);
+    if (bytes < 0 || first > input->bytes - bytes || (input->bytes > 0 && input->data == NULL)) return -1;
     if (writing->way->is_live[field]) writing->estimate += bytes;
     return 0;
 }

@@ -11,6 +11,14 @@ static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
     Py_RETURN_NONE;
 }
 
+/* What an array that was handed over has its struct at, for who knows its type and needs no schema. */
+static PyObject *address_of(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    void *array = PyCapsule_GetPointer(capsule, "arrow_array");
+    return array == NULL ? NULL : PyLong_FromVoidPtr(array);
+}
+
 static PyMethodDef functions[] = {
     {"plan", new_plan, METH_VARARGS,
      "plan(text, has_unknown, /)\n--\n\nThe columns of a message, out of its plan; with a map of unknown tags in every struct."},
@@ -20,6 +28,8 @@ static PyMethodDef functions[] = {
     {"encode", encode, METH_VARARGS,
      "encode(plan, schema, array, version, prefix, /)\n--\n\nTwo capsules of a binary array, the number of the first row that "
      "cannot be written, or None for what is left to the numpy engine."},
+    {"address", address_of, METH_O,
+     "address(array, /)\n--\n\nWhere the ArrowArray of a capsule is, as an integer; it stays the capsule's."},
     {"fail_allocation", fail_allocation_at, METH_O,
      "fail_allocation(number, /)\n--\n\nFor tests: after how many allocations one fails; -1 for never."},
     {NULL, NULL, 0, NULL},

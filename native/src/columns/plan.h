@@ -17,8 +17,10 @@
 #define MAX_EMPTY 65535          /* elements that take no bytes, which the input does not bound */
 #define MAX_VERSION 32767
 
+/* Prefixed, as Windows has types called INT8 and so on. */
 typedef enum {
-    BOOL, INT8, INT16, UINT16, INT32, UINT32, INT64, FLOAT64, UUID, STRING, BYTES, STRUCT, LIST, MAP
+    KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
+    KIND_BYTES, KIND_STRUCT, KIND_LIST, KIND_MAP
 } Kind;
 
 /* Memory that is freed as a whole. */

@@ -49,8 +49,8 @@ static int add_struct(Maker *maker, Program *program, int64_t *run, const TextLa
 
 static int code_of(int kind, int is_compact)
 {
-    if (kind == STRING) return is_compact ? OP_COMPACT_TEXT : OP_TEXT;
-    if (kind == BYTES) return is_compact ? OP_COMPACT_BLOB : OP_BLOB;
+    if (kind == KIND_STRING) return is_compact ? OP_COMPACT_TEXT : OP_TEXT;
+    if (kind == KIND_BYTES) return is_compact ? OP_COMPACT_BLOB : OP_BLOB;
     return OP_BOOL + kind;
 }
 
@@ -62,8 +62,8 @@ static int add_list(Maker *maker, Program *program, int64_t *run, const TextFiel
     int64_t inner_run = -1;
     if (inner == NULL) return -1;
     maker->is_live[element] = 1;
-    if (field->kind == STRUCT) {
-        Op null_check = {.code = OP_STRUCT, .kind = STRUCT, .field = element};
+    if (field->kind == KIND_STRUCT) {
+        Op null_check = {.code = OP_STRUCT, .kind = KIND_STRUCT, .field = element};
         if ((maker->variant & WRITING) && add(maker, inner, &inner_run, null_check) < 0) return -1;
         if (add_struct(maker, inner, &inner_run, &plan->text.layouts[op->layout], element, 0) < 0) return -1;
     } else {
@@ -71,9 +71,9 @@ static int add_list(Maker *maker, Program *program, int64_t *run, const TextFiel
         Op value = {.code = (uint8_t)code_of(field->kind, op->is_compact), .flags = (uint8_t)flags, .kind = field->kind, .field = element};
         if (add(maker, inner, &inner_run, value) < 0) return -1;
     }
-    int is_number = field->kind > BOOL && field->kind < UUID;
+    int is_number = field->kind > KIND_BOOL && field->kind < KIND_UUID;
     made.code = is_number ? OP_NUMBERS : OP_LIST;
-    made.kind = LIST;
+    made.kind = KIND_LIST;
     made.element = field->kind;
     made.need = op->least;
     if (op->least == 0) made.flags |= EMPTY;
@@ -89,7 +89,7 @@ static int add_value(Maker *maker, Program *program, int64_t *run, const TextFie
     int flags = (op->is_nullable ? NULLABLE : 0) | (op->is_compact ? COMPACT : 0) | (is_tagged ? TAGGED : 0);
     Op made = {.flags = (uint8_t)flags, .kind = field->kind, .field = column};
     if (field->is_array) return add_list(maker, program, run, field, op, made);
-    if (field->kind != STRUCT) {
+    if (field->kind != KIND_STRUCT) {
         made.code = (uint8_t)code_of(field->kind, op->is_compact);
         return add(maker, program, run, made) < 0 ? -1 : 0;
     }
@@ -131,7 +131,7 @@ static int add_absent(Maker *maker, Program *program, int64_t *run, uint32_t col
 /* The map of unknown tags of a struct that has no tags in this version: null. */
 static int add_unsent_map(Maker *maker, Program *program, int64_t *run, uint32_t map)
 {
-    return add(maker, program, run, (Op){.code = OP_NULL, .kind = MAP, .field = map}) < 0 ? -1 : 0;
+    return add(maker, program, run, (Op){.code = OP_NULL, .kind = KIND_MAP, .field = map}) < 0 ? -1 : 0;
 }
 
 static int add_tags(Maker *maker, Program *program, int64_t *run, const TextLayout *layout, const uint32_t *kids,
@@ -145,7 +145,7 @@ static int add_tags(Maker *maker, Program *program, int64_t *run, const TextLayo
     tags->count = (uint32_t)layout->tag_count;
     tags->foreign = layout->foreign;
     tags->foreign_count = (uint32_t)layout->foreign_count;
-    Op made = {.code = OP_TAGS, .kind = MAP, .tags = tags, .field = map, .flags = maker->plan->has_unknown ? UNKNOWN : 0};
+    Op made = {.code = OP_TAGS, .kind = KIND_MAP, .tags = tags, .field = map, .flags = maker->plan->has_unknown ? UNKNOWN : 0};
     if (maker->plan->has_unknown) made.domain = maker->plan->fields[map].inner;
     int64_t at = add(maker, program, run, made);
     if (at < 0) return -1;

@@ -17,7 +17,7 @@ typedef struct {
     int64_t elements, nulls;
 } Binary;
 
-enum { NEAR = 64 }; /* so many bytes are copied at once where there are as many on both sides */
+enum { AT_ONCE = 64 }; /* so many bytes are copied at once where there are as many on both sides */
 
 /* Put an element behind the others; 0 if there is no room. A negative size is null. `stop`: where the bytes read end. */
 INLINE int put(Binary *column, int64_t at, const uint8_t *data, int64_t size, const uint8_t *stop)
@@ -25,7 +25,7 @@ INLINE int put(Binary *column, int64_t at, const uint8_t *data, int64_t size, co
     if (size > 0) {
         int64_t room = column->room - column->used;
         uint8_t *to = column->bytes + column->used;
-        if (LIKELY(size <= NEAR && room >= NEAR && stop - data >= NEAR)) memcpy(to, data, NEAR);
+        if (LIKELY(size <= AT_ONCE && room >= AT_ONCE && stop - data >= AT_ONCE)) memcpy(to, data, AT_ONCE);
         else if (size > room) return 0;
         else memcpy(to, data, (size_t)size);
         column->used += size;
@@ -99,7 +99,7 @@ INLINE const uint8_t *varint(const uint8_t *p, const uint8_t *end, int most, int
     return long_varint(p, end, most, out);
 }
 
-#define INT32(out)                                                                                                     \
+#define TAKE_INT32(out) \
     do {                                                                                                               \
         if ((p = varint(p, end, 5, &(out))) == NULL) return NOT_TAKEN;                                                  \
     } while (0)
@@ -114,11 +114,11 @@ static int read_headers(Scan *scan, const uint8_t *p, const uint8_t *end, int64_
     if (is_wanted && count > scan->header_key.elements - scan->header) return HEADERS_SHORT;
     for (int64_t k = 0; k < count; k++) {
         int64_t size;
-        INT32(size);
+        TAKE_INT32(size);
         if (size < 0 || size > end - p) return NOT_TAKEN;
         if (is_wanted && !put(&scan->header_key, scan->header, p, size, scan->stop)) return HEADER_KEYS_SHORT;
         p += size;
-        INT32(size);
+        TAKE_INT32(size);
         if (size > end - p) return NOT_TAKEN;
         if (is_wanted && !put(&scan->header_value, scan->header, p, size, scan->stop)) return HEADER_VALUES_SHORT;
         if (size > 0) p += size;
@@ -133,20 +133,20 @@ static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, in
     for (int64_t k = 0; k < count; k++) {
         const uint8_t *end = batch_end;
         int64_t size, timestamp, offset, key_size, value_size, headers, row = scan->row;
-        INT32(size);
+        TAKE_INT32(size);
         if (size < SMALLEST_RECORD - 1 || size > batch_end - p) return NOT_TAKEN;
         end = p++ + size; /* a byte of attributes, of which none are in use */
         if ((p = varint(p, end, 10, &timestamp)) == NULL) return NOT_TAKEN;
-        INT32(offset);
-        INT32(key_size);
+        TAKE_INT32(offset);
+        TAKE_INT32(key_size);
         if (key_size > end - p) return NOT_TAKEN;
         const uint8_t *key = p;
         if (key_size > 0) p += key_size;
-        INT32(value_size);
+        TAKE_INT32(value_size);
         if (value_size > end - p) return NOT_TAKEN;
         const uint8_t *value = p;
         if (value_size > 0) p += value_size;
-        INT32(headers);
+        TAKE_INT32(headers);
         if (LIKELY(headers == 0)) {
             if (p != end) return NOT_TAKEN;
             if (scan->lists != NULL) {
@@ -213,14 +213,19 @@ static void release(Buffers *buffers)
     while (buffers->taken) PyBuffer_Release(&buffers->views[--buffers->taken]);
 }
 
-/* The memory of a buffer that is written to, with at least so many bytes; NULL with an exception set if it is not that. */
-static void *writable(Buffers *buffers, PyObject *object, int64_t least, int64_t *size)
+/* The memory of a buffer that is written to, with at least so many elements of a width; NULL with an exception set if it is
+ * not that. */
+static void *writable(Buffers *buffers, PyObject *object, int width, int64_t elements, int64_t *size)
 {
     if (buffers->taken == MOST_BUFFERS || PyObject_GetBuffer(object, &buffers->views[buffers->taken], PyBUF_WRITABLE) < 0)
         return NULL;
     Py_buffer *view = &buffers->views[buffers->taken++];
-    if (view->len < least) {
-        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes, where %lld are needed", view->len, (long long)least);
+    if (view->len < width * elements) {
+        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes, where %lld are needed", view->len, (long long)(width * elements));
+        return NULL;
+    }
+    if ((uintptr_t)view->buf % width != 0) {
+        PyErr_Format(PyExc_ValueError, "a buffer that is not aligned to %d bytes", width);
         return NULL;
     }
     if (size != NULL) *size = view->len;
@@ -231,7 +236,7 @@ static int take_ints(Buffers *buffers, PyObject *object, int64_t rows, int64_t *
 {
     *out = NULL;
     if (object == Py_None) return 1;
-    return (*out = writable(buffers, object, 8 * rows, NULL)) != NULL;
+    return (*out = writable(buffers, object, 8, rows, NULL)) != NULL;
 }
 
 /* A tuple of offsets, bits and bytes; or None. */
@@ -242,9 +247,9 @@ static int take_binary(Buffers *buffers, PyObject *object, int64_t elements, Bin
     out->elements = elements;
     if (!out->is_wanted) return 1;
     return PyArg_ParseTuple(object, "OOO", &offsets, &valid, &bytes) &&
-           (out->offsets = writable(buffers, offsets, 4 * (elements + 1), NULL)) != NULL &&
-           (out->valid = writable(buffers, valid, (elements + 7) / 8, NULL)) != NULL &&
-           (out->bytes = writable(buffers, bytes, 0, &out->room)) != NULL;
+           (out->offsets = writable(buffers, offsets, 4, elements + 1, NULL)) != NULL &&
+           (out->valid = writable(buffers, valid, 1, (elements + 7) / 8, NULL)) != NULL &&
+           (out->bytes = writable(buffers, bytes, 1, 0, &out->room)) != NULL;
 }
 
 /* A tuple of the number of headers there is room for, the offsets and bits of the lists, keys and values; or None. */
@@ -258,8 +263,8 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
         PyErr_SetString(PyExc_ValueError, "so many headers cannot be");
         return 0;
     }
-    scan->lists = writable(buffers, lists, 4 * (scan->rows + 1), NULL);
-    return scan->lists != NULL && (scan->has_headers = writable(buffers, valid, (scan->rows + 7) / 8, NULL)) != NULL &&
+    scan->lists = writable(buffers, lists, 4, scan->rows + 1, NULL);
+    return scan->lists != NULL && (scan->has_headers = writable(buffers, valid, 1, (scan->rows + 7) / 8, NULL)) != NULL &&
            take_binary(buffers, keys, elements, &scan->header_key) &&
            take_binary(buffers, values, elements, &scan->header_value);
 }
@@ -292,7 +297,10 @@ PyObject *read_record_columns(PyObject *module, PyObject *args)
     scan.lanes = lanes.buf;
     scan.batches = lanes.len / 8 / LANE_FIELDS;
     scan.rows = rows;
-    if (rows < 0 || rows > data.len || data.len > INT32_MAX) {
+    if (!holds(&lanes, 8)) {
+        PyErr_SetString(PyExc_ValueError, "lanes are int64");
+    }
+    else if (rows < 0 || rows > data.len || data.len > INT32_MAX) {
         found = Py_NewRef(Py_None); /* offsets of Arrow's binary columns are int32 */
     }
     else if (take_ints(&buffers, offset, rows, &scan.offset) && take_ints(&buffers, timestamp, rows, &scan.timestamp) &&

@@ -89,14 +89,16 @@ static int take_unknown(Decoding *decoding, const Op *op, uint32_t count, uint32
     if (unknown_count > 16 && (all = get_memory(unknown_count * (int64_t)sizeof(Unknown))) == NULL) return refuse(decoding, NO_MEMORY);
     for (; count > 0; count--) {
         Unknown each;
-        p = uvarint(p, end, &each.tag);
-        p = uvarint(p, end, &each.size);
+        if ((p = uvarint(p, end, &each.tag)) == NULL || (p = uvarint(p, end, &each.size)) == NULL) break;
+        if ((int64_t)each.size > end - p) break;
         each.data = p;
         p += each.size;
         if (is_known(op->tags, each.tag)) continue;
+        if (found == unknown_count) break;
         is_sorted = is_sorted && (found == 0 || all[found - 1].tag < each.tag);
         all[found++] = each;
     }
+    if (count > 0) result = refuse(decoding, MALFORMED);      /* other bytes than a moment ago: somebody writes there */
     if (!is_sorted) qsort(all, found, sizeof(Unknown), by_tag);
     for (uint32_t i = 0; result == 0 && i < found; i++) {
         if (i > 0 && all[i].tag == all[i - 1].tag) result = refuse(decoding, MALFORMED);
@@ -147,11 +149,11 @@ static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
     uint32_t word;
     uint64_t wide;
     switch (kind) {
-    case INT8: memcpy(to, p, (size_t)count); break;
-    case INT16: for (i = 0; i < count; i++) { half = get16(p + 2 * i); memcpy(to + 2 * i, &half, 2); } break;
-    case UINT16: for (i = 0; i < count; i++) { word = get16(p + 2 * i); memcpy(to + 4 * i, &word, 4); } break;
-    case INT32: for (i = 0; i < count; i++) { word = get32(p + 4 * i); memcpy(to + 4 * i, &word, 4); } break;
-    case UINT32: for (i = 0; i < count; i++) { wide = get32(p + 4 * i); memcpy(to + 8 * i, &wide, 8); } break;
+    case KIND_INT8: memcpy(to, p, (size_t)count); break;
+    case KIND_INT16: for (i = 0; i < count; i++) { half = get16(p + 2 * i); memcpy(to + 2 * i, &half, 2); } break;
+    case KIND_UINT16: for (i = 0; i < count; i++) { word = get16(p + 2 * i); memcpy(to + 4 * i, &word, 4); } break;
+    case KIND_INT32: for (i = 0; i < count; i++) { word = get32(p + 4 * i); memcpy(to + 4 * i, &word, 4); } break;
+    case KIND_UINT32: for (i = 0; i < count; i++) { wide = get32(p + 4 * i); memcpy(to + 8 * i, &wide, 8); } break;
     default: for (i = 0; i < count; i++) { wide = get64(p + 8 * i); memcpy(to + 8 * i, &wide, 8); }
     }
 }
@@ -255,7 +257,7 @@ sized:
         NEXT;
     }
     NEED(n);
-    if (UNLIKELY(decoding->checks_texts) && op->kind == STRING && !is_utf8(p, p + n)) FAIL;
+    if (UNLIKELY(decoding->checks_texts) && op->kind == KIND_STRING && !is_utf8(p, p + n)) FAIL;
     if (UNLIKELY(append(decoding, filling, i, p, n) < 0)) GIVE_UP;
     p += n;
     NEXT;
@@ -281,7 +283,7 @@ at_LIST: {
     }
     if (n > 0) {
         Filling *numbers = fillings + op->program->ops->field;
-        if (LIKELY(op->element == INT32 && n <= 4 && p < decoding->safe)) {   /* room for four is behind every column */
+        if (LIKELY(op->element == KIND_INT32 && n <= 4 && p < decoding->safe)) {   /* room for four is behind every column */
             uint32_t a = get32(p), b = get32(p + 4), c = get32(p + 8), d = get32(p + 12);
             uint8_t *to = numbers->data + 4 * from;
             memcpy(to, &a, 4);

@@ -84,7 +84,10 @@ static const char *word(Reader *reader, const char *ends)
 static int kind_of(char letter)
 {
     static const char letters[] = "tbhHiIqdusyr";
-    static const uint8_t kinds[] = {BOOL, INT8, INT16, UINT16, INT32, UINT32, INT64, FLOAT64, UUID, STRING, BYTES, BYTES};
+    static const uint8_t kinds[] = {
+        KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
+        KIND_BYTES, KIND_BYTES,
+    };
     const char *found = letter == 0 ? NULL : strchr(letters, letter);
     return found == NULL ? -1 : kinds[found - letters];
 }
@@ -139,7 +142,7 @@ static int number_default(Reader *reader, TextField *field)
     const char *digits = word(reader, "");
     char *end = NULL;
     EXPECT(digits != NULL, "a default is expected");
-    if (field->kind == FLOAT64) {
+    if (field->kind == KIND_FLOAT64) {
         double value = PyOS_string_to_double(digits, NULL, NULL);
         if (value == -1.0 && PyErr_Occurred()) return -1;
         memcpy(&field->bits, &value, 8);
@@ -159,10 +162,10 @@ static int read_default(Reader *reader, TextField *field)
     field->is_null = (uint8_t)(is_given && take(reader, '~'));
     field->text = "";
     if (field->is_null) return 0;
-    if (field->is_array || field->kind == STRUCT) EXPECT(!is_given, "arrays and structs have no default but null");
-    else if (field->kind == UUID) return uuid_default(reader, field, is_given ? word(reader, "") : NULL);
-    else if (is_given && field->kind == STRING) return text_default(reader, field);
-    else if (is_given && field->kind != BYTES) return number_default(reader, field);
+    if (field->is_array || field->kind == KIND_STRUCT) EXPECT(!is_given, "arrays and structs have no default but null");
+    else if (field->kind == KIND_UUID) return uuid_default(reader, field, is_given ? word(reader, "") : NULL);
+    else if (is_given && field->kind == KIND_STRING) return text_default(reader, field);
+    else if (is_given && field->kind != KIND_BYTES) return number_default(reader, field);
     return 0;
 }
 
@@ -183,7 +186,7 @@ static int read_type(Reader *reader, TextStruct *structure, TextField *field)
     int found = 0;
     while (found < text->struct_count && strcmp(text->structs[found].name, name) != 0) found++;
     EXPECT(found < text->struct_count, "a struct is used that does not stand before");
-    field->kind = STRUCT;
+    field->kind = KIND_STRUCT;
     field->structure = found;
     if (text->structs[found].depth >= structure->depth) structure->depth = text->structs[found].depth + 1;
     EXPECT(structure->depth <= MAX_DEPTH, "structs are too deep inside each other");
@@ -253,7 +256,7 @@ static int read_wire_type(Reader *reader, TextLayout *layout, const TextField *f
 {
     int64_t which;
     if (take(reader, '@')) {
-        EXPECT(field->kind == STRUCT, "a layout for a field that is no struct");
+        EXPECT(field->kind == KIND_STRUCT, "a layout for a field that is no struct");
         if (number(reader, INT32_MAX, &which) < 0) return -1;
         EXPECT(which < reader->text->layout_count, "a layout that does not stand before");
         op->layout = (int)which;
@@ -277,14 +280,14 @@ static int read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op
     if (read_place(reader, structure, seen, op) < 0) return -1;
     const TextField *field = &structure->fields[op->place];
     if (read_wire_type(reader, layout, field, op) < 0) return -1;
-    EXPECT((field->kind == STRUCT) == (op->layout >= 0), "a struct without its layout");
+    EXPECT((field->kind == KIND_STRUCT) == (op->layout >= 0), "a struct without its layout");
     op->is_compact = (uint8_t)take(reader, 'c');
     op->is_nullable = (uint8_t)take(reader, 'n');
-    int is_empty = take(reader, 'e'), has_length = field->is_array || field->kind == STRING || field->kind == BYTES;
+    int is_empty = take(reader, 'e'), has_length = field->is_array || field->kind == KIND_STRING || field->kind == KIND_BYTES;
     EXPECT(at_end_of_word(reader), "an operation is not understood");
-    EXPECT(has_length || (!op->is_compact && (!op->is_nullable || field->kind == STRUCT)), "a flag that the field cannot have");
-    op->least = field->kind == STRUCT ? reader->text->layouts[op->layout].least
-                                      : least_of(field->kind, op->is_compact && field->kind >= STRING);
+    EXPECT(has_length || (!op->is_compact && (!op->is_nullable || field->kind == KIND_STRUCT)), "a flag that the field cannot have");
+    op->least = field->kind == KIND_STRUCT ? reader->text->layouts[op->layout].least
+                                      : least_of(field->kind, op->is_compact && field->kind >= KIND_STRING);
     EXPECT(!is_empty == !(field->is_array && op->least == 0), "empty elements where there are none");
     return 0;
 }
@@ -292,7 +295,7 @@ static int read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op
 static uint32_t least_of_op(const TextField *field, const TextOp *op)
 {
     if (field->is_array) return op->is_compact ? 1 : 4;
-    return field->kind == STRUCT && op->is_nullable ? 1 : op->least;
+    return field->kind == KIND_STRUCT && op->is_nullable ? 1 : op->least;
 }
 
 static int read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)

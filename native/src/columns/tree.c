@@ -56,7 +56,7 @@ static int add_struct(Maker *maker, const char *name, int structure, int is_null
 
 static int add_value(Maker *maker, const char *name, const TextField *source, uint32_t domain)
 {
-    if (source->kind == STRUCT) return add_struct(maker, name, source->structure, source->is_null, domain);
+    if (source->kind == KIND_STRUCT) return add_struct(maker, name, source->structure, source->is_null, domain);
     Field *field = add_field(maker, name, source->kind, domain);
     if (field == NULL) return -1;
     field->is_null = source->is_null;
@@ -71,15 +71,15 @@ static int add_struct(Maker *maker, const char *name, int structure, int is_null
     Plan *plan = maker->plan;
     const TextStruct *from = &plan->text.structs[structure];
     uint32_t number = plan->field_count;
-    Field *field = add_field(maker, name, STRUCT, domain);
+    Field *field = add_field(maker, name, KIND_STRUCT, domain);
     if (field == NULL) return -1;
     field->is_null = (uint8_t)is_null;
     for (int i = 0; i < from->count; i++) {
         const TextField *each = &from->fields[i];
-        int failed = each->is_array ? add_list(maker, each->name, LIST, each, domain) : add_value(maker, each->name, each, domain);
+        int failed = each->is_array ? add_list(maker, each->name, KIND_LIST, each, domain) : add_value(maker, each->name, each, domain);
         if (failed) return -1;
     }
-    if (plan->has_unknown && add_list(maker, "_unknown_tagged_fields", MAP, NULL, domain) < 0) return -1;
+    if (plan->has_unknown && add_list(maker, "_unknown_tagged_fields", KIND_MAP, NULL, domain) < 0) return -1;
     plan->fields[number].span = plan->field_count - number;
     return 0;
 }
@@ -87,10 +87,10 @@ static int add_struct(Maker *maker, const char *name, int structure, int is_null
 /* The entries of a map of tag to bytes. */
 static int add_entries(Maker *maker, uint32_t domain)
 {
-    Field *entries = add_field(maker, "entries", STRUCT, domain);
+    Field *entries = add_field(maker, "entries", KIND_STRUCT, domain);
     if (entries == NULL) return -1;
     entries->span = 3;
-    return add_field(maker, "key", INT64, domain) == NULL || add_field(maker, "value", BYTES, domain) == NULL ? -1 : 0;
+    return add_field(maker, "key", KIND_INT64, domain) == NULL || add_field(maker, "value", KIND_BYTES, domain) == NULL ? -1 : 0;
 }
 
 static int add_rows(Maker *maker)
@@ -99,7 +99,7 @@ static int add_rows(Maker *maker)
     if (add_struct(maker, "", plan->text.struct_count - 1, 0, 0) < 0) return -1;
     plan->trailing = plan->field_count;
     plan->corrupt = plan->field_count + 1;
-    return add_field(maker, "", BYTES, 0) == NULL || add_field(maker, "", BYTES, 0) == NULL ? -1 : 0;
+    return add_field(maker, "", KIND_BYTES, 0) == NULL || add_field(maker, "", KIND_BYTES, 0) == NULL ? -1 : 0;
 }
 
 int make_columns(Plan *plan)

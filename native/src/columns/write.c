@@ -35,7 +35,7 @@ static int fits(int kind, int64_t value)
 {
     static const int64_t lowest[] = {0, INT8_MIN, INT16_MIN, 0, INT32_MIN, 0};
     static const int64_t highest[] = {1, INT8_MAX, INT16_MAX, UINT16_MAX, INT32_MAX, UINT32_MAX};
-    return kind == INT64 || (value >= lowest[kind] && value <= highest[kind]);
+    return kind == KIND_INT64 || (value >= lowest[kind] && value <= highest[kind]);
 }
 
 INLINE uint8_t *put_integer(uint8_t *q, int code, int64_t value)
@@ -61,7 +61,7 @@ static uint8_t *write_sized(Writing *writing, const Op *op, const Input *input, 
 {
     int64_t start, limit = input->bytes, size = run_at(input, i, limit, &start);
     if (size < 0) DECLINE;
-    if (op->kind == STRING && size > MAX_STRING) FAIL;
+    if (op->kind == KIND_STRING && size > MAX_STRING) FAIL;
     q = put_length(q, op, size);
     ROOM(size + SLACK + most);
     if (LIKELY(size <= SLACK && start + SLACK <= limit)) memcpy(q, input->data + start, SLACK);
@@ -78,9 +78,9 @@ static uint8_t *write_numbers(const Op *op, const Input *numbers, int64_t start,
     uint32_t word;
     uint64_t wide;
     switch (op->element) {
-    case INT8: memcpy(q, from, (size_t)count); return q + count;
-    case INT16: for (i = 0; i < count; i++, q += 2) { memcpy(&half, from + 2 * i, 2); put16(q, half); } return q;
-    case INT32: for (i = 0; i < count; i++, q += 4) { memcpy(&word, from + 4 * i, 4); put32(q, word); } return q;
+    case KIND_INT8: memcpy(q, from, (size_t)count); return q + count;
+    case KIND_INT16: for (i = 0; i < count; i++, q += 2) { memcpy(&half, from + 2 * i, 2); put16(q, half); } return q;
+    case KIND_INT32: for (i = 0; i < count; i++, q += 4) { memcpy(&word, from + 4 * i, 4); put32(q, word); } return q;
     default: for (i = 0; i < count; i++, q += 8) { memcpy(&wide, from + 8 * i, 8); put64(q, wide); } return q;
     }
 }

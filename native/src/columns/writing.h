@@ -7,12 +7,15 @@
 /* A column of the input: value i of its domain stands at `base` + i, and there are `count`. */
 typedef struct {
     const uint8_t *valid, *data;
-    const int32_t *offsets;
+    const void *offsets;         /* int32 */
     int64_t base, count;
     int64_t bytes;               /* of a text column: the last offset of the whole array, which its producer vouches for */
     uint8_t width;               /* bytes of an integer, which may be another than the field's; 0 for what is none */
     uint8_t is_unsent;           /* not there, or of Arrow's type null: null everywhere */
 } Input;
+
+/* The part of an array that is a column: `count` values from `start` on, and which of these the rows use, as offsets say. */
+typedef struct { int64_t start, count, first, used; } Span;
 
 typedef struct {
     const Plan *plan;
@@ -29,8 +32,7 @@ typedef struct {
 #endif
 
 /* inputs.c: finds the columns of a field and of what it contains; -1 for what is declined */
-int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                 int64_t start, int64_t count, int64_t used);
+int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span);
 
 /* values.c */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);      /* -1 with `why` */
@@ -53,21 +55,20 @@ INLINE int is_null_at(const Input *input, int64_t i)
 
 INLINE int64_t integer_at(const Input *input, int64_t i)
 {
-    int64_t at = input->base + i, wide;
-    int32_t word;
+    int64_t at = input->base + i;
     int16_t half;
     switch (input->width) {
-    case 1: return ((const int8_t *)input->data)[at];
+    case 1: return (int8_t)input->data[at];
     case 2: memcpy(&half, input->data + 2 * at, 2); return half;
-    case 4: memcpy(&word, input->data + 4 * at, 4); return word;
-    default: memcpy(&wide, input->data + 8 * at, 8); return wide;
+    case 4: return int32_in(input->data, at);
+    default: return int64_in(input->data, at);
     }
 }
 
 /* Where the bytes or elements of a value are: -1 where offsets go down or leave what there is. */
 INLINE int64_t run_at(const Input *input, int64_t i, int64_t limit, int64_t *start)
 {
-    int64_t at = input->base + i, from = input->offsets[at], to = input->offsets[at + 1];
+    int64_t at = input->base + i, from = int32_in(input->offsets, at), to = int32_in(input->offsets, at + 1);
     *start = from;
     return from < 0 || to < from || to > limit ? -1 : to - from;
 }

@@ -45,8 +45,10 @@
 #endif
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
+/* Prefixed, as Windows has types called INT8 and so on. */
 typedef enum {
-    BOOL, INT8, INT16, UINT16, INT32, UINT32, INT64, FLOAT64, UUID, STRING, BYTES, VARINT, STRUCT, ARRAY
+    KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
+    KIND_BYTES, KIND_VARINT, KIND_STRUCT, KIND_ARRAY
 } Kind;
 
 typedef enum { NO_TAGS, TAGS } Section;

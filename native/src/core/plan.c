@@ -81,20 +81,24 @@ static PyTypeObject *class_called(Text *text, PyObject *called)
 static int kind_of(char letter)
 {
     static const char letters[] = "tbhHiIqdusyr";
-    static const uint8_t kinds[] = {BOOL, INT8, INT16, UINT16, INT32, UINT32, INT64, FLOAT64, UUID, STRING, BYTES, BYTES};
+    static const uint8_t kinds[] = {
+        KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
+        KIND_BYTES, KIND_BYTES,
+    };
     const char *found = letter == 0 ? NULL : strchr(letters, letter);
     return found == NULL ? -1 : kinds[found - letters];
 }
 
-static int is_integer(int kind) { return kind >= INT8 && kind <= INT64; }
+static int is_integer(int kind) { return kind >= KIND_INT8 && kind <= KIND_INT64; }
 
 /* Bytes that a value takes at least; a struct's are those of its layout. */
 static uint32_t least_of(int kind)
 {
     static const uint8_t widths[] = {
-        [BOOL] = 1, [INT8] = 1, [INT16] = 2, [UINT16] = 2, [INT32] = 4, [UINT32] = 4, [INT64] = 8, [FLOAT64] = 8, [UUID] = 16,
+        [KIND_BOOL] = 1, [KIND_INT8] = 1, [KIND_INT16] = 2, [KIND_UINT16] = 2, [KIND_INT32] = 4, [KIND_UINT32] = 4,
+        [KIND_INT64] = 8, [KIND_FLOAT64] = 8, [KIND_UUID] = 16,
     };
-    return kind <= UUID ? widths[kind] : 1;
+    return kind <= KIND_UUID ? widths[kind] : 1;
 }
 
 /* ---- defaults */
@@ -122,31 +126,31 @@ static PyObject *default_text(Text *text)
 static PyObject *default_from(Text *text, const Field *field)
 {
     PyObject *word = default_text(text), *result = NULL;
-    if (word == NULL || field->kind == STRING) return word;
-    if (field->kind == UUID) {
+    if (word == NULL || field->kind == KIND_STRING) return word;
+    if (field->kind == KIND_UUID) {
         result = PyObject_CallOneArg((PyObject *)text->plan->package->uuid, word);
-    } else if (field->kind == FLOAT64) {
+    } else if (field->kind == KIND_FLOAT64) {
         result = PyFloat_FromString(word);
-    } else if (field->kind != BYTES) {
+    } else if (field->kind != KIND_BYTES) {
         result = PyLong_FromUnicodeObject(word, 10);
     }
     Py_DECREF(word);
     int64_t value = 0;
-    if (result == NULL || field->kind == FLOAT64 || field->kind == UUID) return result;
-    if (int_of(result, &value) == 0 && field->kind != BOOL) return result;
+    if (result == NULL || field->kind == KIND_FLOAT64 || field->kind == KIND_UUID) return result;
+    if (int_of(result, &value) == 0 && field->kind != KIND_BOOL) return result;
     Py_DECREF(result);
-    return field->kind == BOOL && value == 1 ? Py_NewRef(Py_True) : NULL;
+    return field->kind == KIND_BOOL && value == 1 ? Py_NewRef(Py_True) : NULL;
 }
 
 /* What a type is without a default of its own. */
 static PyObject *zero_of(const Package *package, int kind)
 {
     switch (kind) {
-    case BOOL: return Py_NewRef(Py_False);
-    case FLOAT64: return PyFloat_FromDouble(0.0);
-    case UUID: return Py_NewRef(package->zero_uuid);
-    case STRING: return PyUnicode_New(0, 0);
-    case BYTES: return PyBytes_FromStringAndSize(NULL, 0);
+    case KIND_BOOL: return Py_NewRef(Py_False);
+    case KIND_FLOAT64: return PyFloat_FromDouble(0.0);
+    case KIND_UUID: return Py_NewRef(package->zero_uuid);
+    case KIND_STRING: return PyUnicode_New(0, 0);
+    case KIND_BYTES: return PyBytes_FromStringAndSize(NULL, 0);
     default: return PyLong_FromLong(0);
     }
 }
@@ -155,11 +159,11 @@ static int field_default(Text *text, Field *field, int is_late)
 {
     int is_given = take(text, '='), is_null = is_given && take(text, '~');
     if (is_null) field->value = Py_NewRef(Py_None);
-    else if (field->is_array || field->kind == STRUCT) EXPECT(!is_given, "arrays and structs have no default but null");
+    else if (field->is_array || field->kind == KIND_STRUCT) EXPECT(!is_given, "arrays and structs have no default but null");
     else field->value = is_given ? default_from(text, field) : zero_of(text->plan->package, field->kind);
     if (field->value != NULL) field->by_default = GIVEN;
     else if (field->is_array) field->by_default = NEW_LIST;
-    else if (field->kind == STRUCT) field->by_default = is_late ? MADE_LATE : NEW_STRUCT;
+    else if (field->kind == KIND_STRUCT) field->by_default = is_late ? MADE_LATE : NEW_STRUCT;
     else return damaged(text, "a default is not one of its type");
     EXPECT(!is_late || field->by_default == MADE_LATE, "only a default that is a struct is made late");
     return 0;
@@ -191,7 +195,7 @@ static int field_type(Text *text, Struct *structure, Field *field)
     }
     const char *start = text->p;
     PyObject *called = name(text, "", "");
-    field->kind = STRUCT;
+    field->kind = KIND_STRUCT;
     field->structure = struct_called(text, class_called(text, called));
     Py_XDECREF(called);
     if (field->structure == NULL) return -1;
@@ -290,7 +294,7 @@ static int read_place(Text *text, const Struct *structure, uint64_t *seen, const
 static int read_layout_of(Text *text, Op *op)
 {
     int64_t which;
-    EXPECT(op->field->kind == STRUCT, "a layout for a field that is no struct");
+    EXPECT(op->field->kind == KIND_STRUCT, "a layout for a field that is no struct");
     if (number(text, INT32_MAX, &which) < 0) return -1;
     EXPECT(which < text->plan->layout_count, "a layout that does not stand before");
     op->layout = text->plan->layouts[which];
@@ -313,7 +317,7 @@ static int read_wire_type(Text *text, Op *op, int *kind)
     if (number(text, 64, &bits) < 0) return -1;
     EXPECT(bits == 16 || bits == 32 || bits == 64, "a varint is of 16, 32 or 64 bits");
     op->bits = (uint8_t)bits;
-    *kind = VARINT;
+    *kind = KIND_VARINT;
     return 0;
 }
 
@@ -323,18 +327,18 @@ static int read_op(Text *text, const Struct *structure, uint64_t *seen, Op *op)
     op->slot = op->field->slot;
     int kind = op->field->kind, is_array = op->field->is_array;
     if (read_wire_type(text, op, &kind) < 0) return -1;
-    EXPECT((kind == STRUCT) == (op->layout != NULL), "a struct without its layout");
+    EXPECT((kind == KIND_STRUCT) == (op->layout != NULL), "a struct without its layout");
     op->is_compact = (uint8_t)take(text, 'c');
     op->is_nullable = (uint8_t)take(text, 'n');
     int is_empty = take(text, 'e');
     EXPECT(at_end_of_word(text), "an operation is not understood");
-    int has_length = is_array || kind == STRING || kind == BYTES;
-    EXPECT(has_length || (!op->is_compact && (!op->is_nullable || kind == STRUCT)), "a flag that the field cannot have");
-    op->kind = is_array ? ARRAY : (uint8_t)kind;
+    int has_length = is_array || kind == KIND_STRING || kind == KIND_BYTES;
+    EXPECT(has_length || (!op->is_compact && (!op->is_nullable || kind == KIND_STRUCT)), "a flag that the field cannot have");
+    op->kind = is_array ? KIND_ARRAY : (uint8_t)kind;
     op->element = (uint8_t)kind;
-    op->least = kind == STRUCT ? op->layout->least : least_of(kind);
-    if (kind == STRING && !op->is_compact) op->least = 2;
-    if (kind == BYTES && !op->is_compact) op->least = 4;
+    op->least = kind == KIND_STRUCT ? op->layout->least : least_of(kind);
+    if (kind == KIND_STRING && !op->is_compact) op->least = 2;
+    if (kind == KIND_BYTES && !op->is_compact) op->least = 4;
     EXPECT(!is_empty == !(is_array && op->least == 0), "empty elements where there are none");
     return 0;
 }
@@ -342,8 +346,8 @@ static int read_op(Text *text, const Struct *structure, uint64_t *seen, Op *op)
 /* Bytes that the value of an operation takes at least. */
 static uint32_t least_of_op(const Op *op)
 {
-    if (op->kind == ARRAY) return op->is_compact ? 1 : 4;
-    return op->kind == STRUCT && op->is_nullable ? 1 : op->least;
+    if (op->kind == KIND_ARRAY) return op->is_compact ? 1 : 4;
+    return op->kind == KIND_STRUCT && op->is_nullable ? 1 : op->least;
 }
 
 static int read_absent(Text *text, Layout *layout, uint64_t *seen)

@@ -110,24 +110,24 @@ INLINE PyObject *read_plain(Op *op, int kind, int is_compact, int is_nullable, I
 {
     const Package *package = in->package;
     switch (kind) {
-    case BOOL: FIXED(1, Py_NewRef(*at ? Py_True : Py_False));
-    case INT8: FIXED(1, new_int(package, (int8_t)*at));
-    case INT16: FIXED(2, new_int(package, (int16_t)get16(at)));
-    case UINT16: FIXED(2, new_int(package, get16(at)));
-    case INT32: FIXED(4, new_int(package, (int32_t)get32(at)));
-    case UINT32: FIXED(4, new_int(package, get32(at)));
-    case INT64: FIXED(8, new_int(package, (int64_t)get64(at)));
-    case FLOAT64: FIXED(8, new_float(at));
-    case UUID: FIXED(16, new_uuid(package, at));
-    case VARINT: return read_packed(op, in);
-    case STRING: {
+    case KIND_BOOL: FIXED(1, Py_NewRef(*at ? Py_True : Py_False));
+    case KIND_INT8: FIXED(1, new_int(package, (int8_t)*at));
+    case KIND_INT16: FIXED(2, new_int(package, (int16_t)get16(at)));
+    case KIND_UINT16: FIXED(2, new_int(package, get16(at)));
+    case KIND_INT32: FIXED(4, new_int(package, (int32_t)get32(at)));
+    case KIND_UINT32: FIXED(4, new_int(package, get32(at)));
+    case KIND_INT64: FIXED(8, new_int(package, (int64_t)get64(at)));
+    case KIND_FLOAT64: FIXED(8, new_float(at));
+    case KIND_UUID: FIXED(16, new_uuid(package, at));
+    case KIND_VARINT: return read_packed(op, in);
+    case KIND_STRING: {
         int64_t length = read_length(in, is_compact, 2, is_nullable);
         if (UNLIKELY(length < 0)) return length == NULL_LENGTH ? Py_NewRef(Py_None) : NULL;
         if (UNLIKELY(length > LEFT(in) || length > MAX_STRING)) return NULL;
         in->p += length;
         return new_text(op, in->p - length, length);
     }
-    case BYTES: {
+    case KIND_BYTES: {
         int64_t length = read_length(in, is_compact, 4, is_nullable);
         if (UNLIKELY(length < 0)) return length == NULL_LENGTH ? Py_NewRef(Py_None) : NULL;
         if (UNLIKELY(length > LEFT(in))) return NULL;
@@ -143,11 +143,11 @@ static PyObject *read_struct(const Layout *layout, In *in);
 /* The elements of a new list; -1 if one is declined. The places behind it stay empty, which lists let go of. */
 INLINE int read_elements(Op *op, PyObject **items, Py_ssize_t count, In *in)
 {
-    if (op->element == STRUCT) {
+    if (op->element == KIND_STRUCT) {
         for (Py_ssize_t i = 0; i < count; i++) {
             if (UNLIKELY((items[i] = read_struct(op->layout, in)) == NULL)) return -1;
         }
-    } else if (op->element == INT32) {                   /* the caller found 4 bytes for each */
+    } else if (op->element == KIND_INT32) {                   /* the caller found 4 bytes for each */
         for (Py_ssize_t i = 0; i < count; i++, in->p += 4) {
             if (UNLIKELY((items[i] = new_int(in->package, (int32_t)get32(in->p))) == NULL)) return -1;
         }
@@ -176,8 +176,8 @@ static PyObject *read_array(Op *op, In *in)
 
 INLINE PyObject *read_value(Op *op, In *in)
 {
-    if (op->kind == ARRAY) return read_array(op, in);
-    if (op->kind != STRUCT) return read_plain(op, op->kind, op->is_compact, op->is_nullable, in);
+    if (op->kind == KIND_ARRAY) return read_array(op, in);
+    if (op->kind != KIND_STRUCT) return read_plain(op, op->kind, op->is_compact, op->is_nullable, in);
     if (op->is_nullable) {                               /* a byte, below 0 for null; in tags a varint, 0 for null */
         uint32_t present;
         if (op->is_tagged) { if (read_unsigned(in, &present) < 0) return NULL; }

@@ -171,18 +171,18 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
 {
     if (UNLIKELY(value == NULL)) return -1;
     switch (kind) {
-    case BOOL:
+    case KIND_BOOL:
         if (value != Py_True && value != Py_False) return -1;
         ROOM(1);
         *out->p++ = value == Py_True;
         return 0;
-    case INT8: INTEGER(INT8_MIN, INT8_MAX, 1, *out->p = (uint8_t)number);
-    case INT16: INTEGER(INT16_MIN, INT16_MAX, 2, put16(out->p, (uint16_t)number));
-    case UINT16: INTEGER(0, UINT16_MAX, 2, put16(out->p, (uint16_t)number));
-    case INT32: INTEGER(INT32_MIN, INT32_MAX, 4, put32(out->p, (uint32_t)number));
-    case UINT32: INTEGER(0, UINT32_MAX, 4, put32(out->p, (uint32_t)number));
-    case INT64: INTEGER(INT64_MIN, INT64_MAX, 8, put64(out->p, (uint64_t)number));
-    case FLOAT64: {
+    case KIND_INT8: INTEGER(INT8_MIN, INT8_MAX, 1, *out->p = (uint8_t)number);
+    case KIND_INT16: INTEGER(INT16_MIN, INT16_MAX, 2, put16(out->p, (uint16_t)number));
+    case KIND_UINT16: INTEGER(0, UINT16_MAX, 2, put16(out->p, (uint16_t)number));
+    case KIND_INT32: INTEGER(INT32_MIN, INT32_MAX, 4, put32(out->p, (uint32_t)number));
+    case KIND_UINT32: INTEGER(0, UINT32_MAX, 4, put32(out->p, (uint32_t)number));
+    case KIND_INT64: INTEGER(INT64_MIN, INT64_MAX, 8, put64(out->p, (uint64_t)number));
+    case KIND_FLOAT64: {
         uint64_t bits;
         double number;
         if (!PyFloat_CheckExact(value)) return -1;
@@ -193,12 +193,12 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
         out->p += 8;
         return 0;
     }
-    case UUID: return put_uuid(out, value);
-    case VARINT: return put_packed(out, op, value);
-    case STRING:
+    case KIND_UUID: return put_uuid(out, value);
+    case KIND_VARINT: return put_packed(out, op, value);
+    case KIND_STRING:
         if (value == Py_None) return is_nullable ? put_length(out, -1, is_compact, 2) : -1;
         return put_text(out, value, is_compact);
-    case BYTES:
+    case KIND_BYTES:
         if (value == Py_None) return is_nullable ? put_length(out, -1, is_compact, 4) : -1;
         if (!PyBytes_CheckExact(value) || put_length(out, PyBytes_GET_SIZE(value), is_compact, 4) < 0) return -1;
         if (UNLIKELY(out->cuts != NULL) && PyBytes_GET_SIZE(value) >= LONG) return put_cut(out, value);
@@ -227,9 +227,9 @@ static int write_array(const Op *op, PyObject *value, Out *out)
     Py_ssize_t count = PyList_GET_SIZE(value);
     PyObject **items = ((PyListObject *)value)->ob_item;
     if (put_length(out, count, op->is_compact, 4) < 0) return -1;
-    if (op->element == INT32) return write_int32s(items, count, out);
+    if (op->element == KIND_INT32) return write_int32s(items, count, out);
     for (Py_ssize_t i = 0; i < count; i++) {
-        int failed = op->element == STRUCT ? write_struct(op->layout, items[i], out)
+        int failed = op->element == KIND_STRUCT ? write_struct(op->layout, items[i], out)
                                            : write_plain(op, op->element, op->is_compact, 0, items[i], out);
         if (UNLIKELY(failed < 0)) return -1;
     }
@@ -238,8 +238,8 @@ static int write_array(const Op *op, PyObject *value, Out *out)
 
 INLINE int write_value(const Op *op, PyObject *value, Out *out)
 {
-    if (op->kind == ARRAY) return value == NULL ? -1 : write_array(op, value, out);
-    if (op->kind != STRUCT) return write_plain(op, op->kind, op->is_compact, op->is_nullable, value, out);
+    if (op->kind == KIND_ARRAY) return value == NULL ? -1 : write_array(op, value, out);
+    if (op->kind != KIND_STRUCT) return write_plain(op, op->kind, op->is_compact, op->is_nullable, value, out);
     if (op->is_nullable) {
         int is_null = value == Py_None;
         ROOM(1);

@@ -106,6 +106,8 @@ class _Door:
 
     def core(self) -> ModuleType | None:
         """The core, if it is installed and reads these plans."""
+        if self._is_asked:
+            return self._core
         with self._lock:
             if not self._is_asked:
                 from importlib import import_module

@@ -24,7 +24,8 @@ from ._lanes import Ints, Source
 from ._native import decoded, encoded
 from ._pieces import finished, joined, number
 from ._rows import RowError, explain, first_refused, has_unknown, one_by_one
-from ._shape import UNKNOWN, Shape
+from ._shape import UNKNOWN, Shape, shape_of
+from ._sound import check_all, check_buffers, check_places, in_one
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")
@@ -43,7 +44,7 @@ def schema(message: type[Message], *, unknown_tagged_fields: bool = False) -> pa
     A uuid is a string of 22 characters as Kafka prints it, a uint16 an int32, a uint32 an int64, an array a list whose
     element is named ``element``. ``unknown_tagged_fields`` adds a map of tag to bytes to every struct.
     """
-    return pa.schema(list(Shape(message, unknown_tagged_fields).type))
+    return pa.schema(list(shape_of(message, unknown_tagged_fields).type))
 
 
 def decode(
@@ -72,7 +73,7 @@ def decode(
     binary field of that name, which is null in good rows.
 
     Raises ValueError for arguments that are not possible, and for 2 GiB or more in one array; TypeError for what is no
-    array of bytes, and for versions that are no integers.
+    array of bytes, for one whose offsets leave its buffers, and for versions that are no integers.
     """
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
@@ -82,7 +83,6 @@ def decode(
     if corrupt_column is not None or trailing_column is not None:
         _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
     known = _known_version(version, len(array))
-    _check_buffers(array)
     found = decoded(
         array,
         message,
@@ -96,7 +96,8 @@ def decode(
         corrupt_column=corrupt_column,
     )
     if found is None:
-        shape, source = Shape(message, unknown_tagged_fields), Source(array)
+        check_all(array, "")
+        shape, source = shape_of(message, unknown_tagged_fields), Source(array)
         present = np.flatnonzero(np.asarray(array.is_valid())) if array.null_count else np.arange(len(array))
         decoder = Decoder(shape, source, emit_defaults=emit_defaults, validate_utf8=validate_utf8)
         values = _by_version(decoder, present, _versions(source, present, known), trailing == "ignore")
@@ -121,16 +122,16 @@ def encode(
     field is ignorable.
 
     Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
-    KeyError for a column that is not there, and TypeError for one of another kind, for one whose buffers are shorter than
-    it says, and for a version that is no integer.
+    KeyError for a column that is not there, and TypeError for one of another kind, for one that leaves its buffers, and
+    for a version that is no integer.
     """
     if isinstance(array, pa.RecordBatch | pa.Table):
         array = array.to_struct_array()
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = in_one(array, message.NAME)
     if not isinstance(array, pa.Array):
         raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
-    if not _is_integer(version):
+    if type(version) is not int and not _is_integer(version):
         given = (
             shown(version) if np.isscalar(version) or version is None else f"a value of type {type(version).__name__}"
         )
@@ -140,11 +141,12 @@ def encode(
         raise unsupported(message, version)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.binary())
-    _check_buffers(array)
+    check_buffers(array)
     found = encoded(array, message, version, prefix)
     if isinstance(found, pa.Array):
         return found
-    shape, given = Shape(message), array
+    check_places(array, message.NAME)
+    shape, given = shape_of(message), array
     try:
         array = conformed(array, shape)
     except pa.ArrowException as error:
@@ -154,7 +156,7 @@ def encode(
     if found is None:
         return _by_numpy(array, shape, version, prefix)
     if isinstance(found, int):
-        raise explain(message, array[found].as_py(), found, version)
+        raise explain(message, array, found, version)
     return found
 
 
@@ -169,32 +171,29 @@ def _by_numpy(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -
     known = None if not has_unknown(rows) else one_by_one(message, rows, present, version, prefix)
     if encoder.bad.any():
         row = int(np.flatnonzero(encoder.bad)[0])
-        raise explain(message, array[row].as_py(), row, version)
+        raise explain(message, array, row, version)
     values = finished(joined(pieces, len(rows))) if known is None else known
     return scattered(values, present, len(array), None)
 
 
 def _binary(array: pa.Array) -> pa.Array:
+    """The messages as an array of pyarrow's binary or large binary, whose buffers have been checked."""
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = in_one(array, "")
     if not isinstance(array, pa.Array):
         raise TypeError(f"encoded messages are a binary array, not {type(array).__name__}")
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    check_buffers(array)
+    if isinstance(array, pa.BinaryArray | pa.LargeBinaryArray):
+        return array
     kind = array.type
-    if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind) or pa.types.is_null(kind):
-        return array.cast(pa.binary())
-    if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+    if pa.types.is_dictionary(kind):
+        check_places(array, "")
+        return _binary(array.dictionary_decode())
+    if pa.types.is_binary_view(kind):
+        check_places(array, "")
+    elif not (pa.types.is_fixed_size_binary(kind) or pa.types.is_null(kind)):
         raise TypeError(f"encoded messages are a binary array, not {kind}")
-    return array
-
-
-def _check_buffers(array: pa.Array) -> None:
-    """Raise for an array whose buffers are not there or shorter than it says: whoever trusts it would read beyond them."""
-    try:
-        array.validate()
-    except pa.ArrowInvalid as error:
-        raise TypeError(f"this is no sound Arrow array: {error}") from None
+    return array.cast(pa.binary())
 
 
 def _is_integer(version: object) -> TypeGuard[int | np.integer[Any]]:
@@ -203,6 +202,8 @@ def _is_integer(version: object) -> TypeGuard[int | np.integer[Any]]:
 
 def _known_version(version: Versions, count: int) -> Known:
     """One version for all rows, None for one in front of each, or an int64 array of one a row, -1 for null."""
+    if type(version) is int and 0 <= version < _INT64:
+        return version
     if version is None:
         return None
     if _is_integer(version):
@@ -217,7 +218,8 @@ def _known_version(version: Versions, count: int) -> Known:
     if len(values) != count:
         raise ValueError(f"{len(values)} versions for {count} rows")
     if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
+        values = in_one(values, "")
+    check_buffers(values)
     return pc.fill_null(values.cast(pa.int64(), safe=False), -1)
 
 
@@ -275,11 +277,28 @@ def _check_names(
 ) -> None:
     """Raise for a further column that would have the name of another one."""
     names = {field.name for field in facts_of(message).fields} | ({UNKNOWN} if unknown_tagged_fields else set())
-    for name, noun in ((corrupt_column, "corrupt rows"), (trailing_column, "trailing bytes")):
+    given = (("corrupt_column", corrupt_column, "corrupt rows"), ("trailing_column", trailing_column, "trailing bytes"))
+    for option, name, noun in given:
+        if name is None:
+            continue
+        if not isinstance(name, str):
+            raise TypeError(f"{option} is a name or None, not {shown(name)}")
+        if "\0" in name or not _is_unicode(name):
+            raise ValueError(
+                f"{option} is {name!r}: no column of Arrow's can have a name with NUL or with half a character"
+            )
         if name in names:
             raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
     if corrupt_column is not None and corrupt_column == trailing_column:
         raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}")
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _result(

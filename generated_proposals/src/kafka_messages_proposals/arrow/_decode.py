@@ -13,7 +13,8 @@ from ..schema.sections import Section
 from ..schema.types import MAX_STRING_LENGTH, ArrayOf, Blob, Text, Type, VarInt
 from ._lanes import Bools, Ints, Lanes, Source
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
-from ._skip import WIDTHS, element_starts, entries, length_code, presence
+from ._skip import element_starts, entries, length_code, presence
+from ._walk import WIDTHS
 
 NUMBERS: dict[int, tuple[str, str]] = {
     id(types.INT8): (">i1", "i1"),

@@ -21,12 +21,12 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
 
-PADDING = 16
-"""Bytes that any position may be read beyond; a uuid is the widest fixed value."""
+WIDEST = 16
+"""Bytes that are there in any case, to read from where a value is not: a uuid is the widest of those of fixed width."""
 _MOST_BYTES = 1 << 31
 """Offsets of what comes out are int32."""
-FEW = 24
-"""With fewer lanes than this a plain loop is faster than numpy calls."""
+FEW = 128
+"""With fewer lanes than this a plain loop is faster than numpy calls, which take as long for one lane as for many."""
 
 
 @dataclass(slots=True)
@@ -43,6 +43,14 @@ class Lanes:
     def where(self, chosen: Ints | Bools) -> Lanes:
         """Some of the lanes, as a copy."""
         return Lanes(self.pos[chosen], self.end[chosen], self.row[chosen])
+
+
+def _copied(data: pa.Buffer | None, first: int, last: int) -> Bytes:
+    """A copy of some bytes, and zeros behind them if they are few."""
+    found = np.zeros(max(last - first, WIDEST), np.uint8)
+    if data is not None:
+        found[: last - first] = np.frombuffer(data, np.uint8)[first:last]
+    return found
 
 
 class Source:
@@ -65,8 +73,8 @@ class Source:
             raise ValueError(
                 f"{count} rows have {last - first} bytes, {_MOST_BYTES - 1} can be decoded together: decode slices of them"
             )
-        if data is None or last + PADDING > size or last >= _MOST_BYTES:
-            data = pa.py_buffer((b"" if data is None else bytes(data[first:last])) + bytes(PADDING))
+        if data is None or size < WIDEST or last >= _MOST_BYTES:
+            data = pa.py_buffer(_copied(data, first, last))
             self.starts, self.ends = self.starts - first, self.ends - first
         self.buffer = data
         self.bytes: Bytes = np.frombuffer(data, np.uint8)

@@ -21,8 +21,42 @@ if TYPE_CHECKING:
 EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
 """Options of the extension."""
 
-_plans: WeakKeyDictionary[type[Message], dict[bool, Any]] = WeakKeyDictionary()
-"""What the extension made of the plan of each message that was used, with and without a column of unknown tags."""
+MOST_TYPES = 64
+"""Of a plan that are kept: one for each name that a further column has."""
+
+
+class _Plan:
+    """What the extension made of the plan of a message, and the types of the columns that it gave."""
+
+    def __init__(self, extension: Any, text: str, has_unknown: bool) -> None:
+        self.extension = extension
+        self.plan = extension.plan(text, has_unknown)
+        self._types: dict[tuple[str | None, str | None], pa.DataType] = {}
+
+    def decoded(
+        self, array: pa.Array, version: Any, options: int, trailing_column: str | None, corrupt_column: str | None
+    ) -> pa.StructArray | int | None:
+        found = self.extension.decode(
+            self.plan, *array.__arrow_c_array__(), version, options, trailing_column, corrupt_column
+        )
+        if not isinstance(found, tuple):
+            return found
+        names = trailing_column, corrupt_column
+        kind = self._types.get(names)
+        if kind is not None:  # to make it of the schema again would take longer than to decode some rows
+            return pa.Array._import_from_c(self.extension.address(found[1]), kind)
+        columns = pa.Array._import_from_c_capsule(*found)
+        if len(self._types) < MOST_TYPES:
+            self._types[names] = columns.type
+        return columns
+
+    def encoded(self, array: pa.Array, version: int, prefix: bool) -> pa.Array | int | None:
+        found = self.extension.encode(self.plan, *array.__arrow_c_array__(), version, prefix)
+        return pa.Array._import_from_c_capsule(*found) if isinstance(found, tuple) else found
+
+
+_plans: WeakKeyDictionary[type[Message], dict[bool, _Plan | None]] = WeakKeyDictionary()
+"""Of each message that was used, with and without a column of unknown tags; None where the extension does not take it."""
 
 
 def decoded(
@@ -45,8 +79,7 @@ def decoded(
     options = EMIT_DEFAULTS * emit_defaults | VALIDATE_UTF8 * validate_utf8
     options |= IGNORE_REST * ignore_rest | PERMISSIVE * permissive
     versions = version.__arrow_c_array__() if isinstance(version, pa.Array) else version
-    found = extension.decode(plan, *array.__arrow_c_array__(), versions, options, trailing_column, corrupt_column)
-    return _taken(found) if isinstance(found, tuple) else found
+    return plan.decoded(array, versions, options, trailing_column, corrupt_column)
 
 
 def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:
@@ -54,22 +87,17 @@ def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool)
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, False)) is None:
         return None
-    found = extension.encode(plan, *array.__arrow_c_array__(), version, prefix)
-    return _taken(found) if isinstance(found, tuple) else found
+    return plan.encoded(array, version, prefix)
 
 
-def _plan(extension: Any, message: type[Message], has_unknown: bool) -> Any:
+def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _Plan | None:
     """The extension's plan of a message; None for one that it does not take."""
     plans = _plans.get(message)
     if plans is None:
         plans = _plans[message] = {}
     if has_unknown not in plans:
         try:
-            plans[has_unknown] = extension.plan(message._plan, has_unknown)
+            plans[has_unknown] = _Plan(extension, message._plan, has_unknown)
         except (ValueError, AttributeError):  # not as the generator prints it: the schema is read from the definition
             plans[has_unknown] = None
     return plans[has_unknown]
-
-
-def _taken(capsules: tuple[Any, Any]) -> Any:
-    return pa.Array._import_from_c_capsule(*capsules)

@@ -20,6 +20,10 @@ from ..schema.facts import FieldFacts, MessageFacts, facts_of
 from ._lanes import Ints
 from ._shape import SCALARS, UNKNOWN
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _INTEGERS = {name for name, kind in SCALARS.items() if pa.types.is_integer(kind)}
 
 
@@ -52,10 +56,10 @@ class EncodeRowError(EncodeError):
         return EncodeRowError, (self.row, self.reason, self.message, self.version, self.path)
 
 
-def explain(message: type[Message], row: dict[str, object], number: int, version: int) -> EncodeRowError:
+def explain(message: type[Message], array: pa.StructArray, number: int, version: int) -> EncodeRowError:
     """The error for a row that the column encoder refused."""
     try:
-        written(message, row, version)
+        written(message, _as_python(array[number : number + 1])[0], version)
     except SchemaError as error:
         return EncodeRowError(number, error.reason, message.NAME, version, error.place)
     reason = "the column encoder refuses what the schema codec writes; please report this"
@@ -64,7 +68,7 @@ def explain(message: type[Message], row: dict[str, object], number: int, version
 
 def first_refused(message: type[Message], array: pa.Array, version: int, reason: str) -> EncodeRowError:
     """The error for the first row with a value that no column can take; ``reason`` is what Arrow says of it."""
-    for number, row in enumerate(array.to_pylist()):
+    for number, row in enumerate(_as_python(array)):
         try:
             if row is not None:
                 written(message, row, version)
@@ -77,7 +81,7 @@ def one_by_one(message: type[Message], rows: pa.StructArray, numbers: Ints, vers
     """Encode rows, whose numbers are given, through the schema codec, which merges unknown tagged fields with the others."""
     start = version.to_bytes(2, "big") if prefix else b""
     values = []
-    for number, row in zip(numbers.tolist(), rows.to_pylist(), strict=True):
+    for number, row in zip(numbers.tolist(), _as_python(rows), strict=True):
         try:
             values.append(start + written(message, row, version))
         except SchemaError as error:
@@ -98,6 +102,26 @@ def has_unknown(array: pa.StructArray) -> bool:
         if pa.types.is_struct(child.type) and has_unknown(child):
             return True
     return False
+
+
+def _as_python(array: pa.StructArray) -> list[Any]:
+    """Rows as dicts. Texts are bytes where any of them is no UTF-8, as columns of ``validate_utf8=False`` have them."""
+    try:
+        rows: list[Any] = array.to_pylist()
+    except UnicodeDecodeError:
+        rows = array.view(_with_bytes(array.type)).to_pylist()
+    return rows
+
+
+def _with_bytes(kind: pa.DataType) -> pa.DataType:
+    """A type of columns with bytes for texts."""
+    if pa.types.is_string(kind):
+        return pa.binary()
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_with_bytes(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_with_bytes(field.type)) for field in kind])
+    return kind
 
 
 def written(message: type[Message], row: dict[str, object], version: int) -> bytes:
@@ -141,6 +165,8 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
     try:
         if isinstance(value, dict):
             return _object(facts, facts.structs[field.type], value, version)
+        if field.type in ("string", "uuid") and isinstance(value, bytes):
+            value = _text(value)
         if field.type == "uuid" and isinstance(value, str):
             return _uuid(value)
         return _cast(field, value)
@@ -150,14 +176,16 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
 
 def _cast(field: FieldFacts, value: object) -> object:
     """A value of a column of another type, as a cast has it."""
-    if isinstance(value, bytes) and field.type == "string":
-        try:
-            return value.decode()
-        except UnicodeDecodeError as error:
-            raise SchemaError(f"is no UTF-8: {error}") from None
     if isinstance(value, float | Decimal) and field.type in _INTEGERS and value % 1 == 0:
         return int(value)
     return float(value) if isinstance(value, Decimal) and field.type == "float64" else value
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"is no UTF-8: {error}") from None
 
 
 def _uuid(text: str) -> UUID:

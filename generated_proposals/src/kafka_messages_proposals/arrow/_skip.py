@@ -3,30 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from ..schema import NullableStruct, Schema, TaggedStruct, types
 from ..schema.encodings import TwosComplement
 from ..schema.sections import InterleavedTagSection, OptionalFieldBuffer, Section
 from ..schema.types import ArrayOf, Blob, Text, Type, VarInt
 from ._lanes import FEW, Bools, Ints, Lanes, Source
-
-WIDTHS: dict[int, int] = {
-    id(types.BOOLEAN): 1,
-    id(types.INT8): 1,
-    id(types.INT16): 2,
-    id(types.UINT16): 2,
-    id(types.INT32): 4,
-    id(types.UNSIGNED_INT32): 4,
-    id(types.INT64): 8,
-    id(types.FLOAT64): 8,
-    id(types.UUID): 16,
-}
-"""Bytes of the fixed-width types, which exist once each."""
+from ._walk import WIDTHS, gather, walker
 
 
 def length_code(kind: ArrayOf | Text | Blob) -> str | None:
@@ -106,17 +92,12 @@ def element_starts(source: Source, element: Type, lanes: Lanes, count: Ints) -> 
 
 def _plain(source: Source, element: Type, lanes: Lanes, live: Ints, first: Ints, last: Ints, starts: Ints) -> None:
     """The rest of ``element_starts`` for a few lanes, element by element."""
-    step = _stepper(element)
+    walk = walker(element)
     for lane in live.tolist():
-        pos, end = int(lanes.pos[lane]), int(lanes.end[lane])
-        data = source.bytes.data[:end]
+        pos, end, begin, stop = int(lanes.pos[lane]), int(lanes.end[lane]), int(first[lane]), int(last[lane])
         try:
-            for index in range(int(first[lane]), int(last[lane])):
-                starts[index] = pos
-                pos = step(data, pos)
-                if pos > end:
-                    raise IndexError
-        except IndexError:
+            pos, starts[begin:stop] = walk(source.bytes.data[:end], pos, end, stop - begin)
+        except IndexError:  # what would be its starts is not looked at
             source.bad[lanes.row[lane]] = True
             pos = end
         lanes.pos[lane] = pos
@@ -166,7 +147,7 @@ def entries(source: Source, section: Section, lanes: Lanes) -> Iterator[tuple[In
         part = lanes.where(live)
         if isinstance(section, InterleavedTagSection):
             bits = source.uvarint(part, 64)
-            tag, size = _gather(bits >> np.uint64(1)), _gather(bits)
+            tag, size = gather(bits >> np.uint64(1)), gather(bits)
         else:
             tag, size = source.uvarint(part).astype(np.int64), source.uvarint(part).astype(np.int64)
         # A lane that is already bad would otherwise go on for as many rounds as its bytes claim.
@@ -197,160 +178,3 @@ def _optional_entries(source: Source, lanes: Lanes) -> Iterator[tuple[Ints, Ints
         live, part, tag, size = live[fits], part.where(fits), tag[fits], size[fits]
         last[live] = tag
         yield live, tag, part.pos, size
-
-
-def _gather(bits: npt.NDArray[np.uint64]) -> Ints:
-    """The even bits of 64-bit numbers, close together."""
-    bits = bits & np.uint64(0x5555555555555555)
-    for shift, mask in (
-        (1, 0x3333333333333333),
-        (2, 0x0F0F0F0F0F0F0F0F),
-        (4, 0x00FF00FF00FF00FF),
-        (8, 0x0000FFFF0000FFFF),
-        (16, 0x00000000FFFFFFFF),
-    ):
-        bits = (bits | bits >> np.uint64(shift)) & np.uint64(mask)
-    return bits.astype(np.int64)
-
-
-Step = Callable[[memoryview, int], int]
-
-
-@cache
-def _stepper(kind: Type) -> Step:
-    """A function from the start of one value to its end; IndexError past the buffer."""
-    width = WIDTHS.get(id(kind))
-    if width is not None:
-        return _forward_step(width)
-    if isinstance(kind, Schema):
-        return _struct_stepper(kind)
-    if isinstance(kind, (Text, Blob)):
-        size = kind.length.fixed
-        return _compact_step if size is None else _sized_step(size.width)
-    if isinstance(kind, ArrayOf):
-        return _array_stepper(kind)
-    if isinstance(kind, (VarInt, TwosComplement)):
-        return lambda data, pos: _uvarint(data, pos)[1]
-    assert isinstance(kind, NullableStruct)
-    return _nullable_stepper(kind)
-
-
-def _uvarint(data: memoryview, pos: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[pos]
-        pos += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128 and value < 1 << 64:
-            return value, pos
-        if byte < 128 or shift > 63:
-            raise IndexError
-
-
-def _compact_step(data: memoryview, pos: int) -> int:
-    length, pos = _uvarint(data, pos)
-    return pos + max(length - 1, 0)
-
-
-def _sized_step(width: int) -> Step:
-    def step(data: memoryview, pos: int) -> int:
-        return pos + width + max(int.from_bytes(data[pos : pos + width], "big", signed=True), 0)
-
-    return step
-
-
-def _array_stepper(kind: ArrayOf) -> Step:
-    element, fixed = _stepper(kind.element), kind.length.fixed
-    width = WIDTHS.get(id(kind.element))
-    least = types.smallest(kind.element)
-
-    def step(data: memoryview, pos: int) -> int:
-        if fixed is None:
-            count, pos = _uvarint(data, pos)
-            count -= 1
-        else:
-            count = int.from_bytes(data[pos : pos + 4], "big", signed=True)
-            pos += 4
-        if width is not None:
-            return pos + max(count, 0) * width
-        if count > (len(data) - pos if least else types.MAX_EMPTY_ELEMENTS):
-            raise IndexError
-        for _ in range(count):
-            pos = element(data, pos)
-        return pos
-
-    return step
-
-
-def _nullable_stepper(kind: NullableStruct) -> Step:
-    inner, is_tagged = _stepper(kind.schema), isinstance(kind, TaggedStruct)
-
-    def step(data: memoryview, pos: int) -> int:
-        first = data[pos]
-        is_null = first == 0 if is_tagged else first > 127
-        return pos + 1 if is_null else inner(data, pos + 1)
-
-    return step
-
-
-def _struct_stepper(schema: Schema) -> Step:
-    steps: list[Step] = []
-    if schema.optional is not None:
-        steps.append(_optional_end)
-    run = 0
-    for field in schema.fields:
-        width = WIDTHS.get(id(field.type))
-        if width is not None:
-            run += width
-            continue
-        if run:
-            steps.append(_forward_step(run))
-            run = 0
-        steps.append(_stepper(field.type))
-    if run:
-        steps.append(_forward_step(run))
-    if schema.tags is not None:
-        steps.append(_interleaved_end if isinstance(schema.tags, InterleavedTagSection) else _tags_end)
-    return steps[0] if len(steps) == 1 else _sequence(steps)
-
-
-def _forward_step(width: int) -> Step:
-    return lambda data, pos: pos + width
-
-
-def _sequence(steps: list[Step]) -> Step:
-    def step(data: memoryview, pos: int) -> int:
-        for each in steps:
-            pos = each(data, pos)
-        return pos
-
-    return step
-
-
-def _tags_end(data: memoryview, pos: int) -> int:
-    count, pos = _uvarint(data, pos)
-    for _ in range(count):
-        _, pos = _uvarint(data, pos)
-        size, pos = _uvarint(data, pos)
-        pos += size
-    return pos
-
-
-def _interleaved_end(data: memoryview, pos: int) -> int:
-    count, pos = _uvarint(data, pos)
-    for _ in range(count):
-        bits, pos = _uvarint(data, pos)
-        pos += int(_gather(np.array([bits], np.uint64))[0])
-    return pos
-
-
-def _optional_end(data: memoryview, pos: int) -> int:
-    while True:
-        plain, pos = _uvarint(data, pos)
-        size = plain >> 1 ^ -(plain & 1)
-        if size == 0:
-            return pos
-        if size < 0:
-            raise IndexError
-        pos += 2 + size

@@ -1,0 +1,88 @@
+"""Whether an Arrow array stays inside its buffers: pyarrow and numpy follow offsets that lie to memory of others."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_TEXTS = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+"""Types of texts, and those of the same bytes: whether they are UTF-8 is another question."""
+_BYTES = {*_TEXTS.values()}
+
+
+def check_buffers(array: pa.Array) -> None:
+    """Raise TypeError for an array whose buffers are not there or shorter than it says. Costs nothing per row."""
+    try:
+        array.validate()
+    except pa.ArrowException as error:
+        raise _unsound("", error) from None
+
+
+def check_places(array: pa.Array, path: str) -> None:
+    """Raise TypeError for offsets, views or indices that go down or leave what there is; ``path`` names the column.
+
+    The buffers have been checked. Only what the array uses of its children is looked at: it may be a slice.
+    """
+    kind = array.type
+    if len(array) == 0:
+        return
+    if isinstance(array, pa.ExtensionArray):
+        check_places(array.storage, path)
+    elif pa.types.is_struct(kind):
+        for index, field in enumerate(kind):
+            check_places(array.field(index), f"{path}.{field.name}" if path else field.name)
+    elif isinstance(array, pa.DictionaryArray):
+        _check_indices(array, path)
+        check_places(array.dictionary, path)
+    elif pa.types.is_run_end_encoded(kind):
+        check_all(array, path)
+    elif kind in _TEXTS or kind in _BYTES:
+        check_all(array.view(_TEXTS.get(kind, kind)), path)
+    elif isinstance(array, pa.FixedSizeListArray):
+        check_places(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size), f"{path}[]")
+    elif isinstance(array, pa.ListArray | pa.LargeListArray):  # a map is one, too
+        check_all(_without_elements(array, pa.list_ if isinstance(array, pa.ListArray) else pa.large_list, 2), path)
+        first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
+        check_places(array.values.slice(first, last - first), f"{path}[]")
+    elif isinstance(array, pa.ListViewArray | pa.LargeListViewArray):
+        is_small = isinstance(array, pa.ListViewArray)
+        check_all(_without_elements(array, pa.list_view if is_small else pa.large_list_view, 3), path)
+        check_places(array.values, f"{path}[]")
+
+
+def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
+    """The chunks of an array as one, which copies all of them: raises TypeError for one that is not sound."""
+    for chunk in array.chunks:
+        check_buffers(chunk)
+        check_places(chunk, path)
+    return array.combine_chunks()
+
+
+def _unsound(path: str, reason: object) -> TypeError:
+    return TypeError(f"{path} is no sound Arrow array: {reason}" if path else f"this is no sound Arrow array: {reason}")
+
+
+def check_all(array: pa.Array, path: str) -> None:
+    """The same of an array without children."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowException as error:
+        raise _unsound(path, error) from None
+
+
+def _check_indices(array: pa.DictionaryArray, path: str) -> None:
+    found = pc.min_max(array.indices)
+    lowest, highest, count = found["min"].as_py(), found["max"].as_py(), len(array.dictionary)
+    if lowest is not None and not 0 <= lowest <= highest < count:
+        wrong = lowest if lowest < 0 else highest
+        raise _unsound(path, f"index {wrong} in a dictionary of {count}")
+
+
+def _without_elements(array: pa.Array, kind: pa.DataType, buffers: int) -> pa.Array:
+    """The lists of an array with as many nulls for their elements, which are looked at alone."""
+    elements = pa.nulls(len(array.values))
+    return pa.Array.from_buffers(kind(pa.null()), len(array), array.buffers()[:buffers], -1, array.offset, [elements])

@@ -1,0 +1,158 @@
+"""Arrays whose offsets, views and indices lie: a TypeError that names the column, whoever encodes and decodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
+
+from kafka_messages import MetadataRequest, OffsetCommitValue
+from kafka_messages.arrow import EncodeRowError, decode, encode
+
+from tests.support.renderings import pure
+
+ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(3)]
+OFFSETS = [[0, 9, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6], [0, 6, 6, 3]]
+REASONS = [
+    "Offset invariant failure: offset for slot 1 out of bounds: 9 > 6",
+    "Offset invariant failure: offset for slot 1 out of bounds: 2000000000 > 6",
+    "Offset invariant failure: non-monotonic offset at slot 1: -4 < 0",
+    "Offset invariant failure: non-monotonic offset at slot 3: 3 < 6",
+]
+
+
+def buffer(numbers: list[int], kind: Any = None) -> Any:
+    return pa.array(numbers, kind or pa.int32()).buffers()[1]
+
+
+def commits(metadata: Any) -> Any:
+    """Columns of commits with other texts."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    children = [metadata if field.name == "metadata" else found.field(field.name) for field in found.type]
+    return pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
+
+
+def refused(array: Any, message: Any, version: int) -> str:
+    """The words of the TypeError, which are the same by the native core and without it."""
+    with pytest.raises(TypeError) as caught:
+        encode(array, message, version)
+    with pure(), pytest.raises(TypeError) as again:
+        encode(array, message, version)
+    assert str(caught.value) == str(again.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("offsets", "reason"), list(zip(OFFSETS, REASONS, strict=True)))
+def test_texts(offsets: list[int], reason: str) -> None:
+    """pyarrow's and numpy's functions would read other memory, and end the process."""
+    for kind in (pa.string(), pa.binary()):
+        texts = pa.Array.from_buffers(kind, 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
+        assert refused(commits(texts), OffsetCommitValue, 3) == (
+            f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
+        )
+
+
+def test_texts_of_other_types() -> None:
+    """Of large texts, dictionaries, views and runs."""
+    large = pa.Array.from_buffers(
+        pa.large_string(), 3, [None, buffer([0, 9, 2, 6], pa.int64()), pa.py_buffer(b"sixsix")]
+    )
+    index = pa.DictionaryArray.from_arrays(pa.array([0, 7, 0]), pa.array(["a", "b"]), safe=False)
+    below = pa.DictionaryArray.from_arrays(pa.array([0, -1, 0]), pa.array(["a", "b"]), safe=False)
+    inner = pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 0]), pa.Array.from_buffers(pa.string(), 2, [None, buffer([0, 9, 2]), pa.py_buffer(b"ab")])
+    )
+    for texts, reason in (
+        (large, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 6"),
+        (index, "index 7 in a dictionary of 2"),
+        (below, "index -1 in a dictionary of 2"),
+        (inner, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 2"),
+    ):
+        assert refused(commits(texts), OffsetCommitValue, 3) == (
+            f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
+        )
+    views = pa.array(["a" * 20, "b", "c"], pa.string_view())
+    places = bytearray(views.buffers()[1].to_pybytes())
+    places[12:16] = (10**6).to_bytes(4, "little")  # where the first text begins
+    lying = pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(bytes(places)), views.buffers()[2]])
+    assert refused(commits(lying), OffsetCommitValue, 3).startswith(
+        "OffsetCommitValue.metadata is no sound Arrow array: "
+    )
+
+
+@pytest.mark.parametrize("offsets", OFFSETS)
+def test_lists(offsets: list[int]) -> None:
+    """Of structs and of texts in them; the path says how deep."""
+    structs = pa.StructArray.from_arrays([pa.array(["a"] * 6)], names=["name"])
+    lists = pa.Array.from_buffers(pa.list_(structs.type), 3, [None, buffer(offsets)], children=[structs])
+    array = pa.StructArray.from_arrays([lists, pa.array([True] * 3)], names=["topics", "allow_auto_topic_creation"])
+    assert refused(array, MetadataRequest, 4).startswith(
+        "MetadataRequest.topics is no sound Arrow array: Offset invariant"
+    )
+    texts = pa.Array.from_buffers(pa.string(), 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
+    structs = pa.StructArray.from_arrays([texts], names=["name"])
+    sizes = buffer([1, 1, 1])
+    for kind, buffers in (
+        (pa.list_, [None, buffer([0, 1, 2, 3])]),
+        (pa.list_view, [None, buffer([0, 1, 2]), sizes]),
+    ):
+        lists = pa.Array.from_buffers(kind(structs.type), 3, buffers, children=[structs])
+        array = pa.StructArray.from_arrays([lists, pa.array([True] * 3)], names=["topics", "allow_auto_topic_creation"])
+        reason = REASONS[OFFSETS.index(offsets)]
+        assert refused(array, MetadataRequest, 4) == f"MetadataRequest.topics[].name is no sound Arrow array: {reason}"
+
+
+def test_lists_of_views_and_of_a_fixed_size() -> None:
+    """Views may stand in any order, but inside; elements of a fixed size are looked at from the slice on."""
+    structs = pa.StructArray.from_arrays([pa.array(["a"] * 6)], names=["name"])
+    auto = pa.array([True] * 3)
+    lists = pa.Array.from_buffers(
+        pa.list_view(structs.type), 3, [None, buffer([0, 9, 0]), buffer([1, 1, 1])], children=[structs]
+    )
+    array = pa.StructArray.from_arrays([lists, auto], names=["topics", "allow_auto_topic_creation"])
+    assert refused(array, MetadataRequest, 4) == (
+        "MetadataRequest.topics is no sound Arrow array: Offset invariant failure: offset for slot 1 out of bounds. "
+        "Expected 9 to be at least 0 and less than 6"
+    )
+    texts = pa.Array.from_buffers(pa.string(), 6, [None, buffer([0, 9, 0, 1, 2, 3, 4]), pa.py_buffer(b"sixsix")])
+    structs = pa.StructArray.from_arrays([texts], names=["name"])
+    lists = pa.FixedSizeListArray.from_arrays(structs, 2)
+    array = pa.StructArray.from_arrays([lists, auto], names=["topics", "allow_auto_topic_creation"])
+    assert refused(array, MetadataRequest, 4).startswith("MetadataRequest.topics[].name is no sound Arrow array: ")
+    assert len(encode(array[1:], MetadataRequest, 4)) == 2
+
+
+def test_messages() -> None:
+    """Of the binary array that is decoded, whole, in chunks, or as a dictionary, in both modes."""
+    rows = pa.Array.from_buffers(pa.binary(), 3, [None, buffer([0, 30, 10, 40]), pa.py_buffer(bytes(40))])
+    index = pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array(ROWS), safe=False)
+    for array, reason in (
+        (rows, "Offset invariant failure: non-monotonic offset at slot 2: 10 < 30"),
+        (pa.chunked_array([rows, pa.array(ROWS)]), "Offset invariant failure: non-monotonic offset at slot 2: 10 < 30"),
+        (index, "index 7 in a dictionary of 3"),
+    ):
+        for mode in ("FAILFAST", "PERMISSIVE"):
+            with pytest.raises(TypeError) as caught:
+                decode(array, OffsetCommitValue, 3, mode=mode)
+            with pure(), pytest.raises(TypeError) as again:
+                decode(array, OffsetCommitValue, 3, mode=mode)
+            assert str(caught.value) == str(again.value) == f"this is no sound Arrow array: {reason}"
+
+
+def test_texts_that_are_no_utf_8() -> None:
+    """Columns of ``validate_utf8=False`` are written as they are, and a row that cannot be written is still told."""
+    row = ROWS[0].replace(b"host-0", b"host-\xff")
+    found = decode(pa.array([row, ROWS[1]]), OffsetCommitValue, 3, validate_utf8=False)
+    assert encode(found, OffsetCommitValue, 3).to_pylist() == [row, ROWS[1]]
+    with pure():
+        assert encode(found, OffsetCommitValue, 3).to_pylist() == [row, ROWS[1]]
+    none = [None if field.name == "offset" else found.field(field.name) for field in found.type]
+    children = [pa.nulls(2, pa.int64()) if child is None else child for child in none]
+    array = pa.StructArray.from_arrays(children, fields=list(found.type))
+    reason = "row 0: OffsetCommitValue v3: metadata: is no UTF-8: 'utf-8' codec can't decode byte 0xff in position 5"
+    with pytest.raises(EncodeRowError) as caught:
+        encode(array, OffsetCommitValue, 3)
+    assert str(caught.value) == f"{reason}: invalid start byte"

@@ -1,0 +1,208 @@
+"""Arrays of others as the native columns get them: parts of larger ones, at odd places in memory, changed meanwhile."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import random
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from kafka_messages import MetadataRequest, MetadataResponse, OffsetCommitValue
+from kafka_messages.arrow import EncodeRowError, RowError, decode, encode
+from kafka_messages.messages.metadata_request import MetadataRequestTopic
+
+from tests.support.both_columns import are_same, both, messages
+
+extension: Any = pytest.importorskip("kafka_messages_native._columns")
+ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(100)]
+
+
+def address_space() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * 4096
+
+
+def test_a_row_of_a_large_array_takes_the_room_of_a_row() -> None:
+    """The elements that the other rows have in a list's children are not counted: there once were 80 MB for each row."""
+    topics = [MetadataRequestTopic(name="x" * 30_000)] * 10
+    large = decode(pa.array([MetadataRequest(topics=topics).write(4)] * 200), MetadataRequest, 4)
+    size = large.nbytes
+    assert size > 50 << 20
+    encode(large[:1], MetadataRequest, 4)
+    gc.collect()
+    before = address_space()
+    kept = [encode(large[number : number + 1], MetadataRequest, 4) for number in range(20)]
+    assert address_space() - before < size
+    assert {each[0].as_py() for each in kept} == {MetadataRequest(topics=topics).write(4)}
+
+
+def test_an_estimate_that_there_is_no_memory_for() -> None:
+    """Bytes of null rows are counted and not written: where there is no room for them all, it is made bit by bit."""
+    found = decode(pa.array(ROWS), OffsetCommitValue, 3)
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    results = set()
+    for number in range(8):
+        extension.fail_allocation(number)
+        try:
+            taken = extension.encode(plan, *found.__arrow_c_array__(), 3, False)
+        except MemoryError:
+            results.add(False)
+        else:
+            array = pa.Array._import_from_c_capsule(*taken)
+            assert array.to_pylist() == ROWS
+            results.add(number)
+        finally:
+            extension.fail_allocation(-1)
+    assert False in results
+    assert {2, 3} <= results  # behind those of inputs and offsets: the block, and its memory
+
+
+def moved(array: Any, by: int) -> Any:
+    """The same array with each buffer that many bytes behind an aligned place."""
+
+    def buffer(old: Any) -> Any:
+        if old is None:
+            return None
+        room = np.zeros(len(old) + 64, np.uint8)
+        start = -room.ctypes.data % 64 + by
+        room[start : start + len(old)] = np.frombuffer(old, np.uint8)
+        return pa.py_buffer(room)[start : start + len(old)]
+
+    kind = array.type
+    if pa.types.is_struct(kind):
+        children = [moved(array.field(place), by) for place in range(kind.num_fields)]
+        return pa.Array.from_buffers(kind, len(array), [buffer(array.buffers()[0])], children=children)
+    if pa.types.is_list(kind):
+        buffers = [buffer(each) for each in array.buffers()[:2]]
+        return pa.Array.from_buffers(kind, len(array), buffers, children=[moved(array.values, by)])
+    return pa.Array.from_buffers(kind, len(array), [buffer(each) for each in array.buffers()])
+
+
+@pytest.mark.parametrize("by", [1, 2, 3])
+def test_buffers_that_are_not_aligned(by: int) -> None:
+    """Such as slices of bytes from a file: numbers are read from any place, by both engines (UndefinedBehaviorSanitizer)."""
+    rows = pa.array([data for version, data in messages()["MetadataResponse"].rows if version == 12])
+    for array in (moved(rows, by), moved(rows.cast(pa.large_binary()), by)):
+        got, wanted = both("decode", array, MetadataResponse, 12)
+        assert are_same(got, wanted)
+    versions = moved(pa.array([12] * len(rows)), by)
+    assert are_same(*both("decode", rows, MetadataResponse, versions))
+    got, wanted = both("encode", moved(got, by), MetadataResponse, 12)
+    assert are_same(got, wanted)
+    assert got.equals(rows)
+
+
+def test_a_capsule_that_was_renamed() -> None:
+    """Who takes a struct over may give its capsule another name: its end is no business of the extension then."""
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.argtypes = (ctypes.py_object, ctypes.c_char_p)
+    plan = extension.plan(OffsetCommitValue._plan, False)
+    name = b"used_arrow"
+    for _ in range(3):
+        capsules = extension.decode(plan, *pa.array(ROWS).__arrow_c_array__(), 3, 2, None, None)
+        for capsule in capsules:
+            assert rename(capsule, name) == 0
+        del capsule, capsules
+        gc.collect()
+    with pytest.raises(ValueError, match="incorrect name"):
+        extension.address(pa.array(ROWS).__arrow_c_array__()[0])
+
+
+def test_types_of_further_columns_are_not_confused() -> None:
+    """The types that are kept for the next call belong to the names of that call."""
+    rows = pa.array([*ROWS, b"bad"])
+    for corrupt, trailing in (("a", None), (None, "a"), ("b", "a"), ("a", "b"), ("é", None), (None, None)) * 2:
+        found = decode(rows, OffsetCommitValue, 3, mode="PERMISSIVE", corrupt_column=corrupt, trailing_column=trailing)
+        found.validate(full=True)
+        names = [field.name for field in found.type][6:]
+        assert names == [name for name in (trailing, corrupt) if name is not None]
+        assert corrupt is None or found.field(corrupt)[100].as_py() == b"bad"
+    for number in range(100):
+        found = decode(rows[:1], OffsetCommitValue, 3, mode="PERMISSIVE", corrupt_column=f"c{number}")
+        assert found.type[6].name == f"c{number}"
+
+
+def test_bytes_that_change_meanwhile() -> None:
+    """Somebody writes into the messages while they are read, which nobody may do: there are other values, but no harm."""
+    plain = OffsetCommitValue(offset=1).write(4)[:-1]
+    row = plain + bytes([40]) + b"".join(bytes([100 - tag, 2]) + b"xy" for tag in range(40))
+    data = np.frombuffer(row * 2000, np.uint8).copy()
+    bounds = pa.array(range(0, len(data) + 1, len(row)), pa.int32()).buffers()[1]
+    rows = pa.Array.from_buffers(pa.binary(), 2000, [None, bounds, pa.py_buffer(data)])
+    is_over = threading.Event()
+
+    def write() -> None:
+        rnd = random.Random(1)
+        while not is_over.is_set():
+            at = rnd.randrange(len(data))
+            kept = data[at]
+            for value in (255, 128, 0, 1):
+                data[at] = value
+            data[at] = kept
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        start = time.monotonic()
+        while time.monotonic() < start + 1.5:
+            found = decode(rows, OffsetCommitValue, 4, mode="PERMISSIVE", unknown_tagged_fields=True)
+            assert len(found) == 2000
+    finally:
+        is_over.set()
+        writer.join()
+    try:
+        assert len(decode(rows, OffsetCommitValue, 4)) == 2000
+    except RowError:
+        pytest.fail("the bytes are as they were")
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_failing_calls_leave_nothing() -> None:
+    """Refused, declined and bad arrays, and allocations that fail at every place: the process does not grow."""
+    rows = pa.array(ROWS * 200)
+    good = decode(rows, OffsetCommitValue, 3)
+    lying = pa.Array.from_buffers(
+        pa.binary(), 2, [None, pa.array([0, 2_000_000, 5], pa.int32()).buffers()[1], rows.buffers()[2]]
+    )
+    children = [good.field(place) for place in range(good.type.num_fields)]
+    last = [*good.field("offset").to_pylist()[:-1], None]
+    bad = pa.StructArray.from_arrays([pa.array(last, pa.int64()), *children[1:]], fields=list(good.type))
+    bounds = pa.array([*range(len(good) - 1), 5, len(good)], pa.int32()).buffers()[1]
+    text = pa.Array.from_buffers(pa.string(), len(good), [None, bounds, pa.py_buffer(bytes(len(good)))])
+    names = [field.name for field in good.type]
+    down = pa.StructArray.from_arrays([text if name == "metadata" else good.field(name) for name in names], names=names)
+    cut = pa.array([*ROWS * 200, b"short"])
+
+    def once(number: int) -> None:
+        for call, array, error in (
+            (decode, lying, TypeError),
+            (decode, cut, RowError),
+            (encode, bad, EncodeRowError),
+            (encode, down, TypeError),
+        ):
+            with pytest.raises(error):
+                call(array, OffsetCommitValue, 3)
+        for call, array in ((decode, rows), (encode, good)):
+            extension.fail_allocation(number % 12)
+            with suppress(MemoryError):
+                call(array, OffsetCommitValue, 3)
+            extension.fail_allocation(-1)
+
+    for number in range(24):
+        once(number)
+    gc.collect()
+    before = resident()
+    for number in range(100):
+        once(number)
+    gc.collect()
+    assert resident() - before < 20 * rows.nbytes

@@ -1,0 +1,37 @@
+"""What of C sources only another platform would find, as far as this one's compiler can tell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).parents[2] / "native" / "src"
+COMPILER = shutil.which("gcc") or shutil.which("clang")
+TAKEN = """
+typedef signed char INT8; typedef short INT16; typedef int INT32; typedef long long INT64;
+typedef unsigned char UINT8; typedef unsigned short UINT16; typedef unsigned int UINT32; typedef unsigned long long UINT64;
+typedef int BOOL; typedef double DOUBLE; typedef struct { int x; } UUID; typedef unsigned char BYTE;
+#define near
+#define far
+#define NEAR near
+#define FAR far
+"""
+"""Names of Windows' basetsd.h and minwindef.h, which Python's headers may bring in there."""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+@pytest.mark.parametrize("source", sorted(SOURCES.glob("*/*.c")), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_names_that_windows_has(source: Path, tmp_path: Path) -> None:
+    """An enumerator called INT8 does not compile where a type has that name."""
+    assert COMPILER is not None
+    taken = tmp_path / "taken.h"
+    taken.write_text(TAKEN)
+    include = ("-I", sysconfig.get_paths()["include"], "-include", str(taken))
+    done = subprocess.run(
+        [COMPILER, "-std=c11", "-fsyntax-only", *include, str(source)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
