@@ -13,17 +13,16 @@ The jar of from_avro comes from Maven Central unless ``--jars`` names it.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 
 import kafka_messages
@@ -32,11 +31,10 @@ import spark_workloads
 from kafka_messages import arrow
 from kafka_messages_spark import from_kafka, schema_of_kafka
 from markdown import number, table
-from process_tree import cpu_seconds
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
-from rounds import rotated
+from spark_runs import Sample, measure
 from spark_session import local_session
 from spark_workloads import PEER, SCAN, WORKLOADS, Workload, ways
 
@@ -55,14 +53,6 @@ HEADER = (
     "wall ratio",
     "CPU ratio",
 )
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Seconds of one run."""
-
-    wall: float
-    cpu: float
 
 
 @contextmanager
@@ -97,27 +87,14 @@ def check(df: DataFrame, workload: Workload) -> None:
         raise SystemExit(f"the ways do not give the same rows: {digests}")
 
 
-def run(frame: DataFrame) -> Sample:
-    """One run to the noop sink."""
-    cpu, wall = cpu_seconds(os.getpid()), time.perf_counter()
-    frame.write.format("noop").mode("overwrite").save()
-    return Sample(time.perf_counter() - wall, cpu_seconds(os.getpid()) - cpu)
-
-
-def measure(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
+def measured(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
     """Samples of from_avro and of one way, in turns."""
-    subjects = {PEER: ways(workload)[PEER], way: ways(workload)[way]}
-    taken: dict[str, list[Sample]] = {name: [] for name in subjects}
-    for turn in range(-WARM_UPS, samples):
-        for name in rotated(list(subjects), turn):
-            sample = run(subjects[name](df))
-            if turn >= 0:
-                taken[name].append(sample)
-    return taken
+    made = ways(workload)
+    return measure({name: partial(made[name], df) for name in (PEER, way)}, samples, warm_ups=WARM_UPS)
 
 
 def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[str]) -> dict[str, list[Sample]]:
-    """``measure`` in a process of its own."""
+    """``measured`` in a process of its own."""
     command = [sys.executable, __file__, *argv, "--pair", workload.title, way, str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=1800)
     if done.returncode:
@@ -130,8 +107,8 @@ def pair(arguments: Namespace) -> None:
     title, way, folder = arguments.pair
     workload = next(each for each in WORKLOADS if each.title == title)
     with session(arguments) as spark:
-        taken = measure(spark.read.parquet(f"{folder}/{workload.message}"), workload, way, arguments.samples)
-    print(json.dumps({name: [(each.wall, each.cpu) for each in samples] for name, samples in taken.items()}))
+        taken = measured(spark.read.parquet(f"{folder}/{workload.message}"), workload, way, arguments.samples)
+    print(json.dumps({name: [astuple(each) for each in samples] for name, samples in taken.items()}))
 
 
 def results(rows: int, forks: int, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
