@@ -10,9 +10,25 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def cpu_seconds(root: int) -> float:
-    """User and system time of a process and its descendants, those that ended and were waited for included."""
-    return sum(sum(map(int, _stat(pid)[11:15])) for pid in tree(root)) / _TICKS
+def cpu_seconds(root: int, without: int | None = None) -> float:
+    """User and system time of a process and its descendants, those that ended and were waited for included.
+
+    ``without`` is a descendant that does not count, nor do its own.
+    """
+    return sum(map(_seconds, tree(root, without)))
+
+
+def python_seconds(root: int) -> float:
+    """The part of ``cpu_seconds`` that Python processes took."""
+    return sum(_seconds(pid) for pid in tree(root) if is_python(pid))
+
+
+def is_python(pid: int) -> bool:
+    """Whether a process that is still there runs Python, by its name."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").startswith(("python", "pyspark"))
+    except OSError:
+        return False
 
 
 def resident_bytes(pid: int) -> int:
@@ -30,8 +46,8 @@ def peak_bytes(pid: int) -> int:
     return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0)
 
 
-def tree(root: int) -> Iterator[int]:
-    """A process and its descendants."""
+def tree(root: int, without: int | None = None) -> Iterator[int]:
+    """A process and its descendants, but one of them and what is below it."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
@@ -39,8 +55,13 @@ def tree(root: int) -> Iterator[int]:
     todo = [root]
     while todo:
         pid = todo.pop()
-        yield pid
-        todo += children.get(pid, [])
+        if pid != without:
+            yield pid
+            todo += children.get(pid, [])
+
+
+def _seconds(pid: int) -> float:
+    return sum(map(int, _stat(pid)[11:15])) / _TICKS
 
 
 def _stat(pid: int) -> list[str]:

@@ -23,8 +23,7 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
@@ -34,20 +33,11 @@ from kafka_messages._core.native import rendering, set_rendering
 from kafka_messages.segments.batch_headers import read_batch_headers
 from kafka_messages.segments.reader import read_segments
 from markdown import number, table
-from process_tree import cpu_seconds, peak_bytes, tree
+from process_tree import is_python, peak_bytes, tree
 from rounds import rotated
 from segment_files import Shape, write_segment
+from spark_runs import COLUMNS, Way, measure, run, schema
 
-COLUMNS = {
-    "key": "binary",
-    "value": "binary",
-    "topic": "string",
-    "partition": "int",
-    "offset": "bigint",
-    "timestamp": "timestamp",
-    "timestampType": "int",
-}
-"""All columns of Spark's Kafka source."""
 CODECS = (None, "gzip", "snappy", "lz4", "zstd")
 SHAPES = (
     *(Shape(200, 64, codec) for codec in CODECS),
@@ -84,14 +74,6 @@ FILES = 4
 PEER = "binaryFile"
 MOST_BYTES = 125 << 20
 MEBIBYTE = 1 << 20
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Seconds of one run."""
-
-    wall: float
-    cpu: float
 
 
 def fewer(records: int, shape: Shape) -> int:
@@ -202,19 +184,16 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
 # ---- in Spark ---------------------------------------------------------------------------------------------------
 
 
-def ways(spark: Any, folder: str, records: int) -> dict[str, Callable[[], Any]]:
+def ways(spark: Any, folder: str, records: int) -> dict[str, Way]:
     """What is compared: each gives a data frame over the same files, or of as many rows like theirs."""
 
     def ready(*columns: str) -> Any:
-        reader = spark.read.format("ready_batches").schema(schema(columns))
+        reader = spark.read.format("ready_batches").schema(schema(*columns))
         path = min(Path(folder).iterdir())
         return reader.options(path=str(path), rows=records // FILES, partitions=FILES).load()
 
-    def schema(columns: Sequence[str]) -> str:
-        return ", ".join(f"{name} {COLUMNS[name]}" for name in columns)
-
     def log(*columns: str) -> Any:
-        return spark.read.format("kafka_log").schema(schema(columns)).load(folder)
+        return spark.read.format("kafka_log").schema(schema(*columns)).load(folder)
 
     return {
         PEER: lambda: spark.read.format("binaryFile").load(folder),
@@ -224,25 +203,6 @@ def ways(spark: Any, folder: str, records: int) -> dict[str, Callable[[], Any]]:
         "ready batches, all columns": lambda: ready(*COLUMNS),
         "ready batches, key and value": lambda: ready("key", "value"),
     }
-
-
-def run(make: Callable[[], Any]) -> Sample:
-    """One run to the noop sink."""
-    frame = make()
-    cpu, wall = cpu_seconds(os.getpid()), time.perf_counter()
-    frame.write.format("noop").mode("overwrite").save()
-    return Sample(time.perf_counter() - wall, cpu_seconds(os.getpid()) - cpu)
-
-
-def measure(candidates: Mapping[str, Callable[[], Any]], samples: int) -> dict[str, list[Sample]]:
-    """Samples of every way, in turns, after one that warms up."""
-    taken: dict[str, list[Sample]] = {name: [] for name in candidates}
-    for turn in range(-1, samples):
-        for name in rotated(list(candidates), turn):
-            sample = run(candidates[name])
-            if turn >= 0:
-                taken[name].append(sample)
-    return taken
 
 
 IN_SPARK = ("batches", "way", "MB", "wall s", "CPU s", "M records/s", f"wall to {PEER}", f"CPU to {PEER}")
@@ -287,7 +247,7 @@ def memory_rows(folder: Path, spark: Any) -> Iterator[Sequence[str]]:
         write_segment(path, shape, size=size)
         records, wall, _, peak = alone(path)
         frame = spark.read.format("kafka_log").option("maxPartitionBytes", "2g").load(str(path))
-        run(lambda frame=frame: frame)
+        run(frame)
         cells = (str(path.stat().st_size // MEBIBYTE), f"{records:,}", number(wall), str(peak // MEBIBYTE))
         yield shape.title, *cells, str(max(worker_peaks()) // MEBIBYTE)
         path.unlink()
@@ -297,11 +257,7 @@ def worker_peaks() -> list[int]:
     """The most resident bytes of each Python process below this one."""
     found = []
     for pid in tree(os.getpid()):
-        try:
-            name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8")
-        except OSError:
-            continue
-        if pid != os.getpid() and name.startswith(("python", "pyspark")):
+        if pid != os.getpid() and is_python(pid):
             found.append(peak_bytes(pid))
     return found
 

@@ -1,29 +1,29 @@
 """Measure ``from_kafka`` and ``decode`` on Spark side by side with Spark's own ``from_avro`` and a row-by-row ``udf``.
 
-    python benchmarks/spark_functions.py [--samples N] [--forks N] [--rows N] [--jars SPARK_AVRO_JAR] [--output FILE]
+    python benchmarks/spark_functions.py [--quick] [--only TEXT] [--samples N] [--forks N] [--rows N] [--jars FILE]
 
 The same values are written once as Kafka messages and once as Avro, by Spark, to Parquet files; every way decodes them
 to the same struct, which is checked, and gives it to Spark's ``noop`` sink. Each way is measured next to ``from_avro`` in
 JVMs of their own, as a job runs it: with other ways in it before, the JVM's compiler makes other code for all of them.
 It makes other code from start to start, too, hence several JVMs. The two take turns; a ratio is the median of the ratios
-of all rounds. CPU is that of the JVM and all Python workers.
+of all rounds. CPU is that of the JVM and all Python workers. The floors decode nothing: a function and a
+``mapInArrow`` that hand over structs of the same shape which are there already, so that Spark carries the rows and no more.
 The jar of from_avro comes from Maven Central unless ``--jars`` names it.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 
 import kafka_messages
@@ -32,16 +32,16 @@ import spark_workloads
 from kafka_messages import arrow
 from kafka_messages_spark import from_kafka, schema_of_kafka
 from markdown import number, table
-from process_tree import cpu_seconds
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
-from rounds import rotated
+from spark_runs import Sample, measure
 from spark_session import local_session
-from spark_workloads import PEER, SCAN, WORKLOADS, Workload, ways
+from spark_workloads import FLOORS, PEER, SCAN, WORKLOADS, Workload, ways
 
 DISTINCT = 20_000
 """Different rows of a workload; the others are the same again."""
+QUICK = ("from_kafka", "decode", *FLOORS)
 WARM_UPS = 3
 """Rounds that do not count, in which the JVM compiles."""
 HEADER = (
@@ -55,14 +55,6 @@ HEADER = (
     "wall ratio",
     "CPU ratio",
 )
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Seconds of one run."""
-
-    wall: float
-    cpu: float
 
 
 @contextmanager
@@ -90,34 +82,21 @@ def check(df: DataFrame, workload: Workload) -> None:
     kind = schema_of_kafka(workload.message, workload.version)  # Avro has no int16: there it is an int32
     digests = {}
     for name, way in ways(workload).items():
-        if name != SCAN:
+        if name not in (SCAN, *FLOORS):
             text = F.to_json(F.col("m").cast(kind), {"ignoreNullFields": "false"})
             digests[name] = way(df).select(F.sum(F.xxhash64(text).cast("decimal(38,0)"))).collect()[0][0]
     if len(set(digests.values())) != 1:
         raise SystemExit(f"the ways do not give the same rows: {digests}")
 
 
-def run(frame: DataFrame) -> Sample:
-    """One run to the noop sink."""
-    cpu, wall = cpu_seconds(os.getpid()), time.perf_counter()
-    frame.write.format("noop").mode("overwrite").save()
-    return Sample(time.perf_counter() - wall, cpu_seconds(os.getpid()) - cpu)
-
-
-def measure(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
+def measured(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
     """Samples of from_avro and of one way, in turns."""
-    subjects = {PEER: ways(workload)[PEER], way: ways(workload)[way]}
-    taken: dict[str, list[Sample]] = {name: [] for name in subjects}
-    for turn in range(-WARM_UPS, samples):
-        for name in rotated(list(subjects), turn):
-            sample = run(subjects[name](df))
-            if turn >= 0:
-                taken[name].append(sample)
-    return taken
+    made = ways(workload)
+    return measure({name: partial(made[name], df) for name in (PEER, way)}, samples, warm_ups=WARM_UPS)
 
 
 def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[str]) -> dict[str, list[Sample]]:
-    """``measure`` in a process of its own."""
+    """``measured`` in a process of its own."""
     command = [sys.executable, __file__, *argv, "--pair", workload.title, way, str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=1800)
     if done.returncode:
@@ -130,19 +109,23 @@ def pair(arguments: Namespace) -> None:
     title, way, folder = arguments.pair
     workload = next(each for each in WORKLOADS if each.title == title)
     with session(arguments) as spark:
-        taken = measure(spark.read.parquet(f"{folder}/{workload.message}"), workload, way, arguments.samples)
-    print(json.dumps({name: [(each.wall, each.cpu) for each in samples] for name, samples in taken.items()}))
+        taken = measured(spark.read.parquet(f"{folder}/{workload.message}"), workload, way, arguments.samples)
+    print(json.dumps({name: [astuple(each) for each in samples] for name, samples in taken.items()}))
 
 
-def results(rows: int, forks: int, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
+def results(arguments: Namespace, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
     """The rows of the table for all workloads."""
-    for workload in WORKLOADS:
-        for way in ways(workload):
-            if way != PEER:
-                print(f"measuring {workload.title}, {way}", file=sys.stderr)
-                taken = [measured_alone(workload, way, folder, argv) for _ in range(forks)]
-                ours, peer = ([sample for each in taken for sample in each[name]] for name in (way, PEER))
-                yield workload.title, way, *figures(ours, peer, rows_of(workload, rows))
+    for workload in chosen(arguments):
+        for way in (name for name in ways(workload) if name != PEER and (not arguments.quick or name in QUICK)):
+            print(f"measuring {workload.title}, {way}", file=sys.stderr)
+            taken = [measured_alone(workload, way, folder, argv) for _ in range(arguments.forks)]
+            ours, peer = ([sample for each in taken for sample in each[name]] for name in (way, PEER))
+            yield workload.title, way, *figures(ours, peer, rows_of(workload, arguments.rows))
+
+
+def chosen(arguments: Namespace) -> list[Workload]:
+    """The workloads whose titles have the text that was given."""
+    return [workload for workload in WORKLOADS if arguments.only in workload.title]
 
 
 def figures(samples: Sequence[Sample], peer: Sequence[Sample], rows: int) -> Iterator[str]:
@@ -162,14 +145,24 @@ def rows_of(workload: Workload, rows: int) -> int:
 def parse(argv: Sequence[str]) -> Namespace:
     """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--samples", type=int, default=3, help="rounds per JVM (default 3)")
-    parser.add_argument("--forks", type=int, default=3, help="JVMs per way (default 3)")
-    parser.add_argument("--rows", type=int, default=5_000_000, help="rows of the flat workloads (default 5,000,000)")
+    parser.add_argument("--quick", action="store_true", help="one round in one JVM, fewer rows, no scan, no udf")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="workloads with this in their title, such as: nested"
+    )
+    parser.add_argument("--samples", type=int, help="rounds per JVM (default 3)")
+    parser.add_argument("--forks", type=int, help="JVMs per way (default 3)")
+    parser.add_argument("--rows", type=int, help="rows of the flat workloads (default 5,000,000)")
     parser.add_argument("--jars", metavar="FILE", help="spark-avro's jar (default: from Maven Central)")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
     parser.add_argument("--pair", nargs=3, help=SUPPRESS)
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    arguments.samples = arguments.samples or (1 if arguments.quick else 3)
+    arguments.forks = arguments.forks or (1 if arguments.quick else 3)
+    arguments.rows = arguments.rows or (500_000 if arguments.quick else 5_000_000)
+    if not chosen(arguments):
+        parser.error(f"no workload has {arguments.only!r} in its title")
+    return arguments
 
 
 def main(argv: Sequence[str]) -> None:
@@ -182,9 +175,9 @@ def main(argv: Sequence[str]) -> None:
         folder = Path(name)
         with session(arguments) as spark:
             version = spark.version
-            for workload in WORKLOADS:
+            for workload in chosen(arguments):
                 prepare(spark, workload, rows_of(workload, arguments.rows), folder)
-        report = [*table(HEADER, [*results(arguments.rows, arguments.forks, folder, argv)], texts=2)]
+        report = [*table(HEADER, [*results(arguments, folder, argv)], texts=2)]
     command = shlex.join(["python", "benchmarks/spark_functions.py", *argv])
     report += [
         "",

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import kafka_messages
+import pyarrow as pa
 from kafka_messages_spark import decode, from_kafka, schema_of_kafka
+from kafka_messages_spark._core.options import DecodeOptions
+from kafka_messages_spark._core.spark_types import struct_type
+from kafka_messages_spark.columns._codec import Decoding
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import ArrayType, DataType, StructType
 
 PEER, SCAN = "from_avro", "scan only"
+FLOORS = ("floor of from_kafka", "floor of decode")
+"""Structs of the same shape that are there already, handed over by an Arrow function and by ``mapInArrow``."""
 Way = Callable[[DataFrame], DataFrame]
 
 
@@ -207,8 +214,47 @@ def ways(workload: Workload) -> dict[str, Way]:
         "from_kafka": lambda df: df.select(from_kafka("kafka", name, version, options).alias("m")),
         "decode": lambda df: decode(df, name, version, "kafka", options, into="m", keep=[]),
         **rows,
+        FLOORS[0]: ready_function(workload),
+        FLOORS[1]: ready_batches(workload),
         SCAN: lambda df: df.select("kafka"),
     }
+
+
+class Ready:
+    """The structs of the first Arrow batch that a task meets, for all that follow: Spark carries them, and that is all."""
+
+    def __init__(self, workload: Workload) -> None:
+        fields = tuple(workload.fields.split(",")) if workload.fields else ()
+        self._decoding = Decoding(workload.message, workload.version, DecodeOptions(fields=fields))
+        self.type = struct_type(self._decoding.type())
+        self._structs: pa.StructArray | None = None
+
+    def structs(self, data: pa.Array) -> pa.StructArray:
+        """As many as there are messages."""
+        if self._structs is None or len(self._structs) < len(data):
+            self._structs = self._decoding.decode(data)
+        return self._structs.slice(0, len(data))
+
+
+def ready_function(workload: Workload) -> Way:
+    """The floor of ``from_kafka``."""
+    ready = Ready(workload)
+
+    def function(data: pa.Array) -> pa.Array:
+        return ready.structs(data)
+
+    return lambda df: df.select(arrow_udf(function, returnType=ready.type)("kafka").alias("m"))
+
+
+def ready_batches(workload: Workload) -> Way:
+    """The floor of ``decode``."""
+    ready = Ready(workload)
+
+    def function(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays([ready.structs(batch.column(0))], ["m"])
+
+    return lambda df: df.select("kafka").mapInArrow(function, StructType().add("m", ready.type))
 
 
 def as_row(struct: Any, kind: StructType) -> tuple[Any, ...]:

@@ -16,7 +16,10 @@ import pytest
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
+import kafka_messages
+import pyarrow as pa
 from kafka_messages import segments
+from kafka_messages.segments.arrays import repeated
 from kafka_messages.segments.batch_writer import write_batches
 from kafka_messages.segments.frames import CorruptSegmentError
 from kafka_messages.segments.reader import read_segments
@@ -200,6 +203,54 @@ def test_segment_code_is_imported_when_it_is_used() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
     assert done.stderr == ""
     assert done.stdout.split() == segments.__all__
+
+
+def test_a_native_read_leaves_pandas_alone(tmp_path: Path) -> None:
+    """A worker of Spark that reads a few segments would spend more time on importing pandas than on their records."""
+    if kafka_messages.rendering() != "native":
+        pytest.skip("the native core is not installed, or switched off")
+    (tmp_path / "pandas.py").write_text("raise SystemExit('pandas is imported')")
+    (tmp_path / "orders-0").mkdir()
+    segment = tmp_path / "orders-0" / "00000000000000000000.log"
+    segment.write_bytes(write_batches([{"key": b"k", "value": b"v"}] * 3))
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from kafka_messages.segments import read_segments\n"
+        f"print(sum(batch.num_rows for batch in read_segments({str(segment)!r})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("3\n", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("örders", pa.string()),
+        ("", pa.string()),
+        (None, pa.string()),
+        (None, pa.int32()),
+        (-7, pa.int8()),
+        (-7, pa.int16()),
+        (1 << 30, pa.int32()),
+        (-(1 << 62), pa.int64()),
+        (True, pa.bool_()),
+        (False, pa.bool_()),
+    ],
+)
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_a_repeated_value(value: Any, kind: Any, count: int) -> None:
+    """The columns that are built by hand, lest pandas be imported, are those that Arrow builds."""
+    made = repeated(value, kind, count)
+    made.validate(full=True)
+    assert made.equals(pa.repeat(pa.scalar(value, kind), count))
+
+
+def test_a_text_that_is_repeated_too_often() -> None:
+    """Offsets of int32 must not wrap round, as those of pyarrow's own function do."""
+    with pytest.raises(
+        OverflowError, match=r"^4,096 rows of a text of 1,048,576 bytes are too many for one column of texts$"
+    ):
+        repeated("a" * (1 << 20), pa.string(), 1 << 12)
 
 
 def test_names_that_are_not_exported() -> None:

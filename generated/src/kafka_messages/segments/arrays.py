@@ -17,6 +17,9 @@ HEADERS_TYPE: Any = pa.list_(pa.field("element", HEADER_TYPE))
 MOST_MILLISECONDS = (1 << 63) // 1000 - 1
 """Microseconds cannot hold more; nor less than as many below zero."""
 
+MOST_BYTES = (1 << 31) - 1
+"""Of a column of texts, whose offsets are int32."""
+
 
 class Repeated:
     """Arrays of one value again and again, which are made once and cut to the length that is needed."""
@@ -27,8 +30,25 @@ class Repeated:
     def of(self, value: Any, kind: Any, count: int) -> pa.Array:
         array = self._arrays.get((value, kind))
         if array is None or len(array) < count:
-            array = self._arrays[value, kind] = pa.repeat(pa.scalar(value, kind), count)
+            array = self._arrays[value, kind] = repeated(value, kind, count)
         return array[:count]
+
+
+def repeated(value: Any, kind: Any, count: int) -> pa.Array:
+    """One value again and again. ``pa.scalar`` imports pandas where it is installed, which takes a quarter of a second."""
+    if value is None:
+        return pa.nulls(count, kind)
+    if pa.types.is_boolean(kind):
+        data = (b"\xff" if value else b"\0") * ((count + 7) // 8)
+    elif not pa.types.is_string(kind):
+        data = np.full(count, value, kind.to_pandas_dtype())
+    else:
+        text = value.encode()
+        if len(text) * count > MOST_BYTES:
+            raise OverflowError(f"{count:,} rows of a text of {len(text):,} bytes are too many for one column of texts")
+        offsets = np.arange(count + 1, dtype=np.int32) * np.int32(len(text))
+        return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(offsets), pa.py_buffer(text * count)], 0)
+    return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(data)], 0)
 
 
 def binary(data: Bytes, pos: Ints, size: Ints) -> pa.Array:

@@ -14,6 +14,8 @@ from kafka_messages.segments.batch_headers import read_batch_headers
 from .._files import File, View, is_local, open_file, open_filesystem
 
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
+_FAR = 1 << 10
+"""From a batch of so many bytes or more the next header is fetched alone: to copy what lies around it costs as much again."""
 _REMOTE_WALK = 32 << 20
 """Of a file that is not on a local disk, at most so many bytes are walked over; of more, only the end is looked at."""
 _REMOTE_TAIL = 4 << 20
@@ -91,8 +93,13 @@ def batch_before(file: Any, base: int, place: int) -> int | None:
     to what is no batch. Where a length is damaged, it is the batch that has it, or one that is found by chance.
     """
     read, at, last = _reader(file, _LOCAL_CHUNK), base, base
+    seek, fetch = file.seek, file.read
     while at <= place:
-        head = read(at, _HEAD)
+        if at - last < _FAR:
+            head = read(at, _HEAD)
+        else:
+            seek(at)
+            head = fetch(_HEAD)
         if len(head) < _HEAD or not (length := _plausible(*_head(head))):
             return None
         last, at = at, at + length

@@ -1,0 +1,227 @@
+"""Measure ``kafka_log`` side by side with Spark's own Kafka connector on topics of a real broker, and with what both rest on.
+
+    python benchmarks/spark_connector.py [--quick] [--samples N] [--records N] [--topics 64,4096] [--output FILE]
+
+A broker on this machine gets a topic of 64-byte values and one of 4 KiB values. Both ways then read all of a topic with all
+seven columns, in one Spark (``local[2]``) and in turns: the connector asks the broker, ``kafka_log`` reads the segments that
+the broker has written, with the native core and told to do without. ``ready batches`` is the floor of ``kafka_log``: a
+source of Spark that hands over as many rows of the same shape that are there already.
+
+CPU is that of the JVM and all Python workers, without the broker's, which the connector needs and ``kafka_log`` does not. The
+last column is the connector's CPU time divided by a way's own, the median of the ratios within a round: more is better.
+Needs Maven and a JDK, for the broker and the connector.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import TYPE_CHECKING
+
+from markdown import number, table
+from segment_files import Shape
+from spark_runs import COLUMNS, Sample, Way, measure, schema
+from spark_session import local_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.datasource import DataSourceReader
+    from pyspark.sql.types import StructType
+
+    from tests.interop.wire import Connection
+
+ROOT = Path(__file__).resolve().parents[1]
+PEER, LOG, PURE, FLOOR = "kafka", "kafka_log", "kafka_log, without the core", "ready batches"
+PARTITIONS = 4
+DISTINCT = 200
+"""Different batches of a topic; the others are the same again."""
+SETTLE_SECONDS = 3
+"""After so long the broker has nothing left to do with what it was sent."""
+HEADER = ("values", "way", "wall s", "CPU s", "of it Python", "µs CPU a record", f"records per CPU s, {PEER} = 1")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: the shape of its batches, about as large as a producer makes them by default, and its records."""
+
+    shape: Shape
+    share: float
+    """How many records it has for one of ``--records``."""
+
+    @property
+    def name(self) -> str:
+        return f"values-{self.shape.value}"
+
+    def batches(self, records: int) -> int:
+        """Record batches in each partition."""
+        return max(1, int(records * self.share) // (PARTITIONS * self.shape.records))
+
+
+TOPICS = {str(shape.value): Topic(shape, share) for shape, share in ((Shape(200, 64), 1.0), (Shape(4, 4096), 1 / 32))}
+
+
+def fill(connection: Connection, topic: Topic, batches: int) -> int:
+    """Make a topic and write so many batches to each partition. Returns how many records there are."""
+    from kafka_messages import CreateTopicsRequest, CreateTopicsResponse, ProduceRequest, ProduceResponse
+    from kafka_messages.messages.create_topics_request import CreatableTopic
+    from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
+
+    from tests.interop.wire import PRODUCE_VERSION, accept
+
+    made = CreateTopicsRequest(
+        topics=[CreatableTopic(name=topic.name, num_partitions=PARTITIONS, replication_factor=1)]
+    )
+    for result in connection.ask(made, 7, CreateTopicsResponse).topics:
+        accept(made, result.error_code)
+    random = Random(1)
+    distinct = [topic.shape.batch(random) for _ in range(min(DISTINCT, batches))]
+    for at in range(batches):
+        parts = [
+            PartitionProduceData(index=index, records=distinct[(at + index) % len(distinct)])
+            for index in range(PARTITIONS)
+        ]
+        data = [TopicProduceData(name=topic.name, partition_data=parts)]
+        request = ProduceRequest(acks=1, timeout_ms=10_000, topic_data=data)
+        for answer in connection.ask(request, PRODUCE_VERSION, ProduceResponse).responses:
+            for written in answer.partition_responses:
+                accept(request, written.error_code)
+    return batches * PARTITIONS * topic.shape.records
+
+
+def register_all(spark: SparkSession) -> None:
+    """``kafka_log``, the same in workers that are told to do without the core, and ready batches."""
+    import ready_batches
+    from kafka_messages import rendering
+    from kafka_messages_spark import register
+    from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+    from pyspark import cloudpickle
+
+    class PureLog(KafkaLogDataSource):
+        """``kafka_log``, of which nothing is native."""
+
+        @classmethod
+        def name(cls) -> str:
+            return "kafka_log_pure"
+
+        def reader(self, schema: StructType) -> DataSourceReader:
+            if rendering() != "pure":
+                raise ValueError("the workers were told to do without the core, and have it")
+            return super().reader(schema)
+
+    if rendering() != "native":
+        raise SystemExit("the native core is not there: pip install ./native")
+    cloudpickle.register_pickle_by_value(ready_batches)  # the workers could not import it
+    register(spark)
+    spark.dataSource.register(ready_batches.ReadyBatches)
+    environment = spark.sparkContext.environment
+    environment["KAFKA_MESSAGES_NATIVE"] = "0"  # what is registered with it has workers of its own
+    spark.dataSource.register(PureLog)
+    del environment["KAFKA_MESSAGES_NATIVE"]
+
+
+def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap: str) -> dict[str, Way]:
+    """What is compared: each gives a data frame of all rows of a topic, or of as many like them."""
+
+    def connector() -> DataFrame:
+        reader = spark.read.format("kafka").options(subscribe=topic.name, startingOffsets="earliest")
+        return reader.option("kafka.bootstrap.servers", bootstrap).load()
+
+    def log(name: str) -> Way:
+        return lambda: spark.read.format(name).schema(schema(*COLUMNS)).load(f"{logs}/{topic.name}-*")
+
+    def ready() -> DataFrame:
+        one = min((logs / f"{topic.name}-0").glob("*.log"))
+        options = {"path": str(one), "rows": records // PARTITIONS, "partitions": PARTITIONS}
+        return spark.read.format("ready_batches").schema(schema(*COLUMNS)).options(**options).load()
+
+    return {PEER: connector, LOG: log("kafka_log"), PURE: log("kafka_log_pure"), FLOOR: ready}
+
+
+def check(found: Mapping[str, Way], records: int) -> None:
+    """End the run unless all ways have as many rows, and the connector and ``kafka_log`` the same."""
+    from pyspark.sql import functions as F
+
+    digest = F.sum(F.xxhash64(*COLUMNS).cast("decimal(38,0)"))
+    seen = {name: found[name]().select(F.count("*"), digest).collect()[0] for name in found}
+    if any(row[0] != records for row in seen.values()) or len({seen[name][1] for name in (PEER, LOG, PURE)}) != 1:
+        raise SystemExit(f"{records} records were written; rows and their sums are {seen}")
+
+
+def rows(taken: Mapping[str, Sequence[Sample]], topic: Topic, records: int) -> Iterator[Sequence[str]]:
+    """The lines of the table for a topic."""
+    for name, samples in taken.items():
+        wall, cpu, python = (median(getattr(one, what) for one in samples) for what in ("wall", "cpu", "python"))
+        ratio = median(peer.cpu / own.cpu for own, peer in zip(samples, taken[PEER], strict=True))
+        title = f"{topic.shape.value:,} B, {records:,} records"
+        yield title, name, *map(number, (wall, cpu, python, cpu / records * 1e6, ratio))
+
+
+def measured(arguments: Namespace, work: Path) -> Iterator[Sequence[str]]:
+    """Fill the topics, check, measure."""
+    sys.path.append(str(ROOT))  # the broker is that of the tests
+    from tests.interop.broker import running
+    from tests.interop.kafka import Java, jars
+    from tests.interop.make import WORK
+    from tests.interop.wire import Connection
+
+    connector = ",".join(map(str, jars("spark", WORK / "spark")))
+    java = Java.prepare(WORK)
+    with running(java, work) as broker, local_session("kafka", connector) as spark:
+        register_all(spark)
+        for topic in (TOPICS[name] for name in arguments.topics):
+            with Connection(broker.port) as connection:
+                print(f"filling {topic.name}", file=sys.stderr)
+                records = fill(connection, topic, topic.batches(arguments.records))
+                time.sleep(SETTLE_SECONDS)
+            found = ways(spark, broker.logs, topic, records, broker.bootstrap)
+            print(f"measuring {topic.name}", file=sys.stderr)
+            check(found, records)
+            yield from rows(measure(found, arguments.samples, beside=broker.process.pid), topic, records)
+
+
+def facts() -> str:
+    """Versions of what does the work."""
+    names = ("pyspark", "pyarrow", "numpy", "crc32c")
+    return ", ".join((f"Python {sys.version.split()[0]}", *(f"{name} {version(name)}" for name in names)))
+
+
+def parse(argv: Sequence[str]) -> Namespace:
+    """The command line."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the records, two rounds: a minute or two")
+    parser.add_argument("--samples", type=int, help="rounds (default 5)")
+    parser.add_argument("--records", type=int, help="records of 64 bytes (default 10,000,000; of 4 KiB a 32nd of that)")
+    parser.add_argument("--topics", default=",".join(TOPICS), help="bytes of values, with commas between")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
+    arguments = parser.parse_args(argv)
+    arguments.samples = arguments.samples or (2 if arguments.quick else 5)
+    arguments.records = arguments.records or (1_000_000 if arguments.quick else 10_000_000)
+    arguments.topics = arguments.topics.split(",")
+    if unknown := [name for name in arguments.topics if name not in TOPICS]:
+        parser.error(f"there is no topic {unknown[0]}; there are {', '.join(TOPICS)}")
+    return arguments
+
+
+def main(argv: Sequence[str]) -> None:
+    """Fill, check, measure, report."""
+    arguments = parse(argv)
+    with tempfile.TemporaryDirectory() as work:
+        report = [*table(HEADER, [*measured(arguments, Path(work))], texts=2)]
+    command = shlex.join(["python", "benchmarks/spark_connector.py", *argv])
+    report += ["", f"`{command}`: {facts()}, `local[2]`, {arguments.samples} rounds."]
+    print("\n".join(report))
+    if arguments.output:
+        arguments.output.write_text("\n".join(report) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,76 @@
+"""The commands of docs/spark-jobs.md that send an environment to a cluster, run with executors of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+
+from tests.interop.kafka import ROOT
+
+SECONDS = 900
+LOGS = ROOT / "examples" / "cluster" / "logs"
+SCRIPT = """
+import json
+import runpy
+import sys
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+
+def facts(batches):
+    import kafka_messages
+    from kafka_messages._core.columns import native_columns
+
+    columns = getattr(native_columns(), "__file__", None)
+    for _ in batches:
+        yield pa.record_batch({"all": [json.dumps([sys.executable, kafka_messages.rendering(), columns])]})
+
+
+spark = SparkSession.builder.getOrCreate()
+print("FACTS", spark.range(1).mapInArrow(facts, "all string").collect()[0][0], flush=True)
+job, *sys.argv[1:] = sys.argv[1:]
+sys.argv[0] = job
+runpy.run_path(job, run_name="__main__")
+"""
+
+
+def test_an_environment_that_is_sent_along(tmp_path: Path) -> None:
+    """Nobody had run the commands: the tool refused them, and what they were to pack lacked pandas and the core."""
+    for project in ("generated", "native", "pipeline"):
+        shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.master local-cluster[1,1,1024]\n", encoding="utf-8")
+    text = (ROOT / "docs" / "spark-jobs.md").read_text(encoding="utf-8")
+    (commands,) = (block for block in text.split("```") if block.startswith("sh\n") and "--archives" in block)
+    job, places = "environment/lib/python3.*/site-packages", "s3://copies/kafka"
+    assert commands.count(job) == commands.count(places) == 1
+    commands = commands.removeprefix("sh\n").replace(job, f"script.py {job}").replace(places, f"{LOGS} --exit-zero")
+
+    out = run(commands, tmp_path)
+    (line,) = (line for line in out.splitlines() if line.startswith("FACTS "))
+    python, rendering, columns = json.loads(line.removeprefix("FACTS "))
+    assert Path(python).parts[-3:] == ("environment", "bin", "python")
+    assert not python.startswith(str(tmp_path / "environment"))
+    assert rendering == "native"
+    assert columns.startswith(python.removesuffix("bin/python"))
+    assert "hanging" in out
+
+
+def run(commands: str, folder: Path) -> str:
+    """What a shell prints that has this Python and Spark's own command on its path, and nothing else of the tests."""
+    home = Path(pyspark.__file__).parent
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
+    env |= {"SPARK_HOME": str(home), "SPARK_CONF_DIR": str(folder / "conf"), "SPARK_WORKER_DIR": str(folder / "work")}
+    env |= {"SPARK_LOCAL_IP": "127.0.0.1", "PATH": f"{Path(sys.executable).parent}:{home / 'bin'}:{env['PATH']}"}
+    command = ["bash", "-euc", commands]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    return done.stdout
