@@ -284,3 +284,12 @@ def test_random_batches_agree_with_segments(seed: int) -> None:
         for row in table
     ]
     assert found == [(each.offset, each.key, each.value, each.headers) for each in expected]
+
+
+@pytest.mark.parametrize("data", ["x", 5, None, [1, 2]])
+def test_data_that_has_no_bytes(data: Any) -> None:
+    """A number was taken for so many zero bytes, a list for their values."""
+    with pytest.raises(TypeError, match=f"^data must be bytes-like, not {type(data).__name__}$"):
+        read_batches(data)
+    with pytest.raises(TypeError, match=f"^data must be bytes-like, not {type(data).__name__}$"):
+        read_headers(data)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from struct import Struct
 
+from .._core.wire import as_bytes
 from ..errors import DecodeError
 from .contents import read_contents
 from .format import (
@@ -252,11 +253,11 @@ def read_batches(
     not all there ends the iteration and is reported as ``incomplete``. ``verify`` compares the checksums of batches.
     ``max_batch_bytes`` bounds a batch, as stored and decompressed; by default 128 MiB. Iterating raises DecodeError for
     what is no batch, its ``path`` being ``batches[3]`` and its ``offset`` the byte at which that begins, and ChecksumError,
-    which is one, for a checksum that does not agree.
+    which is one, for a checksum that does not agree. Raises TypeError for data that is not bytes-like.
     """
     if max_batch_bytes < 1:
         raise ValueError(f"max_batch_bytes is {max_batch_bytes}, at least 1 is needed")
-    return BatchReader(data if type(data) is bytes else bytes(data), verify, max_batch_bytes)
+    return BatchReader(data if type(data) is bytes else as_bytes(data), verify, max_batch_bytes)
 
 
 def read_headers(data: bytes | bytearray | memoryview, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> BatchReader:
